@@ -11,6 +11,7 @@ import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
 import { beginFeedsAnew } from '../webhooks/operator.ts'
 import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks/operator-store.ts'
+import { replayEvents } from '../webhooks/replay.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
 import { by } from './request/by.ts'
@@ -135,7 +136,7 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       const { from, to, types = null, only } = request.body
       const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
       const given = { endpointId: request.params.endpointId, ...edges, types, only }
-      return reply.code(202).send(await endpoints.replayEvents(by(webhooks, request), null, given))
+      return reply.code(202).send(await replayEvents(by(webhooks, request), null, given))
     },
   )
   app.get(

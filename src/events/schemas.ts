@@ -114,7 +114,8 @@ export const shapes = {
     customersCount: count('Customers in the segment. To a merchant: the sum of `banks`', 120),
     banks: Type.Optional(
       Type.Array(shape('A bank’s part', { bankId, customersCount: count('Down to tens, and 0 below 20', 120) }), {
-        description: 'To a merchant only',
+        description:
+          'To a merchant only. Of more than 40 banks, several events of the same `updatedAt` tell, each of its part',
       }),
     ),
   }),

@@ -6,7 +6,9 @@
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
-import { type Piece, tickInOrder } from './tick-store.ts'
+import { findPosition, unseen, valuesOf } from './position.ts'
+import type { EventKind } from './tell.ts'
+import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
  * Rows of the outbox per run. One row can stand for the orders of many requests, or for an event to hundreds of
@@ -15,12 +17,14 @@ import { type Piece, tickInOrder } from './tick-store.ts'
 const tickRows = 1_000
 const daysAhead = 3
 
+const kindsOfOrders: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
+
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
          case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end as at
   from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
   cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
-  where s.kind in ('order.confirmed', 'order.cancelled', 'order.expired') and o.bank_id is not null`
+  where s.kind in (${kindsOfOrders.map(kind => `'${kind}'`)}) and o.bank_id is not null`
 
 const ofOthers = `
   select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz
@@ -59,9 +63,13 @@ const sequenceText = ({ parts }: Piece): string => `
       || ',"feedId":"' || feed_id || '","mode":"' || (select mode from database_mode) || '","data":' || data || '}'
     from numbered
   ), days as (
-    insert into feed_days (account_type, account_id, day, first_sequence)
-    select account_type, account_id, (recorded_at at time zone 'UTC')::date, min(sequence) from numbered group by 1, 2, 3
-    on conflict do nothing
+    select account_type, account_id, (recorded_at at time zone 'UTC')::date as day, min(sequence) as first_sequence, min(at) as earliest
+    from numbered group by 1, 2, 3
+  ), days_begun as (
+    insert into feed_days (account_type, account_id, day, first_sequence, earliest) select * from days on conflict do nothing
+  ), days_lowered as (
+    update feed_days f set earliest = d.earliest from days d
+    where f.account_type = d.account_type and f.account_id = d.account_id and f.day = d.day and d.earliest < f.earliest
   ), announced as materialized (
     select pg_notify('perkline', 'events') where exists (select from numbered)
   )
@@ -85,6 +93,19 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
     )
     return { mayBeMore: row?.seen === tickRows, counts: row?.counts ?? {} }
   })
+}
+
+/** Like `countWaiting`, of the rows that become events. Those that a long backlog has numbered so far do not count. */
+export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
+  const [row] = await database.query<Waiting>(
+    `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"
+     from (select recorded_at from (${unseen('events', 1, { columns: 'recorded_at, kind, xid, outbox_id' })}) as rows
+       cross join (select towards, reached from event_ticks where consumer = 'events' order by tick_id desc limit 1) as position
+       where kind = any($3) and (towards is null or outbox_id > reached or not pg_visible_in_snapshot(xid, towards))
+       limit ${maxCounted}) as waiting`,
+    [...valuesOf(await findPosition(database, 'events')), [...kindsOfOrders, eventKind]],
+  )
+  return row ?? { rows: 0, lagSeconds: 0 }
 }
 
 /** Tables with a partition for each UTC day. */

@@ -180,7 +180,7 @@ export async function recoverOutbox(database: Database): Promise<void> {
 
 export type Waiting = { rows: number; lagSeconds: number }
 
-const maxCounted = 10_000
+export const maxCounted = 10_000
 
 /** How many rows of the outbox a consumer has not taken, counted up to 10,000, and the age of the oldest. */
 export async function countWaiting(database: Queryable, consumer: Consumer): Promise<Waiting> {
@@ -190,15 +190,6 @@ export async function countWaiting(database: Queryable, consumer: Consumer): Pro
     valuesOf(await findPosition(database, consumer)),
   )
   return row ?? { rows: 0, lagSeconds: 0 }
-}
-
-/** Like `countWaiting`, for the consumer that is furthest behind. */
-export async function countMostWaiting(database: Queryable): Promise<Waiting> {
-  const each = await Promise.all(consumers.map(consumer => countWaiting(database, consumer)))
-  return {
-    rows: Math.max(...each.map(({ rows }) => rows)),
-    lagSeconds: Math.max(...each.map(({ lagSeconds }) => lagSeconds)),
-  }
 }
 
 const slots = 4

@@ -16,7 +16,7 @@ import * as store from './store.ts'
 import * as tables from './tables.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
-import { tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
+import { findSights, tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
 
 /** @property origin who applies it; left out: the platform itself */
 export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
@@ -61,6 +61,8 @@ export async function applyDirectory(
     if (params.mode === 'create' && claims.existing.length > 0)
       throw new DomainError('conflict', bounded(claims.existing))
     const changes = createChanges()
+    const bankCodes = read.directory.banks.map(({ code }) => code)
+    const before = bankCodes.length > 0 ? await findSights(transaction, bankCodes) : new Map()
     await write(transaction, read.directory, { changes, now: deps.clock.now() })
     const { created, updated } = changes.count()
     if (created + updated > 0) {
@@ -69,7 +71,7 @@ export async function applyDirectory(
       await notify(transaction, 'catalogue')
       await notify(transaction, 'access')
     }
-    await tellCatalogueChanged(transaction, changes)
+    await tellCatalogueChanged(transaction, changes, before)
     if (isShownInLists(changes)) await renewBankLists(transaction)
     return { created, updated, unchanged: read.entries.length - created - updated, ...changes.shown() }
   }

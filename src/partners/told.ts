@@ -7,34 +7,105 @@ const maxListed = 100
 /** Maximum length of the text of an event's data, leaving room for the rest. */
 const maxBytes = 3_900
 
-/** Sends each bank one event with the changed mobile operators and tariffs that it may see. */
-export async function tellCatalogueChanged(transaction: Queryable, changes: Changes): Promise<void> {
+/** The codes of the mobile operators that a bank sees, by the bank's code. */
+export type Sights = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What these banks see now. */
+export async function findSights(transaction: Queryable, bankCodes: readonly string[]): Promise<Sights> {
+  const rows = await transaction.query<{ bank: string; operators: string[] }>(
+    `select b.code as bank, array_agg(m.code) as operators from banks b join mobile_operators m on m.status = 'active' and (
+       b.esim_all_operators or exists (
+         select from bank_mobile_operators o where o.bank_id = b.bank_id and o.mobile_operator_id = m.mobile_operator_id))
+     where b.code = any($1) group by b.code`,
+    [bankCodes],
+  )
+  return new Map(rows.map(({ bank, operators }) => [bank, new Set(operators)]))
+}
+
+type Turned = { gained: string[]; lost: string[] }
+
+/** How the sight of banks differs that the apply has changed. */
+async function findTurned(transaction: Queryable, changes: Changes, before: Sights): Promise<Map<string, Turned>> {
+  const banks = changes.codes('bank')
+  const after = banks.length > 0 ? await findSights(transaction, banks) : new Map<string, Set<string>>()
+  const none: ReadonlySet<string> = new Set()
+  const turned = banks.map((bank): [string, Turned] => {
+    const [old, present] = [before.get(bank) ?? none, after.get(bank) ?? none]
+    return [bank, { gained: [...present.difference(old)], lost: [...old.difference(present)] }]
+  })
+  return new Map(turned.filter(([, { gained, lost }]) => gained.length + lost.length > 0))
+}
+
+/** The changed operators that each bank sees. */
+function findSeen(
+  transaction: Queryable,
+  { operators, concerned, turned }: { operators: string[]; concerned: string[]; turned: string[] },
+): Promise<{ bankId: string; code: string; seen: string[] }[]> {
+  return transaction.query(
+    `select b.bank_id as "bankId", b.code, array_remove(array_agg(m.code order by m.code), null) as seen
+     from banks b left join mobile_operators m on m.code = any($1) and (m.status = 'active' or m.code = any($2))
+       and (b.esim_all_operators or exists (
+         select from bank_mobile_operators o where o.bank_id = b.bank_id and o.mobile_operator_id = m.mobile_operator_id))
+     where m.code is not null or b.code = any($3) group by b.bank_id, b.code order by b.bank_id`,
+    [concerned, operators, turned],
+  )
+}
+
+async function findTariffs(transaction: Queryable, operatorCodes: readonly string[]): Promise<TariffCode[]> {
+  if (operatorCodes.length === 0) return []
+  return transaction.query<TariffCode>(
+    `select m.code as "operatorCode", t.code as "tariffCode" from tariffs t join mobile_operators m using (mobile_operator_id)
+     where m.code = any($1) order by m.code, t.position, t.code`,
+    [operatorCodes],
+  )
+}
+
+/**
+ * Sends each bank one event with the changed mobile operators and tariffs that it may see, and with the operators that
+ * it has gained or lost.
+ *
+ * @param before what the banks of the file saw before the apply
+ */
+export async function tellCatalogueChanged(transaction: Queryable, changes: Changes, before: Sights): Promise<void> {
   const operators = changes.codes('operator')
   const tariffs = changes.codes('tariff').map(code => {
     const [operatorCode = '', tariffCode = ''] = code.split('/')
     return { operatorCode, tariffCode }
   })
+  const turned = await findTurned(transaction, changes, before)
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
-  if (concerned.length === 0) return
+  if (concerned.length + turned.size === 0) return
+  const gained = await findTariffs(transaction, [...new Set([...turned.values()].flatMap(each => each.gained))])
+  const seen = await findSeen(transaction, { operators, concerned, turned: [...turned.keys()] })
+  const told = seen.map(bank => ({
+    bankId: bank.bankId,
+    data: dataFor(bank.seen, turned.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),
+  }))
   // Banks that see the same changes share the text of an event.
-  const groups = await transaction.query<{ banks: string[]; seen: string[] }>(
-    `select array_agg(bank_id order by bank_id) as banks, seen from (
-       select b.bank_id, array_agg(m.code order by m.code) as seen from banks b join mobile_operators m
-         on b.esim_all_operators or exists (
-           select from bank_mobile_operators o where o.bank_id = b.bank_id and o.mobile_operator_id = m.mobile_operator_id)
-       where m.code = any($1) and (m.status = 'active' or m.code = any($2)) group by b.bank_id
-     ) as sights group by seen`,
-    [concerned, operators],
+  const groups = Map.groupBy(told, ({ data }) => JSON.stringify(data))
+  await tellEvents(
+    transaction,
+    [...groups.values()].flatMap(group =>
+      group.slice(0, 1).map(({ data }): ToldEvent => {
+        return { type: 'catalogue.changed', at: null, banks: group.map(({ bankId }) => bankId), data }
+      }),
+    ),
   )
-  const events = groups.map(({ banks, seen }): ToldEvent => {
-    const isSeen = new Set(seen)
-    const data = bounded(
-      operators.filter(code => isSeen.has(code)),
-      tariffs.filter(({ operatorCode }) => isSeen.has(operatorCode)),
-    )
-    return { type: 'catalogue.changed', at: null, banks, data }
-  })
-  await tellEvents(transaction, events)
+}
+
+function dataFor(
+  seen: readonly string[],
+  { gained, lost }: Turned,
+  all: { operators: string[]; tariffs: TariffCode[]; gained: TariffCode[] },
+) {
+  const [isSeen, isGained] = [new Set(seen), new Set(gained)]
+  return bounded(
+    [...new Set([...all.operators.filter(code => isSeen.has(code)), ...gained, ...lost])],
+    [
+      ...all.tariffs.filter(({ operatorCode }) => isSeen.has(operatorCode) && !isGained.has(operatorCode)),
+      ...all.gained.filter(({ operatorCode }) => isGained.has(operatorCode)),
+    ],
+  )
 }
 
 type TariffCode = { operatorCode: string; tariffCode: string }

@@ -2,7 +2,7 @@
  * Background jobs. Nothing depends on a job to be correct: readers compute what is due, and jobs carry it out. Several
  * processes may run the jobs at once; their statements share the work.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises'
 import { tellOverlapsEnding } from '../access/store.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
 import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
@@ -23,8 +23,8 @@ import type { PeopleDeps } from '../people/managers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
 import { type ClosingDeps, closeStatements } from '../statements/closing.ts'
 import { makeLines } from '../statements/lines-store.ts'
-import { handOverAll } from '../webhooks/delivering.ts'
 import { endLostTests } from '../webhooks/delivery-store.ts'
+import { handOverAll } from '../webhooks/hand-over-store.ts'
 import { judgeEndpoints } from '../webhooks/health.ts'
 
 export type JobDeps = CampaignDeps &
@@ -50,6 +50,8 @@ export type JobObserver = {
 type Job = {
   name: string
   everyMs: number
+  /** The interval while there is work; without it, `everyMs`. */
+  busyEveryMs?: number
   /** How long a move of the sandbox clock waits for this job; without it, until nothing is due. */
   waitedForMs?: number
   /**
@@ -57,19 +59,20 @@ type Job = {
    *
    * @param waits true: waits for rows that others have locked (a job whose outcome readers compute anyway may skip
    *   them); false: skips such rows
-   * @returns whether there may be more
+   * @returns whether there may be more; 'soon': not now, but there was work, so it runs again after `busyEveryMs`
    */
-  run(deps: JobDeps, waits: boolean): Promise<boolean>
+  run(deps: JobDeps, waits: boolean): Promise<boolean | 'soon'>
 }
 
 /** Numbers the recorded events. Also called before an answer that must show every change made before it. */
 export async function numberEvents(
   { database, observeEvents }: Pick<JobDeps, 'database' | 'observeEvents'>,
   waits: boolean,
-): Promise<boolean> {
+): Promise<boolean | 'soon'> {
   const sequenced = await sequenceEvents(database, waits)
   observeEvents(sequenced?.counts ?? {})
-  return sequenced?.mayBeMore ?? false
+  if (sequenced?.mayBeMore) return true
+  return Object.keys(sequenced?.counts ?? {}).length > 0 ? 'soon' : false
 }
 
 const jobs: readonly Job[] = [
@@ -133,8 +136,8 @@ const jobs: readonly Job[] = [
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
   // The last job that writes events, because all others record events for it.
-  { name: 'sequence-events', everyMs: 200, run: numberEvents },
-  { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll({ database }) },
+  { name: 'sequence-events', everyMs: 250, busyEveryMs: 100, run: numberEvents },
+  { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
   {
     name: 'end-lost-tests',
     everyMs: 60_000,
@@ -150,7 +153,7 @@ const jobs: readonly Job[] = [
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
     const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
-    const goesOn = async (waits: boolean) => (await job.run(deps, waits)) && performance.now() < giveUpAtMs
+    const goesOn = async (waits: boolean) => (await job.run(deps, waits)) === true && performance.now() < giveUpAtMs
     // Process unlocked rows first, so that we hold no locks while waiting for the rest.
     while (await goesOn(false));
     while (await goesOn(true));
@@ -177,34 +180,45 @@ export function startJobs(
   onError: (job: string, error: unknown) => void,
   observe: JobObserver,
 ): { stop(): Promise<void> } {
-  let stopped = false
-  const running = new Set<Promise<void>>()
-  const timers = jobs.map(job => {
-    observe.jobStarts(job.name, job.everyMs)
-    let busy = false
-    const runOnce = () => {
-      if (busy || stopped) return
-      busy = true
-      const run = (async () => {
-        const startedAtMs = performance.now()
-        while (!stopped && (await job.run(deps, false)));
-        observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
-      })()
-        .catch(error => onError(job.name, error))
-        .finally(() => {
-          busy = false
-          running.delete(run)
-        })
-      running.add(run)
-    }
-    runOnce()
-    return setInterval(runOnce, job.everyMs)
-  })
+  const started = jobs.map(job => startJob(job, deps, { onError, observe }))
   return {
     async stop() {
-      stopped = true
-      for (const timer of timers) clearInterval(timer)
-      await Promise.all(running)
+      await Promise.all(started.map(job => job.stop()))
+    },
+  }
+}
+
+type Watching = { onError: (job: string, error: unknown) => void; observe: JobObserver }
+
+function startJob(job: Job, deps: JobDeps, { onError, observe }: Watching): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  observe.jobStarts(job.name, job.everyMs)
+  const run = async (): Promise<boolean | 'soon'> => {
+    const startedAtMs = performance.now()
+    let outcome: boolean | 'soon' = true
+    while (!signal.aborted && outcome === true) outcome = await job.run(deps, false)
+    observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
+    return outcome
+  }
+  const loop = async () => {
+    while (!signal.aborted) {
+      const startedAtMs = performance.now()
+      const outcome = await run().catch(error => {
+        onError(job.name, error)
+        return false
+      })
+      const waitMs = (outcome === 'soon' && job.busyEveryMs) || job.everyMs
+      // A run that took long is followed at the next whole interval.
+      const leftMs = waitMs - ((performance.now() - startedAtMs) % waitMs)
+      await sleep(leftMs, undefined, { signal }).catch(() => {})
+    }
+  }
+  const ended = loop()
+  return {
+    stop() {
+      stopping.abort()
+      return ended
     },
   }
 }

@@ -152,7 +152,7 @@ export function createMetrics(sources: {
   const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
   new Gauge({
     name: 'perkline_events_lag_seconds',
-    help: 'Age of the oldest change that the feeds of events or the stored sales figures do not contain yet',
+    help: 'Age of the oldest change whose events are in no feed yet',
     registers,
     async collect() {
       const waiting = await countWaiting()
@@ -161,7 +161,7 @@ export function createMetrics(sources: {
   })
   new Gauge({
     name: 'perkline_events_waiting',
-    help: 'Statements whose changes the feeds or the stored sales figures do not contain yet, counted up to 10,000',
+    help: 'Statements whose events are in no feed yet, counted up to 10,000',
     registers,
     async collect() {
       const waiting = await countWaiting()

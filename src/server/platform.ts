@@ -33,7 +33,8 @@ import { createOrderLookUp } from '../esim/sold/order-look-up.ts'
 import { readStockDesk } from '../esim/stock/desk.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
-import { countMostWaiting, recoverOutbox } from '../events/tick-store.ts'
+import { countWaitingEvents } from '../events/sequence-store.ts'
+import { recoverOutbox } from '../events/tick-store.ts'
 import { createFeedWaiters } from '../events/waiting.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
 import { createAnswers } from '../idempotency/answers.ts'
@@ -45,8 +46,9 @@ import { isLoopback } from '../settings/loopback.ts'
 import { lateSeconds } from '../statements/closing.ts'
 import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createAddressRules } from '../webhooks/addresses.ts'
-import { deliverWaiting, handOverAll } from '../webhooks/delivering.ts'
+import { deliverWaiting } from '../webhooks/delivering.ts'
 import { webhookPurpose } from '../webhooks/endpoints.ts'
+import { handOverAll } from '../webhooks/hand-over-store.ts'
 import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
 import { startDelivering } from '../webhooks/worker.ts'
@@ -145,7 +147,7 @@ export async function createPlatform(
       pool: database.pool,
       countStock: () => readStockDesk({ database: inTheBackground, clock }),
       countHolders: () => countHolders(inTheBackground, clock.now()),
-      countWaiting: () => countMostWaiting(inTheBackground),
+      countWaiting: () => countWaitingEvents(inTheBackground),
       lateSeconds: () => lateSeconds(inTheBackground, clock.now()),
       countFeedWaiting: waiters.count,
       countEndpoints: () => countEndpoints(inTheBackground),
@@ -217,7 +219,7 @@ export async function createPlatform(
       observe: metrics,
     }
     const numberTold = async () => {
-      while (await numberEvents(jobDeps, true));
+      while ((await numberEvents(jobDeps, true)) === true);
     }
     const addresses = createAddressRules([
       ...config.webhooks.allowedAddresses,
@@ -363,7 +365,7 @@ export async function createPlatform(
               runDue: () => runDue(jobDeps),
               async deliverWebhooks(endsAtMs) {
                 await numberTold()
-                while (await handOverAll(jobDeps));
+                while (await handOverAll(jobDeps.database));
                 return deliverWaiting(webhooks, endsAtMs)
               },
               guard: isOpenToOthers(config) ? guard : null,

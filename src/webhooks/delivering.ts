@@ -98,14 +98,6 @@ function nextOf(
     : { state: 'pending', waitMs, failures: failures + 1 }
 }
 
-/** Creates deliveries for the events after the endpoints' positions. */
-export async function handOverAll({ database }: Pick<DeliveringDeps, 'database'>): Promise<boolean> {
-  let mayBeMore = false
-  for (const endpointId of await store.findWaitingEndpoints(database))
-    mayBeMore = (await store.handOver(database, endpointId)) || mayBeMore
-  return mayBeMore
-}
-
 /**
  * Starts one attempt of a test at once, independent of waiting deliveries.
  *

@@ -1,126 +1,19 @@
-/** SQL of deliveries and their attempts: creating, claiming, recording. */
+/** SQL of deliveries and their attempts: claiming and recording. `hand-over-store.ts` creates deliveries. */
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
-import type { Database, Queryable } from '../db/database.ts'
-import { typesOf } from '../events/catalogue.ts'
-import { isBetween, maxPending } from './endpoint-store.ts'
+import type { Queryable } from '../db/database.ts'
 import { probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-const lookedAt = 10_000
-const replayedAtOnce = 12
 const leaseSeconds = 30
 const minuteMs = 60_000
 const maxAtOnce = 10
 
-/** Endpoints whose feed has events after their position, or that have an unfinished replay. */
-export async function findWaitingEndpoints(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ id: string }>({
-    name: 'webhooks.find-waiting',
-    text: `
-      select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and (
-        e.position < (
-          select coalesce((
-            select sequence from events v join (
-              select day from feed_days d where d.account_type = e.account_type and d.account_id = e.account_id order by day desc limit 1
-            ) as newest using (day)
-            where v.account_type = e.account_type and v.account_id = e.account_id order by sequence desc limit 1), 0))
-        or exists (select from webhook_replays r where r.endpoint_id = e.endpoint_id and r.finished_at is null))`,
-  })
-  return rows.map(({ id }) => id)
-}
-
-/**
- * Creates as many deliveries of an endpoint as there is room for, and moves its position, in one transaction.
- *
- * @returns whether there may be more
- */
-export function handOver(database: Database, endpointId: string): Promise<boolean> {
-  return database.transaction(async transaction => {
-    const [endpoint] = await transaction.query<HandingOver>(
-      `select account_type as "accountType", account_id as "accountId", event_types as "eventTypes", position,
-         (select count(*)::int from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending') as pending
-       from webhook_endpoints e where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`,
-      [endpointId],
-    )
-    if (!endpoint) return false
-    const replayed = await handOverReplay(transaction, endpointId, endpoint)
-    const room = maxPending - endpoint.pending - replayed
-    if (room <= 0) return false
-    const [moved] = await transaction.query<{ looked: number; made: number }>(handOverText, [
-      endpointId,
-      endpoint.position,
-      endpoint.eventTypes === null ? null : typesOf(endpoint.eventTypes),
-      room,
-    ])
-    return moved?.looked === lookedAt
-  })
-}
-
-type HandingOver = {
-  accountType: string
-  accountId: string
-  eventTypes: string[] | null
-  position: number
-  pending: number
-}
-
-const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
+export const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
   next_attempt_at`
-/** Ids made at the same instant ascend with the sequence, so the log shows deliveries in the order of the feed. */
-const made = (replay: string) => `
-  select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
-         'pending', now(), now()`
-
-const handOverText = `
-  with looked as materialized (
-    select v.account_type, v.account_id, v.event_id, v.sequence, v.type, $3::text[] is null or v.type = any($3) as is_wanted
-    from webhook_endpoints e join events v using (account_type, account_id)
-    where e.endpoint_id = $1 and v.sequence > $2 order by v.sequence limit ${lookedAt}
-  ), wanted as materialized (select * from looked where is_wanted order by sequence limit $4
-  ), reached as materialized (
-    select case when (select count(*) from wanted) = $4 then (select max(sequence) from wanted) else max(sequence) end as reached from looked
-  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('null::uuid')} from wanted
-  ), moved as (
-    update webhook_endpoints set position = (select reached from reached)
-    where endpoint_id = $1 and (select reached from reached) is not null
-  )
-  select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
-
-/** @returns how many were created */
-async function handOverReplay(transaction: Queryable, endpointId: string, { pending }: HandingOver): Promise<number> {
-  const room = Math.min(replayedAtOnce, maxPending - pending)
-  if (room <= 0) return 0
-  const [replay] = await transaction.query<{ replayId: string }>(
-    `select replay_id as "replayId" from webhook_replays where endpoint_id = $1 and finished_at is null
-     order by created_at limit 1 for update`,
-    [endpointId],
-  )
-  if (!replay) return 0
-  const [handed] = await transaction.query<{ made: number }>(replayText, [endpointId, replay.replayId, room])
-  return handed?.made ?? 0
-}
-
-/** Selects the same events as `countReplayed`. */
-const replayText = `
-  with replay as (select * from webhook_replays where replay_id = $2
-  ), wanted as materialized (
-    select e.account_type, e.account_id, e.event_id, e.sequence, e.type
-    from webhook_endpoints w cross join replay r join events e on e.account_type = w.account_type and e.account_id = w.account_id
-    where w.endpoint_id = $1 and e.sequence > r.position and e.sequence <= r.through
-      and ${isBetween('r.since', 'r.until')} and (r.types is null or e.type = any(r.types)) and (not r.only_failed or 'failed' = (
-        select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = $1 order by d.delivery_id desc limit 1))
-    order by e.sequence limit $3
-  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$2::uuid')} from wanted
-  ), moved as (
-    update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
-      finished_at = case when (select count(*) from wanted) < $3 then now() end
-    where replay_id = $2
-  )
-  select count(*)::int as made from wanted`
 
 /** Endpoints with a delivery that is due now. */
 export async function findDueEndpoints(database: Queryable): Promise<string[]> {
@@ -271,7 +164,11 @@ export async function noteSuccess(transaction: Queryable, endpointId: string): P
   )
 }
 
-/** @param probeMs until the next probe; null: the endpoint is not probed */
+/**
+ * A failure that comes while the next probe is awaited is of an attempt from before, or of a retry: it moves no probe.
+ *
+ * @param probeMs until the next probe; null: the endpoint is not probed
+ */
 export async function noteFailure(
   transaction: Queryable,
   { endpointId, now, probeMs }: { endpointId: string; now: Date; probeMs: number | null },
@@ -282,7 +179,8 @@ export async function noteFailure(
       text: `
         update webhook_endpoints set last_failure_at = now(), failing_since = coalesce(failing_since, $2),
           failed_attempts = failed_attempts + 1, failed_in_row = failed_in_row + 1,
-          probe_at = now() + $3::float8 * interval '1 millisecond', probes = case when $3::float8 is null then 0 else probes + 1 end
+          probe_at = case when probe_at > now() then probe_at else now() + $3::float8 * interval '1 millisecond' end,
+          probes = case when probe_at > now() then probes when $3::float8 is null then 0 else probes + 1 end
         where endpoint_id = $1`,
     },
     [endpointId, now, probeMs],

@@ -22,6 +22,7 @@ import { readInstant } from '../text/instant.ts'
 import { attemptDelivery, type DeliveringDeps, testEndpoint } from './delivering.ts'
 import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
+import { replayEvents } from './replay.ts'
 import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
@@ -264,7 +265,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         const { from, to, types = null, only } = request.body
         const { endpointId } = request.params
         const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
-        return endpoints.replayEvents(own, callerAccount(request), { endpointId, ...edges, types, only })
+        return replayEvents(own, callerAccount(request), { endpointId, ...edges, types, only })
       }) as never,
   )
   app.delete(

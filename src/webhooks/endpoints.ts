@@ -6,7 +6,7 @@ import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { isTypeFilter, typesOf } from '../events/catalogue.ts'
+import { isTypeFilter } from '../events/catalogue.ts'
 import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
 import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
@@ -24,7 +24,7 @@ export type EndpointDeps = { database: Database; sealer: Sealer; urls: UrlRules 
 export type By = { origin: Origin }
 
 /** Writes an entry about an endpoint into its owner's audit log. */
-async function note(
+export async function note(
   transaction: Queryable,
   origin: Origin,
   {
@@ -313,64 +313,3 @@ export function removeEndpoint(
     await store.deleteEndpoint(transaction, endpointId)
   })
 }
-
-export type Replay = {
-  endpointId: string
-  /** Sequences, or instants for the events' timestamps; both inclusive. */
-  from: number | Date
-  to: number | Date | null
-  /** null: those that the endpoint is for */
-  types: string[] | null
-  only: 'failed' | 'all'
-}
-
-const maxReplayed = 100_000
-
-/**
- * Sends events again. Each gets a new delivery as soon as there is room.
- *
- * @throws DomainError 'not-found'; 'conflict' for a disabled or deleted endpoint; 'invalid' for more than 100,000
- */
-export function replayEvents(
-  { database, origin }: Pick<EndpointDeps, 'database'> & By,
-  account: Account | null,
-  { endpointId, from, to, types, only }: Replay,
-): Promise<{ replayId: string; deliveries: number }> {
-  const unknown = types?.find(type => !isTypeFilter(type))
-  if (unknown !== undefined)
-    throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
-  return database.transaction(async transaction => {
-    if (await store.isDeleted(transaction, account, endpointId))
-      throw new DomainError('conflict', 'The endpoint is deleted')
-    const endpoint = await lockEndpoint(transaction, account, endpointId)
-    if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
-    const owner = store.accountOfEndpoint(endpoint)
-    const first = await edgeOf(transaction, owner, from, 'from')
-    const last = to === null ? endpoint.lastSequence : await edgeOf(transaction, owner, to, 'to')
-    const wanted = types ?? endpoint.eventTypes
-    const replay = {
-      replayId: randomUUID(),
-      endpointId,
-      from: first ?? endpoint.lastSequence + 1,
-      through: Math.min(last ?? 0, endpoint.lastSequence),
-      since: from instanceof Date ? from : null,
-      until: to instanceof Date ? to : null,
-      types: wanted === null ? null : typesOf(wanted),
-      onlyFailed: only === 'failed',
-    }
-    const { deliveries, ...range } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)
-    if (deliveries > maxReplayed)
-      throw new DomainError('invalid', [`from must be such that at most ${maxReplayed} events are replayed`])
-    const { from: lowest, through: highest } = replay
-    await store.insertReplay(transaction, { ...replay, from: range.first ?? lowest, through: range.last ?? highest })
-    await note(transaction, origin, {
-      action: 'endpoint.replayed',
-      endpoint,
-      change: { deliveries: [null, deliveries] },
-    })
-    return { replayId: replay.replayId, deliveries }
-  })
-}
-
-const edgeOf = (transaction: Queryable, account: Account, edge: number | Date, which: 'from' | 'to') =>
-  typeof edge === 'number' ? edge : store.sequenceAt(transaction, account, edge, which)

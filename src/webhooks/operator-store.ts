@@ -4,7 +4,7 @@ import { platformAccount } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findEvents, findFeed } from '../events/feed-store.ts'
-import { countWaiting } from '../events/tick-store.ts'
+import { countWaitingEvents } from '../events/sequence-store.ts'
 
 export type AccountParams = { bank?: string | undefined; merchant?: string | undefined; platform?: boolean | undefined }
 
@@ -69,7 +69,7 @@ export type EventsStatus = {
 /** How far the numbering of events is behind. */
 export async function readEventsStatus(database: Queryable): Promise<EventsStatus> {
   const [waiting, { pending, ...endpoints }, [tick]] = await Promise.all([
-    countWaiting(database, 'events'),
+    countWaitingEvents(database),
     countEndpoints(database),
     database.query<{ at: Date }>(`select at from event_ticks where consumer = 'events' order by tick_id desc limit 1`),
   ])

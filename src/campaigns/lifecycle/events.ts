@@ -113,22 +113,33 @@ function editEvents(
   ]
 }
 
-/** A bank gets its exact count, the merchant rounded ones. */
+/** A bank gets its exact count, the merchant rounded ones, of many banks in several events. */
 function segmentEvents(notes: readonly Note[], after: LockedCampaign): ToldEvent[] {
   const parts = notes.flatMap(({ trigger, bankId, changes }) => {
     const count = trigger === 'segment' ? changes.customersCount?.[1] : undefined
     return typeof count === 'number' && bankId !== null ? [{ bankId, customersCount: count }] : []
   })
   if (!notes.some(({ trigger }) => trigger === 'segment')) return []
-  const banks = parts.map(({ bankId, customersCount }) => ({
+  const rounded = parts.map(({ bankId, customersCount }) => ({
     bankId,
     customersCount: roundedCustomers(customersCount),
   }))
-  const customersCount = banks.reduce((sum, bank) => sum + bank.customersCount, 0)
   const formed = (data: object) =>
     ({ type: 'segment.formed', at: after.updatedAt, data: { ...campaignData(after), ...data } }) as const
   return [
-    { ...formed({ customersCount, banks }), ...merchantOf(after) },
+    ...inPieces(rounded).map(banks => ({
+      ...formed({ customersCount: banks.reduce((sum, bank) => sum + bank.customersCount, 0), banks }),
+      ...merchantOf(after),
+    })),
     ...parts.map(part => ({ ...formed({ customersCount: part.customersCount }), banks: [part.bankId] })),
   ]
 }
+
+/** More would make the data of an event larger than 4 KiB. */
+const maxBanksTold = 40
+
+/** At least one piece, also of an empty list. */
+const inPieces = <T>(list: readonly T[]): T[][] =>
+  Array.from({ length: Math.max(1, Math.ceil(list.length / maxBanksTold)) }, (_, n) =>
+    list.slice(n * maxBanksTold, (n + 1) * maxBanksTold),
+  )

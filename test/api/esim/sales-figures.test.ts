@@ -18,6 +18,7 @@ import { salesSteps } from '../../../src/esim/sold/audit-steps.ts'
 import { partsOf } from '../../../src/esim/sold/edges.ts'
 import { countMadeSince, countSales, countSoldSince, countStock } from '../../../src/esim/sold/figures-store.ts'
 import { foldSales } from '../../../src/esim/sold/fold-store.ts'
+import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { countWaiting, emptyOldSlots, pieceRows, recoverOutbox } from '../../../src/events/tick-store.ts'
 import { daysBetween } from '../../../src/text/days.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -334,11 +335,15 @@ describe('while banks sell', () => {
     await assertFigures(database(), now())
   })
 
-  test('the figures go on after a restart, and the metrics tell how far behind they are', async () => {
+  test('the figures go on after a restart, and the metrics tell how far behind the events are', async () => {
     await sell(5)
     const text = await platform.platform.metrics.registry.metrics()
     assert.match(text, /^perkline_events_waiting [1-9]/m)
     assert.match(text, /^perkline_events_lag_seconds [0-9.]+$/m)
+    while ((await sequenceEvents(database(), true))?.mayBeMore);
+    const numbered = await platform.platform.metrics.registry.metrics()
+    assert.match(numbered, /^perkline_events_waiting 0$/m, 'they tell of events, not of figures')
+    assert.match(numbered, /^perkline_events_lag_seconds 0$/m)
     await sibling.close()
     sibling = await platform.sibling()
     banks[1] = await openBank(sibling, await platform.bankToken('gamma'))

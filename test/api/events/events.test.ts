@@ -1,9 +1,11 @@
 /** Every change is told by its events, to the accounts that it concerns and no others, in feeds without a hole. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Value } from 'typebox/value'
 import { platformAccountId } from '../../../src/access/caller.ts'
 import { eventTypes } from '../../../src/events/catalogue.ts'
+import { tellEvents } from '../../../src/events/event-writing.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -106,6 +108,27 @@ describe('feeds', () => {
     await advance('PT30S')
     const stock = (await stored()).filter(({ type }) => type === 'stock.enough')
     assert.equal(stock.length, 1)
+  })
+
+  test('events are numbered every 100 ms while there is work, else every 250 ms', async () => {
+    const runs = async () => {
+      const text = await platform.platform.metrics.registry.metrics()
+      return Number(/perkline_job_duration_seconds_count\{job="sequence-events"\} (\d+)/.exec(text)?.[1])
+    }
+    const data = { operatorCode: 'kyivstar', tariffCode: 'empty', free: 0, daysOfCover: null }
+    const tellOne = () =>
+      platform.platform.database.transaction(transaction =>
+        tellEvents(transaction, [{ type: 'stock.out', at: null, platform: true, data }]),
+      )
+    const everyMs = async (work: () => Promise<unknown>) => {
+      const [before, startedAtMs] = [await runs(), performance.now()]
+      while (performance.now() < startedAtMs + 3_000) await work()
+      return (performance.now() - startedAtMs) / ((await runs()) - before)
+    }
+    const idle = await everyMs(() => sleep(100))
+    assert.ok(idle >= 230 && idle <= 320, `idle: every ${idle} ms`)
+    const busy = await everyMs(() => Promise.all([sleep(20), tellOne()]))
+    assert.ok(busy >= 95 && busy <= 180, `busy: every ${busy} ms`)
   })
 
   test('feeds are dense, bodies are as the catalogue says', async () => {

@@ -96,6 +96,30 @@ describe('endpoints', () => {
     await remove(endpointId)
   })
 
+  test('the first probe comes 30 seconds after the 20th failure, however many requests were on their way', async () => {
+    reset(500)
+    const { endpointId } = await makeEndpoint()
+    // All deliveries wait at once, so that ten are always on their way.
+    await call('POST', `/webhook-endpoints/${endpointId}/disable`)
+    await Promise.all(Array.from({ length: 45 }, (_, n) => cancelled(`probed-${n}`)))
+    const startedAtMs = Date.now()
+    await call('POST', `/webhook-endpoints/${endpointId}/enable`)
+    const probe = async () => {
+      const [row] = await platform.platform.database.query<{ probe_at: Date | null; failed_in_row: number }>(
+        'select probe_at, failed_in_row from webhook_endpoints where endpoint_id = $1',
+        [endpointId],
+      )
+      return row
+    }
+    await until(async () => ((await probe())?.failed_in_row ?? 0) > 20)
+    await sleep(500)
+    const { probe_at, failed_in_row = 0 } = (await probe()) ?? {}
+    assert.ok(failed_in_row > 20, String(failed_in_row))
+    const inMs = (probe_at?.getTime() ?? 0) - startedAtMs
+    assert.ok(inMs >= 30_000 && inMs <= 40_000, `${inMs} ms`)
+    await remove(endpointId)
+  })
+
   test('it is tried again after a failure, and given up after ten', async () => {
     reset(500)
     const { endpointId } = await makeEndpoint()

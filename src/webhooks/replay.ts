@@ -1,0 +1,89 @@
+/** Sends events of a feed again (docs/contract/webhooks.md, "The log"). */
+import { randomUUID } from 'node:crypto'
+import type { Account } from '../access/caller.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { isTypeFilter, typesOf } from '../events/catalogue.ts'
+import { accountOfEndpoint, type Endpoint, isDeleted } from './endpoint-store.ts'
+import { type By, lockEndpoint, note } from './endpoints.ts'
+import * as store from './replay-store.ts'
+
+export type Replay = {
+  endpointId: string
+  /** Sequences, or instants for the events' timestamps; both inclusive. */
+  from: number | Date
+  to: number | Date | null
+  /** null: those that the endpoint is for */
+  types: string[] | null
+  only: 'failed' | 'all'
+}
+
+const maxReplayed = 100_000
+
+/**
+ * Sends events again. Each gets a new delivery as soon as there is room.
+ *
+ * @throws DomainError 'not-found'; 'conflict' for a disabled or deleted endpoint; 'invalid' for more than 100,000
+ */
+export function replayEvents(
+  { database, origin }: { database: Database } & By,
+  account: Account | null,
+  given: Replay,
+): Promise<{ replayId: string; deliveries: number }> {
+  requireTypes(given)
+  return database.transaction(async transaction => {
+    const endpoint = await lockEnabled(transaction, account, given.endpointId)
+    const replay = await rangeOf(transaction, endpoint, given)
+    const deliveries = await begin(transaction, endpoint, replay)
+    await note(transaction, origin, {
+      action: 'endpoint.replayed',
+      endpoint,
+      change: { deliveries: [null, deliveries] },
+    })
+    return { replayId: replay.replayId, deliveries }
+  })
+}
+
+function requireTypes({ types }: Replay): void {
+  const unknown = types?.find(type => !isTypeFilter(type))
+  if (unknown !== undefined)
+    throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
+}
+
+async function lockEnabled(transaction: Queryable, account: Account | null, endpointId: string): Promise<Endpoint> {
+  if (await isDeleted(transaction, account, endpointId)) throw new DomainError('conflict', 'The endpoint is deleted')
+  const endpoint = await lockEndpoint(transaction, account, endpointId)
+  if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
+  return endpoint
+}
+
+async function rangeOf(
+  transaction: Queryable,
+  endpoint: Endpoint,
+  { from, to, types, only }: Replay,
+): Promise<store.ReplayParams> {
+  const owner = accountOfEndpoint(endpoint)
+  const first = typeof from === 'number' ? from : await store.firstSequenceSince(transaction, owner, from)
+  const last = to instanceof Date ? await store.lastSequenceUntil(transaction, owner, to) : to
+  const wanted = types ?? endpoint.eventTypes
+  return {
+    replayId: randomUUID(),
+    endpointId: endpoint.endpointId,
+    from: first ?? endpoint.lastSequence + 1,
+    through: Math.min(last ?? (to === null ? endpoint.lastSequence : 0), endpoint.lastSequence),
+    since: from instanceof Date ? from : null,
+    until: to instanceof Date ? to : null,
+    types: wanted === null ? null : typesOf(wanted),
+    onlyFailed: only === 'failed',
+  }
+}
+
+/** Stores the replay from its first event to its last. @returns how many deliveries there will be */
+async function begin(transaction: Queryable, endpoint: Endpoint, replay: store.ReplayParams): Promise<number> {
+  const owner = accountOfEndpoint(endpoint)
+  const { deliveries, first, last } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)
+  if (deliveries > maxReplayed)
+    throw new DomainError('invalid', [`from must be such that at most ${maxReplayed} events are replayed`])
+  await store.insertReplay(transaction, { ...replay, from: first ?? replay.from, through: last ?? replay.through })
+  return deliveries
+}

@@ -1,0 +1,121 @@
+/** What campaigns and applies tell, at their edges: sizes, terminals alone, banks that gain or lose an operator. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'
+
+type Told = { id: string; type: string; sequence: number; data: Record<string, unknown> }
+let platform: TestPlatform
+let grocer: Partner
+const many = 60
+const bankIds = Array.from({ length: many }, (_, n) => `b0000000-0000-4000-8000-${String(n).padStart(12, '0')}`)
+
+before(async () => {
+  const banks = bankIds.map(
+    (id, n) =>
+      `  - { id: ${id}, code: bank-${n}, name: Bank ${n}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: [] } }`,
+  )
+  platform = await startPlatform(
+    {},
+    { directory: campaignDirectory.replace('banks:\n', `banks:\n${banks.join('\n')}\n`) },
+  )
+  grocer = await openMerchant(platform)
+})
+after(() => platform?.close())
+
+async function toldTo(token: string, type: string): Promise<Told[]> {
+  const { body } = await platform.call('GET', `/partner/v1/events?limit=1000&type=${type}`, { token })
+  const { body: end } = await platform.call('GET', '/partner/v1/events?after=now', { token })
+  assert.ok(body.nextAfter <= end.nextAfter)
+  return body.data
+}
+async function newest(token: string): Promise<number> {
+  return (await platform.call('GET', '/partner/v1/events?after=now', { token })).body.nextAfter
+}
+
+test('a segment of many banks is told to the merchant in events of at most 4 KiB, each with its sum', async () => {
+  for (const n of [0, 59]) await addCustomers(platform, `bank-${n}`, customers(`C${n}`, 34))
+  const cashbackId = await createCampaign(platform, { participantsIds: bankIds }, grocer)
+  const ids = [...customers('C0', 34), ...customers('C59', 20)]
+  const formed = await putSegment(grocer, cashbackId, fileOf(ids))
+  assert.equal(formed.status, 200, formed.text)
+  await newest(grocer.token)
+  const told = await toldTo(grocer.token, 'segment.formed')
+  const parts = told.map(
+    ({ data }) => data as { customersCount: number; banks: { bankId: string; customersCount: number }[] },
+  )
+  for (const { customersCount, banks, ...campaign } of parts) {
+    assert.ok(Buffer.byteLength(JSON.stringify({ ...campaign, customersCount, banks })) <= 4_096)
+    assert.equal(
+      customersCount,
+      banks.reduce((sum, bank) => sum + bank.customersCount, 0),
+    )
+  }
+  const all = parts.flatMap(({ banks }) => banks)
+  assert.deepEqual(all.map(({ bankId }) => bankId).sort(), bankIds)
+  assert.equal(
+    all.reduce((sum, bank) => sum + bank.customersCount, 0),
+    50,
+  )
+  assert.equal(new Set(parts.map(part => (part as unknown as { updatedAt: string }).updatedAt)).size, 1)
+})
+
+test('an edit that only adds terminals is told to the banks, too', async () => {
+  const [bankId = ''] = bankIds
+  const bank = await platform.bankToken('bank-0')
+  const terminals = (...names: string[]) => names.map(terminal_id => ({ terminal_id }))
+  const own = { terminalsPlatform: false, terminals: terminals('1') }
+  const cashbackId = await createCampaign(platform, { participantsIds: [bankId], ...own }, grocer)
+  for (const token of [bank, grocer.token]) await newest(token)
+  const edited = await grocer.call('PATCH', `/cashbacks/for-merchant/${cashbackId}`, {
+    body: { terminals: terminals('1', '2', '3') },
+  })
+  assert.equal(edited.status, 200, edited.text)
+  for (const token of [bank, grocer.token]) {
+    await newest(token)
+    const [told] = (await toldTo(token, 'campaign.updated')).filter(({ data }) => data.cashbackId === cashbackId)
+    assert.deepEqual([told?.data.changedFields, told?.data.terminalsAdded], [['terminals'], 2])
+  }
+})
+
+const operators = (of: string) => `
+banks:
+  - { code: bank-1, name: Bank 1, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: ${of} } }
+`
+const sold = `
+esim:
+  operators:
+    - { code: kyivstar, nameUk: Київстар, country: UA, tariffs: [{ code: one, name: One, price: 1, currency: UAH, validityDays: 1 }, { code: two, name: Two, price: 1, currency: UAH, validityDays: 1 }] }
+    - { code: roamwide, nameUk: Роамвайд, country: UA, tariffs: [{ code: one, name: One, price: 1, currency: UAH, validityDays: 1 }] }
+`
+
+test('a bank that gains or loses a mobile operator is told so, once for each apply, and no other bank', async () => {
+  const [one, two] = [await platform.bankToken('bank-1'), await platform.bankToken('bank-2')]
+  await platform.applyDirectory(sold)
+  const toOne = async () => {
+    for (const token of [one, two]) await newest(token)
+    return (await toldTo(one, 'catalogue.changed')).map(({ data }) => data)
+  }
+  assert.deepEqual(await toOne(), [])
+  await platform.applyDirectory(operators('[kyivstar]'))
+  const gained = {
+    operatorCodes: ['kyivstar'],
+    tariffs: [
+      { operatorCode: 'kyivstar', tariffCode: 'one' },
+      { operatorCode: 'kyivstar', tariffCode: 'two' },
+    ],
+    truncated: false,
+  }
+  assert.deepEqual(await toOne(), [gained])
+  await platform.applyDirectory(operators('[kyivstar]'))
+  assert.deepEqual(await toOne(), [gained], 'nothing has changed')
+  await platform.applyDirectory(operators('[roamwide]'))
+  const turned = {
+    operatorCodes: ['roamwide', 'kyivstar'],
+    tariffs: [{ operatorCode: 'roamwide', tariffCode: 'one' }],
+    truncated: false,
+  }
+  assert.deepEqual(await toOne(), [gained, turned])
+  assert.deepEqual(await toldTo(two, 'catalogue.changed'), [])
+})
