@@ -1,5 +1,5 @@
 /** The audit's check of the feeds: they have no gaps, and their events about orders agree with the orders. */
-import type { Check, Finding, Step } from '../db/check.ts'
+import type { Check, Finding, Read, Step, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 
 const denseCheck: Check = {
@@ -12,7 +12,48 @@ const ordersCheck: Check = {
   name: 'events of orders are in the feed of their bank',
   holds: 'each event of an order’s end tells of an order of that bank that has ended so',
 }
-export const feedChecks: readonly Check[] = [denseCheck, ordersCheck]
+const confirmedCheck: Check = {
+  code: 'feed-confirmed',
+  name: 'every confirmed order is in the feed of its bank',
+  holds: 'each order that was confirmed within the retention of events has its order.confirmed',
+}
+export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedCheck]
+
+const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
+
+/**
+ * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. Once days were
+ * removed, it is the beginning of the oldest day, and an hour more because clocks differ.
+ */
+export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
+    select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}
+    from pg_inherits where inhparent = 'events'::regclass) end)
+  from event_positions p where p.name = 'events.subjects')`
+
+/**
+ * SQL for the instant, by the clock of the rules, up to which everything is numbered: the last tick without a backlog,
+ * less the longest time between a change and its commit.
+ */
+export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
+  where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
+
+/** Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too. */
+export const confirmedEvents = (within: Within): Read => ({
+  of: 'orders and their events',
+  from: `orders o left join (
+      select subject, account_id from events e
+      where ${within('e.subject')} and e.account_type = 'bank' and e.type = 'order.confirmed'
+    ) as told on told.subject = o.order_id and told.account_id = o.bank_id
+    where ${within('o.order_id')} and o.status = 'confirmed'
+      and o.confirmed_at >= ${numberedSince} and o.confirmed_at < ${numberedUpTo}`,
+  rules: [
+    {
+      code: confirmedCheck.code,
+      broken: 'told.subject is null',
+      text: `'order ' || o.order_id || ' is confirmed, but its bank was not told'`,
+    },
+  ],
+})
 
 const eventsAtOnce = 5_000
 
@@ -60,9 +101,9 @@ async function findFeed(database: Queryable, { type, id, sequence }: Place): Pro
   return { ...feed, sequence: isSame ? sequence : 0, nextType: next?.type ?? null, nextId: next?.id ?? null }
 }
 
-type Read = { events: number; last: number; holes: number[] | null; strangers: number[] | null }
+type PieceOfFeed = { events: number; last: number; holes: number[] | null; strangers: number[] | null }
 
-const readPiece = (database: Queryable, { type, id, sequence }: Place): Promise<Read[]> =>
+const readPiece = (database: Queryable, { type, id, sequence }: Place): Promise<PieceOfFeed[]> =>
   database.query(
     `with floor as (
        select greatest($3::bigint, removed_through) as sequence from feeds where account_type = $1 and account_id = $2

@@ -48,6 +48,8 @@ const rowOf = ({ type, at, banks, merchants, platform, data }: ToldEvent): objec
   banks,
   merchants,
   platform,
+  // The audit looks for the events of a campaign.
+  subject: (data as { cashbackId?: string }).cashbackId,
   text: JSON.stringify(data),
 })
 

@@ -21,13 +21,15 @@ const kindsOfOrders: readonly EventKind[] = ['order.confirmed', 'order.cancelled
 
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
-         case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end as at
+         case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end as at,
+         case s.kind when 'order.confirmed' then o.order_id end as subject
   from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
   cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
   where s.kind in (${kindsOfOrders.map(kind => `'${kind}'`)}) and o.bank_id is not null`
 
 const ofOthers = `
-  select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz
+  select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz,
+    (s.data->>'subject')::uuid
   from seen s cross join lateral (
     select 'bank' as account_type, id::uuid as account_id, n
     from jsonb_array_elements_text(s.data->'banks') with ordinality as banks (id, n)
@@ -53,12 +55,12 @@ const sequenceText = ({ parts }: Piece): string => `
     select f.*, ${lastSequence} as last from feeds f
     join (select distinct account_type, account_id from changes) as concerned using (account_type, account_id)
   ), numbered as materialized (
-    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, until.at as recorded_at, uuid_at(until.at) as event_id,
+    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, t.subject, until.at as recorded_at, uuid_at(until.at) as event_id,
            a.last + row_number() over (partition by a.account_type, a.account_id order by t.outbox_id, t.n) as sequence
     from changes t join accounts a using (account_type, account_id) cross join until
   ), inserted as (
-    insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body)
-    select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at,
+    insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, subject, body)
+    select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at, subject,
       '{"id":"' || event_id || '","type":"' || type || '","timestamp":"' || instant_text(at) || '","sequence":' || sequence
       || ',"feedId":"' || feed_id || '","mode":"' || (select mode from database_mode) || '","data":' || data || '}'
     from numbered

@@ -71,6 +71,14 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Events of orders are in their bank’s feed', 'Each tells of an order that has ended so'],
     uk: ['Події замовлень у стрічці свого банку', 'Кожна розповідає про замовлення, яке так завершилося'],
   },
+  'feed-confirmed': {
+    en: ['Every confirmed order is in its bank’s feed', 'As far back as events are kept'],
+    uk: ['Кожне підтверджене замовлення є у стрічці свого банку', 'За весь час, за який зберігаються події'],
+  },
+  'feed-campaigns': {
+    en: ['Every step of a campaign is in the feeds', 'In the merchant’s and in each bank’s that it concerns'],
+    uk: ['Кожен крок кампанії є у стрічках', 'У торговця й у кожного банку, якого він стосується'],
+  },
   'audit-log': {
     en: ['The security log of the last two days is unchanged', 'Each entry continues the one before it'],
     uk: ['Журнал безпеки за останні дві доби не змінено', 'Кожен запис продовжує попередній'],

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
 import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
+import { campaignEvents, campaignEventsCheck } from '../../campaigns/lifecycle/audit-events.ts'
 import { campaignSteps } from '../../campaigns/lifecycle/audit-steps.ts'
 import { addCount, type Check, type CheckResult, type Counts, type Piece, type Step } from '../../db/check.ts'
 import { type Database, type Queryable, queryable } from '../../db/database.ts'
@@ -13,7 +14,7 @@ import { salesChecks, salesSteps } from '../../esim/sold/audit-steps.ts'
 import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
-import { feedChecks, feedsStep } from '../../events/audit-step.ts'
+import { confirmedEvents, feedChecks, feedsStep } from '../../events/audit-step.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
@@ -96,15 +97,19 @@ function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]
       ...statementChecks,
       ...campaignChecks,
       ...feedChecks,
+      campaignEventsCheck,
       auditLogCheck,
       ...kept,
     ],
     steps: [
       sealedStep(sealing),
-      ...orderSteps(now, within => kept.flatMap(({ orders }) => orders?.(within) ?? [])),
+      ...orderSteps(now, within => [...kept.flatMap(({ orders }) => orders?.(within) ?? []), confirmedEvents(within)]),
       ...salesSteps,
       ...statementSteps(),
-      ...campaignSteps(within => kept.flatMap(({ campaigns }) => campaigns?.(within) ?? [])),
+      ...campaignSteps(within => [
+        ...kept.flatMap(({ campaigns }) => campaigns?.(within) ?? []),
+        campaignEvents(within),
+      ]),
       feedsStep,
       auditLogStep,
     ],

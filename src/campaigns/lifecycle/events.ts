@@ -4,7 +4,7 @@
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { ToldEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
-import type { BankStatus, CampaignStatus, Change, ReportingStage, Trigger } from './lifecycle.ts'
+import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
 /** What the writer of a change knows besides its states. */
@@ -63,6 +63,13 @@ const campaignData = ({ cashbackId, merchantId, createdByBankId, status, updated
 })
 const merchantOf = ({ merchantId }: LockedCampaign) => ({ merchants: [merchantId] })
 const banksOf = ({ banks }: LockedCampaign) => ({ banks: banks.map(({ bankId }) => bankId) })
+
+/** The type of the event that tells of a transition. */
+export function typeOfTransition({ subject, from, trigger, to }: Transition): EventTypeName {
+  if (subject === 'reporting') return reportingType(trigger)
+  if (subject === 'bank') return to === null ? 'participation.withdrawn' : ofPart[to]
+  return from === null ? 'campaign.created' : ofStatus[to ?? 'deleted']
+}
 
 function campaignEvent(
   { from, to, trigger }: Extract<Change, { subject: 'campaign' }>,

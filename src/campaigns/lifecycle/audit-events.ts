@@ -1,0 +1,63 @@
+/** The audit's statement that finds transitions of campaigns without their events. */
+import type { Check, Read, Within } from '../../db/check.ts'
+import { shownInstant } from '../../db/instants.ts'
+import { numberedSince, numberedUpTo } from '../../events/audit-step.ts'
+import { typeOfTransition } from './events.ts'
+import { transitions } from './lifecycle.ts'
+
+export const campaignEventsCheck: Check = {
+  code: 'feed-campaigns',
+  name: 'every transition of a campaign is in the feeds',
+  holds: 'each stored transition has its event in the feed of the merchant and of each bank that it concerns',
+}
+
+/** SQL that maps a transition `h` to the type of its event. */
+const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_state, '') || '>' || coalesce(h.to_state, '') ${transitions
+  .map(one => `when '${one.subject} ${one.trigger} ${one.from ?? ''}>${one.to ?? ''}' then '${typeOfTransition(one)}'`)
+  .join(' ')} end`
+
+/**
+ * A bank is in the campaign from the version of its invitation up to that of its removal. Each event is looked up by its
+ * type, version and bank, in the feed of its account: the merchant, and the bank itself or every bank of that moment.
+ */
+export const campaignEvents = (within: Within): Read => ({
+  of: 'campaign_history',
+  from: `(
+      with moves as materialized (
+        select h.*, c.merchant_id, ${typeText} as type from campaign_history h join campaigns c using (cashback_id)
+        where ${within('h.cashback_id')} and h.version is not null and h.changes is null
+          and h.at >= ${numberedSince} and h.at < ${numberedUpTo}
+      ), members as materialized (
+        select * from (
+          select cashback_id, bank_id, from_state, coalesce(version, 0) as invited,
+            lead(version) over (partition by cashback_id, bank_id order by history_id) as removed
+          from campaign_history h where ${within('h.cashback_id')} and subject = 'bank' and changes is null
+            and (from_state is null or to_state is null)
+        ) as turns where from_state is null
+      ), recipients as (
+        select m.*, 'retailer' as account_type, m.merchant_id as account_id from moves m
+        union all
+        select m.*, 'bank', m.bank_id from moves m where m.bank_id is not null
+        union all
+        select m.*, 'bank', b.bank_id from moves m join members b using (cashback_id)
+        where m.subject = 'campaign' and b.invited <= m.version and coalesce(m.version < b.removed, true)
+      ), told as materialized (
+        select e.subject, e.account_type, e.account_id, e.type, body->'data'->>'updatedAt' as at, body->'data'->>'bankId' as bank_id
+        from (
+          select subject, account_type, account_id, type, body::jsonb as body from events
+          where subject in (select cashback_id from moves)
+        ) as e
+      )
+      select r.cashback_id, r.type, r.account_type, r.account_id, t.subject as found
+      from recipients r left join told t on t.subject = r.cashback_id and t.account_type = r.account_type
+        and t.account_id = r.account_id and t.type = r.type and t.at = ${shownInstant('r.at')}
+        and t.bank_id is not distinct from r.bank_id::text
+    ) as expected`,
+  rules: [
+    {
+      code: campaignEventsCheck.code,
+      broken: 'found is null',
+      text: `'the feed of ' || account_type || ' ' || account_id || ' lacks ' || type || ' of campaign ' || cashback_id`,
+    },
+  ],
+})
