@@ -14,11 +14,11 @@ import { seldom } from './seldom.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-const stockStates = ['free', 'reserved', 'sold', 'withdrawn'] as const
+type Registers = Registry[]
 type StockOfTariff = StockCount & { level: StockLevel }
-const labelsOf = ({ operatorCode, tariffCode }: StockCount) => ({ operator: operatorCode, tariff: tariffCode })
 
-export function createMetrics(sources: {
+/** Where gauges read their values when Prometheus asks. */
+type Sources = {
   pool(): { total: number; idle: number; waiting: number }
   countStock(): Promise<StockOfTariff[]>
   countHolders(): Promise<{ bank: string; reserved: number }[]>
@@ -26,11 +26,26 @@ export function createMetrics(sources: {
   lateSeconds(): Promise<number>
   countFeedWaiting(): number
   countEndpoints(): Promise<{ enabled: number; failing: number; disabled: number; pending: number }>
-}) {
+}
+
+const stockStates = ['free', 'reserved', 'sold', 'withdrawn'] as const
+const labelsOf = ({ operatorCode, tariffCode }: StockCount) => ({ operator: operatorCode, tariff: tariffCode })
+
+export function createMetrics(sources: Sources) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  addProcessGauges(registers, sources)
+  addStockGauges(registers, sources)
+  addEventGauges(registers, sources)
+  return { registry, ...requestMetrics(registers), ...salesMetrics(registers), ...eventMetrics(registers) }
+}
 
+function counterOfOutcomes(registers: Registers, name: string, help: string): Counter<'outcome'> {
+  return new Counter({ name, help, labelNames: ['outcome'], registers })
+}
+
+function requestMetrics(registers: Registers) {
   const requests = new Histogram({
     name: 'perkline_http_request_seconds',
     help: 'Time to answer, by route and status code',
@@ -38,24 +53,61 @@ export function createMetrics(sources: {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12],
     registers,
   })
-  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['outcome'], registers })
-  const reservations = counter('perkline_reservations_total', 'Requests to reserve, by outcome')
-  const mails = counter('perkline_mail_total', 'E-mails of confirms, by outcome')
+  const tokens = counterOfOutcomes(registers, 'perkline_token_requests_total', 'Requests for a token, by outcome')
+  const rateLimited = new Counter({
+    name: 'perkline_rate_limited_total',
+    help: 'Requests that were answered 429, by API',
+    labelNames: ['api'],
+    registers,
+  })
+  return {
+    token: (outcome: string) => tokens.inc({ outcome }),
+    request(method: string, route: string, code: number, seconds: number) {
+      requests.observe({ method, route, code: String(code) }, seconds)
+      if (code === 429) rateLimited.inc({ api: apiOf(route) })
+    },
+  }
+}
+
+function salesMetrics(registers: Registers) {
+  const reservations = counterOfOutcomes(registers, 'perkline_reservations_total', 'Requests to reserve, by outcome')
+  const mails = counterOfOutcomes(registers, 'perkline_mail_total', 'E-mails of confirms, by outcome')
+  const statements = new Counter({
+    name: 'perkline_statements_closed_total',
+    help: 'Daily statements that this process has closed',
+    registers,
+  })
+  return {
+    reservation: (outcome: string) => reservations.inc({ outcome }),
+    mail: (outcome: string) => mails.inc({ outcome }),
+    statementClosed: () => statements.inc(),
+  }
+}
+
+function eventMetrics(registers: Registers) {
   const events = new Counter({
     name: 'perkline_events_total',
     help: 'Events that were numbered, by type, each in every feed that has it',
     labelNames: ['type'],
     registers,
   })
-  const attempts = counter('perkline_webhook_attempts_total', 'Requests to endpoints, by outcome')
+  const attempts = counterOfOutcomes(registers, 'perkline_webhook_attempts_total', 'Requests to endpoints, by outcome')
   const delays = new Histogram({
     name: 'perkline_webhook_delay_seconds',
     help: 'From the recording of an event to the 2xx of an endpoint',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400],
     registers,
   })
-  const tokens = counter('perkline_token_requests_total', 'Requests for a token, by outcome')
+  return {
+    attempt: (outcome: string) => attempts.inc({ outcome }),
+    delivered: (seconds: number) => delays.observe(seconds),
+    events(counts: Record<string, number>) {
+      for (const [type, count] of Object.entries(counts)) events.inc({ type }, count)
+    },
+  }
+}
 
+function addProcessGauges(registers: Registers, sources: Sources): void {
   new Gauge({
     name: 'perkline_database_connections',
     help: 'Connections of this process’ pool, by state; waiting: requests without one',
@@ -68,36 +120,6 @@ export function createMetrics(sources: {
       this.set({ state: 'waiting' }, waiting)
     },
   })
-  const rateLimited = new Counter({
-    name: 'perkline_rate_limited_total',
-    help: 'Requests that were answered 429, by API',
-    labelNames: ['api'],
-    registers,
-  })
-  // Leaves out metrics that need the database when it is away, because the others are needed most then.
-  const countStock = seldom(sources.countStock)
-  const tellStock = (name: string, help: string, label: string, tell: (gauge: Gauge, tariff: StockOfTariff) => void) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['operator', 'tariff', label],
-      registers,
-      async collect() {
-        for (const tariff of (await countStock()) ?? []) tell(this, tariff)
-      },
-    })
-  tellStock('perkline_stock_profiles', 'Profiles, by tariff and state', 'state', (gauge, tariff) => {
-    for (const state of stockStates) gauge.set({ ...labelsOf(tariff), state }, tariff[state])
-  })
-  tellStock(
-    'perkline_stock_level',
-    'The level of a tariff at the stock desk: 1 for the one that it has',
-    'level',
-    (gauge, tariff) => {
-      for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
-    },
-  )
-
   new Gauge({
     name: 'perkline_clock_offset_seconds',
     help: 'How far the clock of this machine is ahead of the database’s, which the rules use',
@@ -106,7 +128,28 @@ export function createMetrics(sources: {
       this.set(machineOffsetMs() / 1000)
     },
   })
+}
 
+/** `seldom` keeps these from failing while the database is away, because the other metrics are needed most then. */
+function addStockGauges(registers: Registers, sources: Sources): void {
+  const countStock = seldom(sources.countStock)
+  const stockGauge = (name: string, help: string, label: string, set: (gauge: Gauge, tariff: StockOfTariff) => void) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['operator', 'tariff', label],
+      registers,
+      async collect() {
+        for (const tariff of (await countStock()) ?? []) set(this, tariff)
+      },
+    })
+  stockGauge('perkline_stock_profiles', 'Profiles, by tariff and state', 'state', (gauge, tariff) => {
+    for (const state of stockStates) gauge.set({ ...labelsOf(tariff), state }, tariff[state])
+  })
+  const levelHelp = 'The level of a tariff at the stock desk: 1 for the one that it has'
+  stockGauge('perkline_stock_level', levelHelp, 'level', (gauge, tariff) => {
+    for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
+  })
   const countHolders = seldom(sources.countHolders)
   new Gauge({
     name: 'perkline_open_reservations',
@@ -120,7 +163,49 @@ export function createMetrics(sources: {
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
     },
   })
+  new Gauge({
+    name: 'perkline_statements_late_seconds',
+    help: 'Age of the oldest day that should be closed and is not; 0: none',
+    registers,
+    async collect() {
+      const seconds = await sources.lateSeconds().catch(() => null)
+      if (seconds !== null) this.set(seconds)
+    },
+  })
+}
 
+function addEventGauges(registers: Registers, sources: Sources): void {
+  const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
+  new Gauge({
+    name: 'perkline_events_lag_seconds',
+    help: 'Age of the oldest change whose events are in no feed yet',
+    registers,
+    async collect() {
+      const waiting = await countWaiting()
+      if (waiting) this.set(waiting.lagSeconds)
+    },
+  })
+  new Gauge({
+    name: 'perkline_events_waiting',
+    help: 'Statements whose events are in no feed yet, counted up to 10,000',
+    registers,
+    async collect() {
+      const waiting = await countWaiting()
+      if (waiting) this.set(waiting.rows)
+    },
+  })
+  new Gauge({
+    name: 'perkline_feed_waiting',
+    help: 'Requests that wait for the next event of their account',
+    registers,
+    collect() {
+      this.set(sources.countFeedWaiting())
+    },
+  })
+  addEndpointGauges(registers, sources)
+}
+
+function addEndpointGauges(registers: Registers, sources: Sources): void {
   const countEndpoints = createSharedRead(() => sources.countEndpoints().catch(() => null))
   new Gauge({
     name: 'perkline_webhook_pending',
@@ -141,65 +226,6 @@ export function createMetrics(sources: {
       for (const [status, count] of Object.entries(counts)) this.set({ status }, count)
     },
   })
-  new Gauge({
-    name: 'perkline_feed_waiting',
-    help: 'Requests that wait for the next event of their account',
-    registers,
-    collect() {
-      this.set(sources.countFeedWaiting())
-    },
-  })
-  const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
-  new Gauge({
-    name: 'perkline_events_lag_seconds',
-    help: 'Age of the oldest change whose events are in no feed yet',
-    registers,
-    async collect() {
-      const waiting = await countWaiting()
-      if (waiting) this.set(waiting.lagSeconds)
-    },
-  })
-  new Gauge({
-    name: 'perkline_events_waiting',
-    help: 'Statements whose events are in no feed yet, counted up to 10,000',
-    registers,
-    async collect() {
-      const waiting = await countWaiting()
-      if (waiting) this.set(waiting.rows)
-    },
-  })
-
-  const statements = new Counter({
-    name: 'perkline_statements_closed_total',
-    help: 'Daily statements that this process has closed',
-    registers,
-  })
-  new Gauge({
-    name: 'perkline_statements_late_seconds',
-    help: 'Age of the oldest day that should be closed and is not; 0: none',
-    registers,
-    async collect() {
-      const seconds = await sources.lateSeconds().catch(() => null)
-      if (seconds !== null) this.set(seconds)
-    },
-  })
-
-  return {
-    registry,
-    statementClosed: () => statements.inc(),
-    reservation: (outcome: string) => reservations.inc({ outcome }),
-    mail: (outcome: string) => mails.inc({ outcome }),
-    token: (outcome: string) => tokens.inc({ outcome }),
-    request(method: string, route: string, code: number, seconds: number) {
-      requests.observe({ method, route, code: String(code) }, seconds)
-      if (code === 429) rateLimited.inc({ api: apiOf(route) })
-    },
-    attempt: (outcome: string) => attempts.inc({ outcome }),
-    delivered: (seconds: number) => delays.observe(seconds),
-    events(counts: Record<string, number>) {
-      for (const [type, count] of Object.entries(counts)) events.inc({ type }, count)
-    },
-  }
 }
 
 /** Measures the time of every request by its route, never by its path. */

@@ -1,0 +1,166 @@
+/** What the HTTP app gets from the parts of a platform. */
+import { fileURLToPath } from 'node:url'
+import { createLogins, type LoginFailure } from '../access/logins.ts'
+import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
+import { findAuditKeys } from '../audit-log/keys.ts'
+import { createSeldomEntries } from '../audit-log/seldom.ts'
+import { realNow } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Queryable } from '../db/database.ts'
+import { createAvailability } from '../esim/orders/availability.ts'
+import { createOrderLookUp } from '../esim/sold/order-look-up.ts'
+import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
+import { isLoopback } from '../settings/loopback.ts'
+import { deliverWaiting } from '../webhooks/delivering.ts'
+import { handOverAll } from '../webhooks/hand-over-store.ts'
+import type { AppDeps } from './app.ts'
+import { lookAtStock, runDue } from './jobs.ts'
+import type { Parts } from './platform-parts.ts'
+
+type LoginDeps = ReturnType<typeof createLoginDeps>
+
+const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
+
+/** Second factors, and the throttles of logins and tokens. */
+export function createLoginDeps({ start, pools, access, outside, monitoring, refusalSums }: Parts) {
+  const { config, logger } = start
+  const { counter } = outside.limits
+  const factors = {
+    database: pools.access,
+    factorKeys: access.factorKeys,
+    wrongCodes: createWrongCodes((...limit) => counter('wrong-codes', ...limit)),
+    tellOfRecovery: (transaction: Queryable, userId: string) =>
+      outside.mails.tell(transaction, userId, login => ({
+        kind: 'recovery-code-used',
+        login,
+        at: realNow().toISOString(),
+      })),
+  }
+  const logins = {
+    ...factors,
+    tokens: access.tokens,
+    refusals: access.refusals,
+    refusalSums,
+    platformMfa: config.platformMfa,
+    malformed: createAddressLimit((...limit) => counter('malformed', ...limit)),
+    gatewayThrottle: createThrottle((name, ...limit) => counter(`gateway-${name}`, ...limit)),
+    loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),
+    observeToken: monitoring.metrics.token,
+    observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
+  }
+  return { factors, logins }
+}
+
+/** @param admitsStaff whether the platform's staff may log in to this app */
+export const createLoginsFor = ({ logins }: LoginDeps, admitsStaff: boolean): AppDeps['access'] => ({
+  logins: createLogins({ ...logins, admitsStaff }),
+})
+
+export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
+  const { start, pools, clock, outside, monitoring, sales, worker } = parts
+  const { config, running, logger } = start
+  const reads = { pageReads: createPageReads(pools.database), costlyReads: createCostlyReads(pools.database) }
+  const callers = callersOf(parts)
+  const guard = guardOf(parts)
+  const { others } = pools
+  return {
+    door: config.admin === null ? 'all' : 'partners',
+    isLive: config.mode === 'live',
+    services: running,
+    logger,
+    metrics: monitoring.metrics,
+    trustedProxies: config.trustedProxies,
+    publicUrl: config.publicUrl,
+    auditKeys: () => findAuditKeys(others),
+    access: createLoginsFor(login, config.admin === null),
+    people: { ...worker.people, factors: login.factors },
+    campaigns: { ...callers, ...reads, ...parts.campaigns },
+    esim: {
+      ...callers,
+      clock,
+      catalogue: sales.catalogue,
+      orders: sales.orders,
+      availability: createAvailability({ database: pools.database, clock }),
+      rateLimiter: outside.limits.rateLimiter,
+    },
+    partner: { ...reads, ...callers, ...partnerDeps(parts) },
+    admin: { ...reads, ...guard, ...adminDeps(parts) },
+    accountLimiter: outside.limits.accountLimiter,
+    portalFolder,
+    sandbox: config.mode === 'sandbox' ? sandboxDeps(parts, isOpenToOthers(config) ? guard : null) : null,
+    isStopping: monitoring.isStopping,
+    notReady: monitoring.notReady,
+  }
+}
+
+/** Authenticates partners and people. */
+const callersOf = ({ start, access, refusalSums }: Parts) => ({
+  tokens: access.tokens,
+  refusals: access.refusals,
+  refusalSums,
+  activity: access.activity,
+  publicUrl: start.config.publicUrl,
+})
+
+/** Authenticates the operator as well. */
+const guardOf = (parts: Parts) => ({
+  ...callersOf(parts),
+  operatorKeys: [parts.start.config.operatorKey, ...parts.start.config.furtherOperatorKeys],
+  keyGuesses: createAddressLimit((...limit) => parts.outside.limits.counter('operator-key', ...limit)),
+})
+
+const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
+  database: pools.others,
+  clock,
+  // Single orders are read as sales read them, by the statements that the pool's busiest connections keep planned.
+  orderLookUp: createOrderLookUp({
+    database: pools.database,
+    clock,
+    catalogue: sales.catalogue,
+    msisdnDays: start.config.retention.msisdnDays,
+  }),
+  feed: { database: pools.others, waiters: monitoring.waiters, numberTold: worker.numberTold },
+  webhooks: { ...webhooks.deps, urls: webhooks.urls, onError: start.onError, numberTold: worker.numberTold },
+})
+
+const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
+  seldomEntries: createSeldomEntries(pools.others),
+  checkpoints: worker.checkpoints,
+  auditYears: config.auditYears,
+  database: pools.others,
+  clock,
+  webhooks: { ...webhooks.deps, urls: webhooks.urls },
+  catalogue: sales.catalogue,
+  sealing: sales.sealing,
+  retention: config.retention,
+  support: {
+    mode: config.mode,
+    services: running,
+    instance: config.instance.name,
+    settingsGiven: config.settingsGiven,
+    readMetrics: () => monitoring.metrics.registry.metrics(),
+  },
+  masterKeys: config.masterKeys,
+  platformMfa: config.platformMfa,
+})
+
+/** @param guard authenticates callers who move the clock; null: everybody may */
+const sandboxDeps = (
+  { pools, clock, webhooks, worker }: Parts,
+  guard: ReturnType<typeof guardOf> | null,
+): NonNullable<AppDeps['sandbox']> => ({
+  database: pools.others,
+  clock,
+  beforeMove: () => lookAtStock(worker.jobDeps),
+  runDue: () => runDue(worker.jobDeps),
+  async deliverWebhooks(endsAtMs) {
+    await worker.numberTold()
+    while (await handOverAll(worker.jobDeps.database));
+    return deliverWaiting(webhooks.deps, endsAtMs)
+  },
+  guard,
+})
+
+/** Whether clients on other machines can reach the platform, directly or through a proxy. */
+const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
+  !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)

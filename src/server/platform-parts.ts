@@ -1,0 +1,339 @@
+/** The parts of a platform. Each is made from the settings and from parts that were made before it. */
+import { loadFactorKeys } from '../access/factors/factors.ts'
+import { createRefusals } from '../access/refusals.ts'
+import { createActivity } from '../access/sessions/activity.ts'
+import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
+import { findTokenKeys } from '../access/token-keys-store.ts'
+import { createTokens } from '../access/tokens.ts'
+import { makeCheckpoint } from '../audit-log/checkpoints.ts'
+import { ensureAuditKey } from '../audit-log/keys.ts'
+import type { RefusalSums } from '../audit-log/refusal-sums.ts'
+import { type Clock, createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from '../clock.ts'
+import type { Config, Service } from '../config.ts'
+import { createSharedRead } from '../db/batching.ts'
+import type { Database } from '../db/database.ts'
+import { pendingMigrations } from '../db/migrate.ts'
+import { bindMode } from '../db/mode.ts'
+import { listen } from '../db/notifications.ts'
+import { createCatalogue } from '../esim/catalogue.ts'
+import { createActivationReads } from '../esim/orders/activation-reads.ts'
+import { createOrders } from '../esim/orders/operations.ts'
+import { countHolders } from '../esim/orders/reserve-store.ts'
+import { readStockDesk } from '../esim/stock/desk.ts'
+import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
+import { createStock } from '../esim/stock/stock.ts'
+import { countWaitingEvents } from '../events/sequence-store.ts'
+import { recoverOutbox } from '../events/tick-store.ts'
+import { createFeedWaiters } from '../events/waiting.ts'
+import { createAnswers } from '../idempotency/answers.ts'
+import type { Logger } from '../log.ts'
+import { createPeopleMails } from '../people/mail/mails.ts'
+import { followSharedClock } from '../sandbox/operations.ts'
+import { createSealer } from '../sealing.ts'
+import { lateSeconds } from '../statements/closing.ts'
+import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
+import { createAddressRules } from '../webhooks/addresses.ts'
+import { webhookPurpose } from '../webhooks/endpoints.ts'
+import { countEndpoints } from '../webhooks/operator-store.ts'
+import { createSender } from '../webhooks/sender.ts'
+import { startDelivering } from '../webhooks/worker.ts'
+import { type JobDeps, numberEvents, startJobs } from './jobs.ts'
+import { createMetrics } from './metrics.ts'
+import { bringToVersion, requireOwnSessions, warnOfTooFewConnections } from './opened-database.ts'
+import { createLimits, createMailer, createPeoplePost, readAuthorities } from './outside-services.ts'
+import { createProcessMetrics } from './process-metrics.ts'
+
+/** What every part is made from. */
+export type Start = {
+  config: Config & { operatorKey: string }
+  /** The services that this process runs. */
+  running: readonly Service[]
+  logger: Logger
+  onError(error: unknown): void
+  /** End the parts, the last one first: parts add theirs at the front. */
+  closers: (() => Promise<void>)[]
+}
+
+export type Parts = {
+  start: Start
+  pools: Pools
+  clock: Clock
+  access: Awaited<ReturnType<typeof createAccess>>
+  outside: Outside
+  monitoring: Monitoring
+  sales: Sales
+  campaigns: ReturnType<typeof createCampaigns>
+  webhooks: Webhooks
+  worker: ReturnType<typeof createWorker>
+  refusalSums: RefusalSums
+}
+
+type Pools = ReturnType<typeof createPools>
+type Outside = Awaited<ReturnType<typeof createOutside>>
+type Monitoring = ReturnType<typeof createMonitoring>
+type Sales = Awaited<ReturnType<typeof createSales>>
+type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
+
+/** How often each process looks for changes whose notification got lost. */
+const pollMs = 2_000
+/** A start warns of a larger offset between its clock and the database's. */
+const maxOffsetSeconds = 60
+/** Connections for tokens, logins, and the queries that each process makes every `pollMs`. */
+const accessConnections = 3
+
+/**
+ * Sales use the pool of `database`. Other work has connections of its own, and so do tokens and the readiness check, so
+ * that none of them waits for another.
+ */
+export const createPools = ({ config }: Start, database: Database) => ({
+  database,
+  access: database.apart(accessConnections),
+  readiness: database.apart(1),
+  others: database.apart(Math.ceil(config.databasePool / 2)),
+  background: database.aside(new AbortController().signal, 'long'),
+})
+
+/** Checks the database, brings its schema to this version, and follows its clock. */
+export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {
+  await requireOwnSessions(database)
+  await warnOfTooFewConnections(database, config, logger)
+  await bringToVersion(database, config.migrateOnStart, logger)
+  await recoverOutbox(database)
+  await bindMode(database, config.mode)
+  await followDatabaseClock(() => access.query(databaseTime))
+  warnOfOffset(logger)
+  return createClock()
+}
+
+/** The rules use the database's clock, but times from the machine's clock, such as in the log, would confuse. */
+function warnOfOffset(logger: Logger): void {
+  const offsetSeconds = Math.round(machineOffsetMs() / 1000)
+  if (Math.abs(offsetSeconds) > maxOffsetSeconds)
+    logger.warn(
+      { offsetSeconds },
+      'the clock of this machine differs from the database’s; the rules use the database’s',
+    )
+}
+
+/** Keys and tokens: who is calling, and whose access was withdrawn. */
+export async function createAccess({ config, running, onError, closers }: Start, { database, access }: Pools) {
+  const { masterKeys } = config
+  await ensureTokenKey(database, masterKeys, realMs())
+  await ensureAuditKey(database, masterKeys)
+  const mayIssue = running.includes('auth') || running.includes('portal')
+  const tokenKeys = createTokenKeys({ readKeys: () => findTokenKeys(access), masterKeys, mayIssue })
+  const activity = createActivity(access, onError)
+  closers.unshift(() => activity.close())
+  return {
+    tokenKeys,
+    tokens: createTokens(tokenKeys),
+    refusals: createRefusals(access, config.platformMfa),
+    activity,
+    factorKeys: await loadFactorKeys(database, masterKeys),
+  }
+}
+
+/** The mail server and the shared limits. */
+export async function createOutside({ config, logger, closers }: Start, database: Database) {
+  const mailer = await createMailer(config, database, logger)
+  closers.unshift(() => mailer.close())
+  const peoplePost = await createPeoplePost(config, logger)
+  closers.unshift(() => peoplePost.close())
+  const limits = await createLimits(config, logger)
+  closers.unshift(() => limits.close())
+  return { mailer, mails: createPeopleMails({ masterKeys: config.masterKeys, post: peoplePost.post }), limits }
+}
+
+/** The metrics, and whether this process is ready. */
+export function createMonitoring(
+  { config }: Start,
+  { pools, clock, outside }: Pick<Parts, 'pools' | 'clock' | 'outside'>,
+) {
+  const { background } = pools
+  const waiters = createFeedWaiters(pools.others)
+  const metrics = createMetrics({
+    pool: pools.database.pool,
+    countStock: () => readStockDesk({ database: background, clock }),
+    countHolders: () => countHolders(background, clock.now()),
+    countWaiting: () => countWaitingEvents(background),
+    lateSeconds: () => lateSeconds(background, clock.now()),
+    countFeedWaiting: waiters.count,
+    countEndpoints: () => countEndpoints(background),
+  })
+  const readiness = createReadiness(pools.readiness)
+  const processMetrics = createProcessMetrics(metrics.registry, {
+    instance: config.instance,
+    isReady: async () => (await readiness.notReady()) === null,
+    countPending: async () => (await pendingMigrations(background)).length,
+    findAudit: () => findAuditState(background),
+    countCampaigns: () => countCampaigns(background),
+    countLapsed: () => countLapsed(background, clock.now()),
+    sharesLimits: outside.limits.isShared,
+  })
+  const drain = () => {
+    readiness.drain()
+    waiters.stop()
+  }
+  return { ...readiness, drain, waiters, metrics, processMetrics }
+}
+
+function createReadiness(database: Database) {
+  let draining = false
+  // Concurrent callers share one check.
+  const ask = createSharedRead(() => database.query('select 1'))
+  return {
+    isStopping: () => draining,
+    drain() {
+      draining = true
+    },
+    /** Why this process cannot take requests now; null when it can. */
+    async notReady(): Promise<string | null> {
+      if (draining) return 'stopping'
+      return ask().then(
+        () => null,
+        () => 'the database is away',
+      )
+    },
+  }
+}
+
+/** The catalogue, the stock and the orders of eSIM sales. */
+export async function createSales(
+  { config, onError, closers }: Start,
+  { pools, clock, outside, monitoring }: Pick<Parts, 'pools' | 'clock' | 'outside' | 'monitoring'>,
+) {
+  const { database } = pools
+  const catalogue = createCatalogue(pools.access)
+  const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
+  const activationReads = createActivationReads({ database, onError })
+  closers.unshift(() => activationReads.close())
+  const orders = createOrders({
+    database,
+    clock,
+    catalogue,
+    stock: createStock({ database, clock, onError }),
+    sealing,
+    mailer: outside.mailer,
+    activationReads,
+    msisdnDays: config.retention.msisdnDays,
+    openReservations: config.openReservations,
+    reservationShare: config.reservationShare,
+    observe: monitoring.metrics,
+    onError,
+  })
+  return { catalogue, sealing, orders }
+}
+
+/** Refreshes what this process keeps in memory when another process has changed it. */
+export async function listenForChanges(
+  { config, onError, closers }: Start,
+  { pools, clock, access, monitoring, sales }: Pick<Parts, 'pools' | 'clock' | 'access' | 'monitoring' | 'sales'>,
+): Promise<void> {
+  const { refusals, tokenKeys } = access
+  const notifications = await listen({
+    database: pools.database,
+    pollMs,
+    onPoll: query => followDatabaseClock(() => query(databaseTime)),
+    onError,
+    onReconnect: () => monitoring.processMetrics.recovery(),
+    handlers: {
+      access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
+      catalogue: () => sales.catalogue.refresh(),
+      events: () => monitoring.waiters.wake(),
+      ...(config.mode === 'sandbox' && { clock: () => followSharedClock(pools.access, clock) }),
+    },
+  })
+  closers.unshift(() => notifications.stop())
+}
+
+export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts, 'pools' | 'clock'>) => ({
+  database: pools.others,
+  clock,
+  completeAfterMs: config.completeAfterDays * 86_400_000,
+  answers: createAnswers({
+    database: pools.others,
+    masterKeys: config.masterKeys,
+    hours: config.idempotencyHours,
+  }),
+  pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
+})
+
+/** The rules for endpoints' addresses (`urls`), and what sends to them (`deps`). */
+export async function createWebhooks(
+  { config, closers }: Start,
+  { pools, clock, monitoring }: Pick<Parts, 'pools' | 'clock' | 'monitoring'>,
+) {
+  const isSandbox = config.mode === 'sandbox'
+  const { allowedAddresses, ports, caFile } = config.webhooks
+  const addresses = createAddressRules([...allowedAddresses, ...(isSandbox ? ['127.0.0.0/8', '::1'] : [])])
+  const sender = createSender({ rules: addresses, ca: await readAuthorities(caFile) })
+  closers.unshift(async () => sender.close())
+  const { attempt, delivered } = monitoring.metrics
+  const deps = {
+    database: pools.others,
+    clock,
+    sealer: createSealer(config.masterKeys, webhookPurpose),
+    sender,
+    isSandbox,
+    observe: { attempt, delivered },
+  }
+  return { deps, urls: { addresses, ports, isSandbox } }
+}
+
+/** The background jobs and deliveries, which run if this process has the service `worker`. */
+export function createWorker(
+  { config, running, logger, onError, closers }: Start,
+  {
+    pools,
+    outside,
+    monitoring,
+    campaigns,
+    webhooks,
+  }: Pick<Parts, 'pools' | 'outside' | 'monitoring' | 'campaigns' | 'webhooks'>,
+) {
+  const { others } = pools
+  const people = {
+    database: others,
+    mails: outside.mails,
+    publicUrl: config.publicUrl,
+    platformMfa: config.platformMfa,
+  }
+  const checkpoints = {
+    database: others,
+    masterKeys: config.masterKeys,
+    anchorFile: config.auditAnchorFile,
+    logger,
+  }
+  const jobDeps = {
+    ...campaigns,
+    retention: config.retention,
+    people,
+    eventDays: config.eventRetentionDays,
+    auditYears: config.auditYears,
+    checkpoints,
+    observeEvents: monitoring.metrics.events,
+    observe: monitoring.metrics,
+  } satisfies JobDeps
+  let started: readonly { stop(): Promise<void> }[] = []
+  const start = () => {
+    if (!running.includes('worker')) return
+    const onJobError = (job: string, error: unknown) =>
+      logger.warn({ job, err: error }, 'a job failed and is tried again')
+    started = [
+      startDelivering(webhooks.deps, config.webhooks.concurrency, onError),
+      startJobs(jobDeps, onJobError, monitoring.processMetrics),
+    ]
+  }
+  closers.unshift(async () => {
+    if (started.length === 0) return
+    await Promise.all(started.map(each => each.stop()))
+    // Sign a checkpoint before the process ends, so that it covers everything the process has done.
+    await makeCheckpoint(checkpoints).catch((error: unknown) =>
+      logger.warn({ err: error }, 'no checkpoint could be made at the stop: the next one covers what was done'),
+    )
+  })
+  const numberTold = async () => {
+    while ((await numberEvents(jobDeps, true)) === true);
+  }
+  return { start, people, checkpoints, jobDeps, numberTold }
+}
