@@ -9,6 +9,7 @@ import { listCredentials, listUsers } from '../access/store.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
+import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
@@ -35,6 +36,17 @@ export function ownerOf(given: { bank?: string; merchant?: string; platform?: tr
 }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
+  applyDirectoryRoute(app, deps)
+  issueCredentialRoute(app, deps)
+  listCredentialsRoute(app, deps)
+  rotateCredentialRoute(app, deps)
+  revokeCredentialRoute(app, deps)
+  addUserRoute(app, deps)
+  listUsersRoute(app, deps)
+  disableUserRoute(app, deps)
+}
+
+function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/directory',
     {
@@ -70,7 +82,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return applied as never
     },
   )
+}
 
+function issueCredentialRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/credentials',
     {
@@ -100,7 +114,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return reply.code(201).send(issued)
     },
   )
+}
 
+function listCredentialsRoute(app: App, deps: AccessAdminDeps): void {
   app.get(
     '/credentials',
     {
@@ -112,7 +128,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async (request, reply) => (await listCredentials(await deps.pageReads.begin(request, reply))).map(credentialView),
   )
+}
 
+function rotateCredentialRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/credentials/:clientId/rotate',
     {
@@ -142,7 +160,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return reply.send({ ...rotated, previousValidUntil })
     },
   )
+}
 
+function revokeCredentialRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/credentials/:clientId/revoke',
     {
@@ -164,7 +184,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return { clientId }
     },
   )
+}
 
+function addUserRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/users',
     {
@@ -185,7 +207,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return reply.code(201).send(user)
     },
   )
+}
 
+function listUsersRoute(app: App, deps: AccessAdminDeps): void {
   app.get(
     '/users',
     {
@@ -197,7 +221,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async (request, reply) => (await listUsers(await deps.pageReads.begin(request, reply))).map(userView),
   )
+}
 
+function disableUserRoute(app: App, deps: AccessAdminDeps): void {
   app.post(
     '/users/:login/disable',
     {

@@ -1,8 +1,10 @@
 /** Daily statements of all banks, for the operator (contract/statements.md). */
+
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Clock } from '../clock.ts'
+import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { flag, text, uuid } from '../http/schemas.ts'
 import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '../statements/operator-reads.ts'
@@ -86,8 +88,14 @@ const file = {
 }
 
 export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock: Clock }> = async (app, deps) => {
-  const { pageReads, costlyReads, clock } = deps
+  listAllStatementsRoute(app, deps)
+  verifyStatementsRoute(app, deps)
+  readAnyStatementRoute(app, deps)
+  exportAllStatementsRoute(app, deps)
+}
 
+function listAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+  const { pageReads, clock } = deps
   app.get(
     '/statements',
     {
@@ -115,7 +123,10 @@ export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock:
       }
     },
   )
+}
 
+function verifyStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+  const { costlyReads } = deps
   app.get(
     '/statements/verify',
     {
@@ -136,7 +147,10 @@ export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock:
       return verifyStatements(database, bank === undefined ? null : await readBankId(database, bank))
     },
   )
+}
 
+function readAnyStatementRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+  const { pageReads } = deps
   app.get(
     '/statements/:statementId',
     {
@@ -155,7 +169,10 @@ export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock:
       return { bank, ...statementView(statement) }
     },
   )
+}
 
+function exportAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+  const { costlyReads, clock } = deps
   app.get(
     '/statements.csv',
     {

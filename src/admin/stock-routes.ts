@@ -14,6 +14,7 @@ import { type DeskTariff, readStockDesk } from '../esim/stock/desk.ts'
 import { importProfiles, rotateKeys, type StockDeps } from '../esim/stock/operations.ts'
 import { withdrawProfiles } from '../esim/stock/withdrawal.ts'
 import { sendLines, sendProgress } from '../http/answer/line-answer.ts'
+import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
@@ -26,10 +27,15 @@ import * as schemas from './stock-schemas.ts'
 export type StockAdminDeps = StockDeps & ReadDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
-  const { database, clock, costlyReads } = deps
   await app.register(importRoute, deps)
   await app.register(tokenKeysRoute, deps)
+  withdrawProfilesRoute(app, deps)
+  countStockRoute(app, deps)
+  readStockDeskRoute(app, deps)
+  rotateKeysRoute(app, deps)
+}
 
+function withdrawProfilesRoute(app: App, deps: StockAdminDeps): void {
   app.post(
     '/profiles/withdraw',
     {
@@ -56,7 +62,10 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
       return withdrawProfiles(by(deps, request), { iccids, tariffIds: await tariffIdsOf(deps.catalogue, scope) })
     },
   )
+}
 
+function countStockRoute(app: App, deps: StockAdminDeps): void {
+  const { clock, costlyReads } = deps
   app.get(
     '/stock',
     {
@@ -68,7 +77,10 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
     },
     async (request, reply) => countStock(await costlyReads.begin(request, reply), clock.now()),
   )
+}
 
+function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
+  const { clock, costlyReads } = deps
   app.get(
     '/stock-desk',
     {
@@ -88,7 +100,10 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
       return (await readStockDesk({ database, clock })).map(deskView)
     },
   )
+}
 
+function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
+  const { database } = deps
   app.post(
     '/keys/rotate',
     {

@@ -1,4 +1,5 @@
 /** Routes with which both sides read a reconciliation: its state, the uploaded files and all differences. */
+
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
@@ -9,6 +10,7 @@ import { versionTag } from '../campaigns/lifecycle/expected-version.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/answer/download.ts'
+import type { App } from '../http/app.ts'
 import { pageView } from '../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
 import type { Difference } from './differences.ts'
@@ -26,7 +28,13 @@ const csv = (description: string) => ({
 
 export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyPartners(app as unknown as FastifyInstance, deps)
+  readReconciliationRoute(app, deps)
+  downloadDifferencesRoute(app, deps)
+  findDifferencesRoute(app, deps)
+  downloadReportRoute(app, deps)
+}
 
+function readReconciliationRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/cashbacks/:cashbackId/reconciliation',
     {
@@ -53,7 +61,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return reconciliationView(read)
     },
   )
+}
 
+function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/cashbacks/:cashbackId/banks/:bankId/differences.csv',
     {
@@ -83,7 +93,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return reply.send(Readable.from(csvOf(pages)))
     },
   )
+}
 
+function findDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/cashbacks/:cashbackId/banks/:bankId/differences',
     {
@@ -116,7 +128,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return pageView(items, page, totalItems)
     },
   )
+}
 
+function downloadReportRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/reports/:reportId/file',
     {

@@ -1,4 +1,5 @@
 /** Routes for the steps after the reports: acceptance, settlement, payment and its receipt. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
@@ -7,6 +8,7 @@ import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/gua
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
+import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { ref } from '../http/openapi/operations.ts'
@@ -22,7 +24,12 @@ const wrongStage = (what: string) => `An id is not a UUID, the query or the body
 
 export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
+  acceptReportRoute(app, deps)
+  confirmSettlementRoute(app, deps)
+  confirmPaymentRoute(app, deps)
+}
 
+function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/accept-report',
     {
@@ -51,7 +58,9 @@ export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       return answerTransition(request, reply, deps, async lent => operations.acceptReport(lent, input))
     },
   )
+}
 
+function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/settle',
     {
@@ -82,7 +91,9 @@ export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       return answerTransition(request, reply, deps, async lent => operations.settle(lent, input))
     },
   )
+}
 
+function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/compensation-paid',
     {

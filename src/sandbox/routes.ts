@@ -9,6 +9,7 @@ import { keyCheck, noteGuess, type OperatorDeps } from '../admin/request/authent
 import { unknownOrigin } from '../audit-log/origin.ts'
 import { mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import type { App } from '../http/app.ts'
 import { CashbackError } from '../http/errors.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
@@ -78,7 +79,18 @@ export type SandboxRoutesDeps = SandboxDeps & {
 
 export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async (app, deps) => {
   if (deps.guard) letIn(app as unknown as FastifyInstance, deps.guard)
-  const by = (request: unknown) => ({ ...deps, origin: unknownOrigin(traceOf(request as FastifyRequest)) })
+  readClockRoute(app, deps)
+  moveClockRoute(app, deps)
+  resetClockRoute(app, deps)
+  deliverWebhooksRoute(app, deps)
+}
+
+const withOrigin = (deps: SandboxRoutesDeps, request: unknown) => ({
+  ...deps,
+  origin: unknownOrigin(traceOf(request as FastifyRequest)),
+})
+
+function readClockRoute(app: App, deps: SandboxRoutesDeps): void {
   app.get(
     '/sandbox/clock',
     {
@@ -97,6 +109,9 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
     },
     async () => readClock(deps.clock),
   )
+}
+
+function moveClockRoute(app: App, deps: SandboxRoutesDeps): void {
   app.post(
     '/sandbox/clock',
     {
@@ -121,9 +136,12 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
     },
     async request => {
       const { advance, now = '' } = request.body
-      return moveClock(by(request), advance === undefined ? { now } : { advance })
+      return moveClock(withOrigin(deps, request), advance === undefined ? { now } : { advance })
     },
   )
+}
+
+function resetClockRoute(app: App, deps: SandboxRoutesDeps): void {
   app.delete(
     '/sandbox/clock',
     {
@@ -140,8 +158,11 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
         },
       },
     },
-    async request => resetClock(by(request)),
+    async request => resetClock(withOrigin(deps, request)),
   )
+}
+
+function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
   app.post(
     '/sandbox/webhooks/deliver',
     {

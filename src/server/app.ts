@@ -101,10 +101,10 @@ export type AppDeps = {
  * rate.
  */
 const headersTimeoutMs = 5_000
-const usualBodyTimeoutMs = 8_000
+const defaultBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
 /** The same as Node's limit for all headers together. */
-const longestAddress = 16 * 1024
+const maxAddressLength = 16 * 1024
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -117,9 +117,24 @@ declare module 'fastify' {
   }
 }
 
+type LimitHeaders = ReturnType<typeof announceRateLimits>
+
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
-  const headers = defaultHeaders(deps.publicUrl)
   const limitHeaders = announceRateLimits(deps)
+  const app = createServer(deps, limitHeaders)
+  checkMessages(app, deps, limitHeaders)
+  limitConnections(app, deps)
+  checkInput(app, deps)
+  compressAnswers(app)
+  registerHealth(app, deps)
+  registerAuditKeys(app, deps)
+  await registerApis(app, deps)
+  return app
+}
+
+/** Creates the app with Node's and Fastify's settings, and the answers to input that reaches no hook. */
+function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstance {
+  const headers = defaultHeaders(deps.publicUrl)
   const answerUnreadable = createUnreadableAnswer(headers)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
@@ -131,7 +146,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     bodyLimit: bodyLimitBytes,
     schemaController: { compilersFactory: { buildSerializer } },
     // The maximum length of an address, so that an id that is too long gets the error of its own rule.
-    routerOptions: { maxParamLength: longestAddress },
+    routerOptions: { maxParamLength: maxAddressLength },
     // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
     requestTimeout: 0,
     keepAliveTimeout: keptMs,
@@ -154,6 +169,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       answerError(error, request as FastifyRequest, reply)
     },
   })
+  // Node.js hands over a CONNECT request without an answer.
+  app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
+  return app
+}
+
+/** What holds for every request before its caller is known: ids, headers, log, metrics, and the rules of HTTP. */
+function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitHeaders): void {
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
   app.decorateRequest('wantsErrorRules', function () {
@@ -170,12 +192,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     done(messageError(request))
   })
   if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
-  answerUnknown(app, longestAddress)
+  answerUnknown(app, maxAddressLength)
+}
+
+function limitConnections(app: FastifyInstance, deps: AppDeps): void {
   endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
   endStalledConnections(app.server)
-  // Node.js hands over a CONNECT request without an answer.
-  app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
-  // These hooks run after onRequest, where the caller is authenticated.
+}
+
+/** Limits and checks that run after onRequest, where the caller is authenticated. */
+function checkInput(app: FastifyInstance, deps: AppDeps): void {
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -192,10 +218,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
   })
   answerExpectations(app, bodyLimitBytes)
-  compressAnswers(app)
-  registerHealth(app, deps)
-  registerAuditKeys(app, deps)
+}
 
+/** The one list of route modules: each API of the services that this app serves. */
+async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
   registerRoot(app, runs)
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
@@ -204,7 +230,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
   if (runs('partner')) await app.register(partnerRoutes, { ...deps.partner, prefix: '/partner/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
-  return app
 }
 
 /** Everything that the page at `/swagger` documents. */
@@ -290,7 +315,7 @@ function isReadableQuery(url = ''): boolean {
  */
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
+    const { bodyTimeoutMs = defaultBodyTimeoutMs, longUpload = false } = request.routeOptions.config
     if (longUpload) reply.raw.once('finish', () => endLateBody(request))
     else refuseLateBody(request, reply, bodyTimeoutMs + bodyWaitMs(request))
     done()

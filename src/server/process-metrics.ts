@@ -9,29 +9,42 @@ import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
 import { seldom } from './seldom.ts'
 
-export function createProcessMetrics(
-  registry: Registry,
-  sources: {
-    instance: Instance
-    isReady(): Promise<boolean>
-    countPending(): Promise<number>
-    findAudit(): Promise<AuditState | null>
-    countLapsed(): Promise<number>
-    countCampaigns(): Promise<{ status: string; campaigns: number }[]>
-    sharesLimits(): boolean
-  },
-) {
+/** Where gauges read their values when Prometheus asks. */
+type Sources = {
+  instance: Instance
+  isReady(): Promise<boolean>
+  countPending(): Promise<number>
+  findAudit(): Promise<AuditState | null>
+  countLapsed(): Promise<number>
+  countCampaigns(): Promise<{ status: string; campaigns: number }[]>
+  sharesLimits(): boolean
+}
+
+export function createProcessMetrics(registry: Registry, sources: Sources) {
   const registers = [registry]
-  const { instance } = sources
+  addBuildInfo(registry, sources.instance)
+  addStateGauges(registers, sources)
+  addCountGauges(registers, sources)
+  const recoveries = new Counter({
+    name: 'perkline_database_recovery_total',
+    help: 'Attempts to reach a database that was lost',
+    registers,
+  })
+  return { recovery: () => recoveries.inc(), ...jobMetrics(registers) }
+}
+
+function addBuildInfo(registry: Registry, instance: Instance): void {
   // Prometheus already names each process by its address; a configured name says more.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',
     help: 'Always 1; its labels tell the version and the process',
     labelNames: ['version', 'node', 'instance'],
-    registers,
+    registers: [registry],
   }).set({ version, node: process.version, instance: instance.name }, 1)
+}
 
+function addStateGauges(registers: Registry[], sources: Sources): void {
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({
       name,
@@ -68,6 +81,9 @@ export function createProcessMetrics(
     '1: limits are shared through Redis; 0: each process limits by itself',
     async () => Number(sources.sharesLimits()),
   )
+}
+
+function addCountGauges(registers: Registry[], sources: Sources): void {
   const countCampaigns = seldom(sources.countCampaigns)
   new Gauge({
     name: 'perkline_campaigns',
@@ -88,12 +104,6 @@ export function createProcessMetrics(
       for (const [kind, waiting] of countWaiting()) this.set({ kind }, waiting)
     },
   })
-  const recoveries = new Counter({
-    name: 'perkline_database_recovery_total',
-    help: 'Attempts to reach a database that was lost',
-    registers,
-  })
-  return { recovery: () => recoveries.inc(), ...jobMetrics(registers) }
 }
 
 function jobMetrics(registers: Registry[]) {

@@ -1,4 +1,5 @@
 /** What banks do with campaigns and merchants (contract/campaigns.md, "Who decides when"). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -6,6 +7,7 @@ import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'
 import { DomainError } from '../../errors.ts'
 import { polledAnswerHeaders, sendPolled } from '../../http/answer/polled-answer.ts'
+import type { App } from '../../http/app.ts'
 import { isText } from '../../http/input/json.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { IfNoneMatch, ref } from '../../http/openapi/operations.ts'
@@ -29,7 +31,13 @@ const notDecidable =
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
   await app.register(bankListRoutes, deps)
+  confirmParticipationRoute(app, deps)
+  rejectParticipationRoute(app, deps)
+  listRetailersRoute(app, deps)
+  readRetailerRoute(app, deps)
+}
 
+function confirmParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/confirm',
     {
@@ -58,7 +66,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return reply.code(201).send(decidedView(decided))
     },
   )
+}
 
+function rejectParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/reject',
     {
@@ -90,7 +100,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return reply.code(201).send(decidedView(decided))
     },
   )
+}
 
+function listRetailersRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/retailers',
     {
@@ -117,7 +129,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return sendPolled(request, reply, reply.serialize(retailers) as string) as never
     },
   )
+}
 
+function readRetailerRoute(app: App, deps: CampaignRoutesDeps): void {
   app.get(
     '/retailers/:id',
     {

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { merchantOf } from '../../access/request/authenticate.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
+import type { App } from '../../http/app.ts'
 import { idempotent } from '../../http/idempotency-key.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
@@ -34,6 +35,13 @@ const requireAuthorOf = (deps: CampaignDeps) => async (request: FastifyRequest) 
 }
 
 export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
+  createCampaignRoute(app, deps)
+  editCampaignRoute(app, deps)
+  deleteCampaignRoute(app, deps)
+  launchCampaignRoute(app, deps)
+}
+
+function createCampaignRoute(app: App, deps: CampaignDeps): void {
   app.post(
     '/cashbacks/for-merchant',
     {
@@ -71,7 +79,9 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       })
     },
   )
+}
 
+function editCampaignRoute(app: App, deps: CampaignDeps): void {
   app.patch(
     '/cashbacks/for-merchant/:cashbackId',
     {
@@ -113,7 +123,9 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       return sendDetails(reply, await operations.readDetails(deps, input), deps)
     },
   )
+}
 
+function deleteCampaignRoute(app: App, deps: CampaignDeps): void {
   app.delete(
     '/cashbacks/for-merchant/:cashbackId',
     {
@@ -149,7 +161,9 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       return resultView(done.campaign, done.message)
     },
   )
+}
 
+function launchCampaignRoute(app: App, deps: CampaignDeps): void {
   app.post(
     '/cashbacks/for-merchant/:cashbackId/confirm',
     {

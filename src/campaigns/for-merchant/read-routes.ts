@@ -1,7 +1,9 @@
 /** What a merchant reads: banks, its list of campaigns, one campaign. Registered where every caller is a merchant already. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { merchantOf } from '../../access/request/authenticate.ts'
+import type { App } from '../../http/app.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { IfNoneMatch, notModified, ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
@@ -18,8 +20,12 @@ import { pageText } from './views.ts'
 const common = { tags: ['Merchants'], security: secured }
 
 export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
-  const lists = createMerchantLists(deps.database, pageText)
+  listConnectedBanksRoute(app, deps)
+  listOwnCampaignsRoute(app, deps)
+  readCampaignRoute(app, deps)
+}
 
+function listConnectedBanksRoute(app: App, deps: CampaignDeps): void {
   app.get(
     '/cashbacks/for-merchant/banks',
     {
@@ -37,7 +43,10 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
     },
     async request => findInvitableBanks(deps.database, merchantOf(request).merchantId),
   )
+}
 
+function listOwnCampaignsRoute(app: App, deps: CampaignDeps): void {
+  const lists = createMerchantLists(deps.database, pageText)
   app.get(
     '/cashbacks/for-merchant',
     {
@@ -66,7 +75,9 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
       return reply.type('application/json; charset=utf-8').send(page as never)
     },
   )
+}
 
+function readCampaignRoute(app: App, deps: CampaignDeps): void {
   app.get(
     '/cashbacks/for-merchant/:cashbackId',
     {

@@ -1,4 +1,5 @@
 /** Files of a campaign that people download, below `/portal`: its terminals, and a bank's own customers in its segment. */
+
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
@@ -10,6 +11,7 @@ import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { leaving } from '../../http/answer/leaving.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
+import type { App } from '../../http/app.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 import { requireParty } from '../history/parties.ts'
@@ -32,10 +34,14 @@ const csv = (description: string) => ({
 const aboutFormulas = 'A text that a spreadsheet would take for a formula begins with an apostrophe.'
 
 export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database } = deps
-  const segmentFiles = createSegmentFiles(database)
   onlyPartners(app as unknown as FastifyInstance, deps)
+  exportCampaignsRoute(app, deps)
+  downloadTerminalsRoute(app, deps)
+  downloadSegmentRoute(app, deps)
+}
 
+function exportCampaignsRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { database } = deps
   app.get(
     '/cashbacks.csv',
     {
@@ -66,7 +72,10 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))
     },
   )
+}
 
+function downloadTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { database } = deps
   app.get(
     '/cashbacks/:cashbackId/terminals.csv',
     {
@@ -97,7 +106,11 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       return reply.send(Readable.from(terminalLines(terminals)))
     },
   )
+}
 
+function downloadSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { database } = deps
+  const segmentFiles = createSegmentFiles(database)
   app.get(
     '/cashbacks/:cashbackId/segment.csv',
     {

@@ -1,7 +1,9 @@
 /** Reads of campaigns for people of banks and merchants, below `/portal`. Roles are the same as for other campaign routes. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import type { App } from '../../http/app.ts'
 import { pageView } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
@@ -17,9 +19,14 @@ const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { pageReads, costlyReads } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
+  findTerminalsRoute(app, deps)
+  readOwnTerminalsRoute(app, deps)
+  readSegmentRoute(app, deps)
+}
 
+function findTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { costlyReads } = deps
   app.get(
     '/cashbacks/:cashbackId/terminals',
     {
@@ -49,7 +56,10 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
       return pageView(views, page, totalItems)
     },
   )
+}
 
+function readOwnTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/cashbacks/:cashbackId/own-terminals',
     {
@@ -76,7 +86,10 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
       return reply.type('application/json; charset=utf-8').send(`{"terminals":${text}}` as never)
     },
   )
+}
 
+function readSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/cashbacks/:cashbackId/segment',
     {

@@ -1,4 +1,5 @@
 /** The seven operations of the eSIM API, below `/esim/v1`. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -7,6 +8,7 @@ import { type AuthenticateDeps, authenticate, bankOf } from '../../access/reques
 import type { Clock } from '../../clock.ts'
 import { DomainError } from '../../errors.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
+import type { App } from '../../http/app.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { limitRequest, type RateLimiter } from '../../http/limits/rate-limit.ts'
 import { document, locationHeader, ref } from '../../http/openapi/operations.ts'
@@ -60,14 +62,19 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 
 /** A sibling of the documentation, which needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
-  const { catalogue, orders } = deps
-  const viewOf = async (order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
-  const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
-  const sendOffer = createSharedText(offerView)
-  // The view of an order can be cached by object, because the order stays the same object until it changes.
-  const sendOrder = createSharedText(orderView)
   limitRate(api as unknown as FastifyInstance, deps)
+  listOperatorsRoute(api, deps)
+  listTariffsRoute(api, deps)
+  reserveOrderRoute(api, deps)
+  readOrderRoute(api, deps)
+  confirmOrderRoute(api, deps)
+  readOrderQrRoute(api, deps)
+  cancelOrderRoute(api, deps)
+}
 
+function listOperatorsRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue } = deps
+  const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
   api.get(
     '/operators',
     {
@@ -86,7 +93,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => sendOperators(reply, catalogue.operatorsFor(bankOf(request).bankId)) as never,
   )
+}
 
+function listTariffsRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue } = deps
+  const sendOffer = createSharedText(offerView)
   api.get(
     '/operators/:operatorCode/tariffs',
     {
@@ -113,7 +124,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       return sendOffer(reply, await deps.availability(operator)) as never
     },
   )
+}
 
+function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue, orders } = deps
   api.post(
     '/orders',
     {
@@ -154,10 +168,15 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         caller: callerName(bankOf(request)),
       })
       if (!repeated) reply.header('location', `${api.prefix}/orders/${order.orderId}`)
-      return reply.code(repeated ? 200 : 201).send(await viewOf(order))
+      return reply.code(repeated ? 200 : 201).send(await viewOf(catalogue, order))
     },
   )
+}
 
+function readOrderRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue, orders } = deps
+  // The view of an order can be cached by object, because the order stays the same object until it changes.
+  const sendOrder = createSharedText(orderView)
   api.get(
     '/orders/:orderId',
     {
@@ -180,7 +199,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       return sendOrder(reply, order, await catalogue.tariffOf(order.tariffId)) as never
     },
   )
+}
 
+function confirmOrderRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue, orders } = deps
   api.post(
     '/orders/:orderId/confirm',
     {
@@ -228,7 +250,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       return reply.code(200).send(confirmedView(confirmed, tariff, deps.publicUrl))
     },
   )
+}
 
+function readOrderQrRoute(api: App, deps: EsimRoutesDeps): void {
+  const { orders } = deps
   api.get(
     '/orders/:orderId/qr',
     {
@@ -268,7 +293,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       return reply.type(mimeType).send(png as never)
     },
   )
+}
 
+function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
+  const { catalogue, orders } = deps
   api.post(
     '/orders/:orderId/cancel',
     {
@@ -292,9 +320,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => viewOf(await orders.cancel(actingOn(request))),
+    async request => viewOf(catalogue, await orders.cancel(actingOn(request))),
   )
 }
+
+const viewOf = async (catalogue: Catalogue, order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
 
 /** Authenticates the caller and counts the request against the bank's rate limit before anything else. */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {

@@ -1,4 +1,5 @@
 /** A bank's orders for its back office (contract/partner-orders.md). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -6,6 +7,7 @@ import { bankOf } from '../../access/request/authenticate.ts'
 import type { Clock } from '../../clock.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
+import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { growing, type KeyKind, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
@@ -23,15 +25,26 @@ import { OrderPath } from './schemas.ts'
 export type PartnerOrderRoutesDeps = ReadDeps &
   Pick<OrderListDeps, 'database'> & { clock: Clock; orderLookUp: OrderLookUp }
 
+const createSendOrder = () => createSharedText(partnerOrderView)
+type SendOrder = ReturnType<typeof createSendOrder>
+
 const notFound = { 404: 'The bank has no such order' }
 
-export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
-  const { clock, pageReads, costlyReads, orderLookUp } = deps
-  // What is known of an order is the same object as long as nothing has changed.
-  const sendOrder = createSharedText(partnerOrderView)
-  const head = (operationId: string, summary: string, description: string) =>
-    operation('Orders', banksOnly, { operationId, summary, description })
+const head = (operationId: string, summary: string, description: string) =>
+  operation('Orders', banksOnly, { operationId, summary, description })
 
+export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
+  // The text of an order can be cached by object, because the order stays the same object until it changes.
+  const sendOrder = createSendOrder()
+  listOrdersRoute(app, deps)
+  findOrderByExternalIdRoute(app, deps, sendOrder)
+  readPartnerOrderRoute(app, deps, sendOrder)
+  readOrderTimelineRoute(app, deps)
+  exportPartnerOrdersRoute(app, deps)
+}
+
+function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
+  const { clock, pageReads } = deps
   app.get(
     '/orders',
     {
@@ -63,7 +76,10 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
       return { ...shown, asOf: search.asOf.toISOString() }
     },
   )
+}
 
+function findOrderByExternalIdRoute(app: App, deps: PartnerOrderRoutesDeps, sendOrder: SendOrder): void {
+  const { orderLookUp } = deps
   app.get(
     '/orders/by-external-id',
     {
@@ -82,7 +98,10 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
       return sendOrder(reply, await orderLookUp.byExternalId(name)) as never
     },
   )
+}
 
+function readPartnerOrderRoute(app: App, deps: PartnerOrderRoutesDeps, sendOrder: SendOrder): void {
+  const { orderLookUp } = deps
   app.get(
     '/orders/:orderId',
     {
@@ -95,7 +114,10 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
     },
     async (request, reply) => sendOrder(reply, await orderLookUp.byId(nameOf(request))) as never,
   )
+}
 
+function readOrderTimelineRoute(app: App, deps: PartnerOrderRoutesDeps): void {
+  const { pageReads, orderLookUp } = deps
   app.get(
     '/orders/:orderId/timeline',
     {
@@ -116,7 +138,10 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
       return { data: partnerTimelineOf(order, reads, logins) }
     },
   )
+}
 
+function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
+  const { clock, costlyReads } = deps
   app.get(
     '/orders.csv',
     {

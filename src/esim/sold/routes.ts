@@ -1,4 +1,5 @@
 /** eSIM sales for a bank's people, below `/portal/esim`. Like the eSIM API, it is open to every role of a bank. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -6,6 +7,7 @@ import { authenticate, bankOf } from '../../access/request/authenticate.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
+import type { App } from '../../http/app.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { Catalogue } from '../catalogue.ts'
 import type { Availability } from '../orders/availability.ts'
@@ -26,12 +28,20 @@ const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
 
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
-  const { clock, catalogue, availability, pageReads, costlyReads } = deps
   authenticate(app as unknown as FastifyInstance, deps)
   app.addHook('onRequest', async request => {
     bankOf(request)
   })
+  findOrdersRoute(app, deps)
+  searchOrderByProfileRoute(app, deps)
+  readPortalOrderRoute(app, deps)
+  exportOrdersRoute(app, deps)
+  readSalesRoute(app, deps)
+  readStockRoute(app, deps)
+}
 
+function findOrdersRoute(app: App, deps: PortalEsimDeps): void {
+  const { clock, pageReads } = deps
   app.get(
     '/esim/orders',
     {
@@ -54,7 +64,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       return orderPage(orders, limit, shownOrderView)
     },
   )
+}
 
+function searchOrderByProfileRoute(app: App, deps: PortalEsimDeps): void {
+  const { clock, pageReads } = deps
   app.post(
     '/esim/orders/search',
     {
@@ -78,7 +91,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       return orderPage(orders, maxFound, shownOrderView)
     },
   )
+}
 
+function readPortalOrderRoute(app: App, deps: PortalEsimDeps): void {
+  const { clock, pageReads } = deps
   app.get(
     '/esim/orders/:orderId',
     {
@@ -108,7 +124,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       return { ...shownOrderView(order), timeline: timelineOf(order, reads, logins) }
     },
   )
+}
 
+function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
+  const { clock, costlyReads } = deps
   app.get(
     '/esim/orders.csv',
     {
@@ -136,7 +155,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
     },
   )
+}
 
+function readSalesRoute(app: App, deps: PortalEsimDeps): void {
+  const { clock, costlyReads } = deps
   app.get(
     '/esim/sales',
     {
@@ -157,7 +179,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   )
+}
 
+function readStockRoute(app: App, deps: PortalEsimDeps): void {
+  const { catalogue, availability } = deps
   app.get(
     '/esim/stock',
     {

@@ -49,8 +49,10 @@ type Window = {
   refillNow(): Promise<void>
 }
 
+type StockDeps = { database: Queryable; clock: Clock; onError(error: unknown): void }
+
 /** @param deps.onError called when a refill in the background fails; the next caller then does its own */
-export function createStock(deps: { database: Queryable; clock: Clock; onError(error: unknown): void }): Stock {
+export function createStock(deps: StockDeps): Stock {
   const { database } = deps
   const windows = new Map<number, Window>()
 
@@ -66,73 +68,11 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
         refilling: false,
         quietUntilMs: 0,
         overlaps: 0,
-        refillNow: createSharedRead(() => refillDry(tariffId, windowOf(tariffId))),
+        refillNow: createSharedRead(() => refillDry(deps, tariffId, windowOf(tariffId))),
       }
       windows.set(tariffId, window)
     }
     return window
-  }
-
-  /**
-   * Refills an empty window. It marks some reservations that are over, then looks for every profile that can be free.
-   * There may be very many such reservations, so it marks more of them only while it finds nothing.
-   */
-  const refillDry = async (tariffId: number, window: Window): Promise<void> => {
-    if (window.free.length > 0) return
-    for (;;) {
-      const now = deps.clock.now()
-      const hasMore = await expire(database, now)
-      await addReturned(tariffId, window)
-      if (window.free.length > 0) return
-      await addUnsold(tariffId, window)
-      if (window.free.length > 0) return
-      if (hasMore) continue
-      window.scannedUpTo = await advancePosition(database, tariffId)
-      await addUnsold(tariffId, window)
-      if (window.free.length > 0 || !(await waitForLapsed(database, tariffId, now))) return
-    }
-  }
-
-  const refillAhead = async (tariffId: number, window: Window): Promise<void> => {
-    window.refilling = true
-    const before = window.free.length
-    try {
-      await addReturned(tariffId, window)
-      await addUnsold(tariffId, window)
-      await advancePosition(database, tariffId)
-      if (window.free.length <= before) window.quietUntilMs = performance.now() + quietMs
-    } catch (error) {
-      deps.onError(error)
-    } finally {
-      window.refilling = false
-    }
-  }
-
-  const addReturned = async (tariffId: number, window: Window): Promise<void> => {
-    const rows = await database.query<Candidate>(findReturned, [tariffId, returnedAtOnce])
-    // Returned profiles were imported before those in the window, so they go first.
-    const fresh = rows.filter(({ profileId }) => !window.known.has(profileId))
-    for (const { profileId } of fresh) window.known.add(profileId)
-    window.free.push(...fresh.reverse())
-  }
-
-  const addUnsold = async (tariffId: number, window: Window): Promise<void> => {
-    if (window.scannedUpTo === 0) window.scannedUpTo = await readPosition(database, tariffId)
-    const found: Candidate[] = []
-    while (found.length < windowSize) {
-      const from = window.scannedUpTo
-      const rows = await database.query<Candidate & { taken: boolean }>(scanStep, [tariffId, from, stepSize])
-      for (const { profileId, msisdn, taken } of rows) {
-        if (!taken && !window.known.has(profileId)) {
-          window.known.add(profileId)
-          found.push({ profileId, msisdn })
-        }
-      }
-      window.scannedUpTo = Math.max(window.scannedUpTo, rows.at(-1)?.profileId ?? from)
-      if (rows.length < stepSize) break
-    }
-    // Callers take from the end of the array, so the oldest profile must be last.
-    if (found.length > 0) window.free = [...found.reverse(), ...window.free]
   }
 
   const settle = (tariffId: number): Window => {
@@ -159,7 +99,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
       if (!candidate) return null
       window.trying++
       const low = window.free.length < refillBelow && !window.refilling
-      if (low && performance.now() > window.quietUntilMs) void refillAhead(tariffId, window)
+      if (low && performance.now() > window.quietUntilMs) void refillAhead(deps, tariffId, window)
       return candidate
     },
 
@@ -185,6 +125,68 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
         .catch(deps.onError)
     },
   }
+}
+
+/**
+ * Refills an empty window. It marks some reservations that are over, then looks for every profile that can be free.
+ * There may be very many such reservations, so it marks more of them only while it finds nothing.
+ */
+async function refillDry(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
+  if (window.free.length > 0) return
+  for (;;) {
+    const now = deps.clock.now()
+    const hasMore = await expire(deps.database, now)
+    await addReturned(deps, tariffId, window)
+    if (window.free.length > 0) return
+    await addUnsold(deps, tariffId, window)
+    if (window.free.length > 0) return
+    if (hasMore) continue
+    window.scannedUpTo = await advancePosition(deps.database, tariffId)
+    await addUnsold(deps, tariffId, window)
+    if (window.free.length > 0 || !(await waitForLapsed(deps.database, tariffId, now))) return
+  }
+}
+
+async function refillAhead(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
+  window.refilling = true
+  const before = window.free.length
+  try {
+    await addReturned(deps, tariffId, window)
+    await addUnsold(deps, tariffId, window)
+    await advancePosition(deps.database, tariffId)
+    if (window.free.length <= before) window.quietUntilMs = performance.now() + quietMs
+  } catch (error) {
+    deps.onError(error)
+  } finally {
+    window.refilling = false
+  }
+}
+
+async function addReturned(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
+  const rows = await deps.database.query<Candidate>(findReturned, [tariffId, returnedAtOnce])
+  // Returned profiles were imported before those in the window, so they go first.
+  const fresh = rows.filter(({ profileId }) => !window.known.has(profileId))
+  for (const { profileId } of fresh) window.known.add(profileId)
+  window.free.push(...fresh.reverse())
+}
+
+async function addUnsold(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
+  if (window.scannedUpTo === 0) window.scannedUpTo = await readPosition(deps.database, tariffId)
+  const found: Candidate[] = []
+  while (found.length < windowSize) {
+    const from = window.scannedUpTo
+    const rows = await deps.database.query<Candidate & { taken: boolean }>(scanStep, [tariffId, from, stepSize])
+    for (const { profileId, msisdn, taken } of rows) {
+      if (!taken && !window.known.has(profileId)) {
+        window.known.add(profileId)
+        found.push({ profileId, msisdn })
+      }
+    }
+    window.scannedUpTo = Math.max(window.scannedUpTo, rows.at(-1)?.profileId ?? from)
+    if (rows.length < stepSize) break
+  }
+  // Callers take from the end of the array, so the oldest profile must be last.
+  if (found.length > 0) window.free = [...found.reverse(), ...window.free]
 }
 
 // Skips entries whose profile was sold again, before the limit applies; otherwise many of them could hide the free
