@@ -1,3 +1,4 @@
+/** The error of the domain, and the closed list of its codes. */
 import { type BrokenRule, ruleMessage } from './error-rules.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** The dependencies of operations on campaigns. */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import type { PendingLimits } from './form/pending-store.ts'

@@ -1,3 +1,4 @@
+/** The command `perkline audit`. */
 import { streamAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'

@@ -1,3 +1,4 @@
+/** The commands of `perkline campaigns`. */
 import { callAdmin } from './connection.ts'
 import { type OutputOptions, plain, print } from './output.ts'
 

@@ -1,3 +1,4 @@
+/** The commands of `perkline customers`. */
 import { callAdmin } from './connection.ts'
 import { type OpenFile, openFile } from './files.ts'
 import { counted, type OutputOptions, print } from './output.ts'

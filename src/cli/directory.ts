@@ -1,3 +1,4 @@
+/** The command `perkline apply`. */
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Change } from '../partners/changes.ts'

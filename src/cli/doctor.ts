@@ -1,3 +1,4 @@
+/** The command `perkline doctor`. */
 import { ConfigError, processEnvironment, readConfig } from '../config.ts'
 import { settingsAdvice } from '../settings/advice.ts'
 import { type Diagnosis, diagnose } from '../upkeep/doctor.ts'

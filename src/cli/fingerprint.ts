@@ -1,3 +1,4 @@
+/** The command `perkline keys fingerprint`. */
 import { createHash } from 'node:crypto'
 import { processEnvironment, readMasterKeysOnly } from '../config.ts'
 import { deriveKeys } from '../keys.ts'

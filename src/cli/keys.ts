@@ -1,3 +1,4 @@
+/** The commands that rotate keys on a running platform. */
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
 import { counted, type OutputOptions, print } from './output.ts'

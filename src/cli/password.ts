@@ -1,3 +1,4 @@
+/** Reads a password for a command. */
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { CommandError, usageError } from './failure.ts'

@@ -1,3 +1,4 @@
+/** The commands of `perkline profiles`: imports of stock and withdrawals. */
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
 import { type OpenFile, openFile } from './files.ts'

@@ -1,3 +1,4 @@
+/** Shows how far a long command has come. */
 import { chunksOf, type OpenFile } from './files.ts'
 
 /** Shows the progress of long work, on stderr and only on a terminal, because stdout is for the command's result. */

@@ -1,3 +1,4 @@
+/** The command `perkline help settings`. */
 import { settingsHelp } from '../settings/help.ts'
 import { type OutputOptions, print, table } from './output.ts'
 

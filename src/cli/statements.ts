@@ -1,3 +1,4 @@
+/** The commands of `perkline statements`, and `perkline orders find`. */
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { callAdmin, fetchAdmin } from './connection.ts'

@@ -1,3 +1,4 @@
+/** The command `perkline stock`. */
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { callAdmin } from './connection.ts'
 import { type OutputOptions, print, table } from './output.ts'

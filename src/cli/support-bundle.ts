@@ -1,3 +1,4 @@
+/** The command `perkline support-bundle`. */
 import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { callAdmin } from './connection.ts'

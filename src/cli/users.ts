@@ -1,3 +1,4 @@
+/** The commands of `perkline users`: people's logins and their policies. */
 import { bankRoles, merchantRoles, platformRoles } from '../access/caller.ts'
 import { callAdmin } from './connection.ts'
 import { usageError } from './failure.ts'

@@ -1,3 +1,4 @@
+/** How merchants see their segments. */
 import type { FormedSegment } from './operations.ts'
 import { roundedCustomers } from './rounded-customers.ts'
 

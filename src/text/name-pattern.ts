@@ -1,3 +1,4 @@
+/** Searches for a part of a name. */
 import Type from 'typebox'
 
 /** A parameter of list queries. */

@@ -1,3 +1,4 @@
+/** Rules for the texts of partners and operators: codes, names, addresses of pictures. */
 import type { Rule, RuleCode } from '../error-rules.ts'
 import { isCountry } from './countries.ts'
 import { uuidForm } from './uuid.ts'

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, before, suite, test } from 'node:test'
+import { editable, editableFields } from '../../src/campaigns/lifecycle/editable-fields.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import {
   type BankStatus,
@@ -328,7 +329,7 @@ suite('what else decides', () => {
 })
 
 suite('what may be edited', () => {
-  const all = life.editableFields
+  const all = editableFields
   const shown = ['description', 'bannerSmall', 'bannerBig', 'terminals']
   const expected: [string, Given, Date, readonly string[], boolean][] = [
     ['everything while no bank has approved', { status, a: 'pending', b: 'declined' }, longBefore, all, false],
@@ -356,7 +357,7 @@ suite('what may be edited', () => {
   ]
   for (const [name, given, now, fields, onlyAdding] of expected)
     test(name, () => {
-      const found = life.editable(campaign(given), now)
+      const found = editable(campaign(given), now)
       assert.deepEqual([...found.fields].sort(), [...fields].sort())
       if (fields.length > 0) assert.equal(found.onlyAdding, onlyAdding)
     })

@@ -2,6 +2,7 @@
 
 import { pageView } from '../../http/paging.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import { editable } from '../lifecycle/editable-fields.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import type { MerchantPage } from './list.ts'
@@ -42,7 +43,7 @@ function invitedBankView(bank: InvitedBank) {
 }
 
 function permissions(campaign: lifecycle.CampaignState, now: Date) {
-  const { fields } = lifecycle.editable(campaign, now)
+  const { fields } = editable(campaign, now)
   return {
     editAbility: fields.length > 0,
     editableFields: fields,

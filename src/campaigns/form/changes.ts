@@ -1,7 +1,8 @@
 /** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, errors out. */
 
 import { type BrokenRule, broken } from '../../error-rules.ts'
-import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { editable, growingFields } from '../lifecycle/editable-fields.ts'
+import type * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
@@ -87,10 +88,10 @@ export function lockedErrors(
     now: Date
   },
 ): BrokenRule[] {
-  const { fields, onlyAdding } = lifecycle.editable(campaign, params.now)
+  const { fields, onlyAdding } = editable(campaign, params.now)
   return params.changed.flatMap(name => {
     if (!fields.includes(name)) return [whyLocked(name, campaign, params.now)]
-    if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
+    if (!onlyAdding || !growingFields.includes(name)) return []
     const missing =
       name === 'terminals'
         ? (params.terminals?.firstMissing ?? null)

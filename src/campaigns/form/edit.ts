@@ -6,6 +6,7 @@ import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { requireAuthor } from '../for-merchant/operations.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
+import { editable, editableFields } from '../lifecycle/editable-fields.ts'
 import type { Facts } from '../lifecycle/events.ts'
 import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
@@ -45,7 +46,7 @@ export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
     const now = deps.clock.now()
     if (formErrors.length === 0) requireExpected(campaign, params)
 
-    const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(params.body), name))
+    const names = editableFields.filter(name => Object.hasOwn(Object(params.body), name))
     const present = await findPresent(transaction, campaign)
     const merged = mergedFields(present, fields, names)
     const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names })
@@ -56,7 +57,7 @@ export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
       countryCode: merged.countryCode,
       paymentSystems: merged.paymentSystemsId,
     })
-    const isOpen = lifecycle.editable(campaign, now).fields.length > 0
+    const isOpen = editable(campaign, now).fields.length > 0
     // Banks that are invited already stay valid, even if the bank was disconnected since.
     const banks = [...found.banks, ...present.participantsIds]
     requireNoErrors([

@@ -206,11 +206,11 @@ function checkTransition(subject: Subject, from: string | null, trigger: Trigger
   if (!known) throw new Error(`The table has no transition of a ${subject} from ${from} to ${to} by ${trigger}`)
 }
 
-const awaitsApproval = ({ status }: CampaignState): boolean =>
+export const awaitsApproval = ({ status }: CampaignState): boolean =>
   status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
 
 /** Check the time as well, because the clock's job may be late: from `dateTo` on nothing can be agreed any more. */
-const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
+export const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
 
 const withStatus = (campaign: CampaignState, status: BankStatus): BankState[] =>
   campaign.banks.filter(bank => bank.status === status)
@@ -311,7 +311,7 @@ export function changeBanks(campaign: CampaignState, bankIds: readonly string[])
 }
 
 /** Whether a bank has approved the merchant's offer. */
-const isAgreed = (campaign: CampaignState): boolean =>
+export const isAgreed = (campaign: CampaignState): boolean =>
   campaign.status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
 
 /**
@@ -458,53 +458,6 @@ export function bankReportingStatus(stage: ReportingStage | null): BankReporting
 
 /** `settlementConfirmed` of a bank. */
 export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
-
-/** The contract's names of the fields that a merchant can fill in. */
-export const editableFields = [
-  'participantsIds',
-  'name',
-  'description',
-  'participationTerms',
-  'bannerSmall',
-  'bannerBig',
-  'sku',
-  'categoryId',
-  'allProducts',
-  'purchaseOnline',
-  'purchaseOffline',
-  'dateFrom',
-  'dateTo',
-  'minAmount',
-  'maxAmount',
-  'maxBudget',
-  'percentage',
-  'countryCode',
-  'terminals',
-  'terminalsPlatform',
-  'paymentSystemsId',
-  'merchantCompensationPercentage',
-  'merchantCategoryCode',
-] as const
-export type EditableField = (typeof editableFields)[number]
-
-const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
-/** Fields that cannot change once a bank has approved. */
-const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
-
-/** Lists that may only grow once a bank has approved. */
-export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
-
-/** @returns which fields the merchant may change now, and whether lists may only grow */
-export function editable(
-  campaign: CampaignState,
-  now: Date,
-): { fields: readonly EditableField[]; onlyAdding: boolean } {
-  const { status } = campaign
-  if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
-  if (awaitsApproval(campaign))
-    return isAgreed(campaign) ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
-  return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
-}
 
 /** Whether a decision is possible now: used to offer it to users. */
 export function isPossible(decide: () => Decision): boolean {

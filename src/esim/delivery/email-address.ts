@@ -1,3 +1,4 @@
+/** Checks customers' e-mail addresses. */
 import { isIPv6 } from 'node:net'
 
 const longestAddress = 254

@@ -1,3 +1,4 @@
+/** The QR e-mail to the customer, and its sender. */
 import addressparser from 'nodemailer/lib/addressparser'
 import { isEmailAddress } from './email-address.ts'
 import { mimeType } from './qr.ts'

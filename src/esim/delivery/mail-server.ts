@@ -1,3 +1,4 @@
+/** Reads the address of the mail server from its setting. */
 import { parseConnectionUrl } from 'nodemailer/lib/shared'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 

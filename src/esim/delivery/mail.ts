@@ -1,3 +1,4 @@
+/** The mailers of QR e-mails, except the one for a real mail server (`smtp-mailer.ts`). */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isEmailAddress } from './email-address.ts'

@@ -1,3 +1,4 @@
+/** Draws activation codes as QR codes. */
 import { crc32, deflateSync } from 'node:zlib'
 import { encodeQR } from 'qr'
 

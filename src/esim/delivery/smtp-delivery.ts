@@ -1,3 +1,4 @@
+/** Hands one message to a mail server by SMTP. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'

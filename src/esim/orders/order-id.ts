@@ -1,3 +1,4 @@
+/** Makes ids of orders, which contain the time of the order. */
 import { randomUUID } from 'node:crypto'
 
 /**

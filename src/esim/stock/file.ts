@@ -1,3 +1,4 @@
+/** Reads and checks stock files. */
 import type { Readable } from 'node:stream'
 import { DomainError } from '../../errors.ts'
 import { readLines, splitRecord } from '../../text/csv-lines.ts'

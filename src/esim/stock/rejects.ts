@@ -1,3 +1,4 @@
+/** Collects the refused lines of a stock file. */
 import { DomainError } from '../../errors.ts'
 import { type StockFault, stockFaults } from './file.ts'
 

@@ -1,3 +1,4 @@
+/** Detects that the client of a request has disconnected. */
 import type { FastifyReply } from 'fastify'
 
 /** Aborts when the client has disconnected or has its answer. */

@@ -1,3 +1,4 @@
+/** Names and paths of fields in error messages. */
 import { shownText } from '../../text/shown-text.ts'
 
 const maxShownLength = 200

@@ -1,3 +1,4 @@
+/** Reads a directory file from its YAML text. */
 import { LineCounter, parseDocument } from 'yaml'
 import type { BrokenRule } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'

@@ -1,3 +1,4 @@
+/** Readers of YAML mappings and lists that report every error with its line. */
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'

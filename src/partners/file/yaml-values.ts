@@ -1,3 +1,4 @@
+/** Readers of single values in the directory file. */
 import { isScalar } from 'yaml'
 import { brokenRule, type TextRule } from '../../text/text-rules.ts'
 import { type Reader, refuse, textOf } from './yaml-form.ts'

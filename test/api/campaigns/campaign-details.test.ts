@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { editableFields } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { editableFields } from '../../../src/campaigns/lifecycle/editable-fields.ts'
 import { launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
   assertMerchantsOnly,

@@ -1,0 +1,49 @@
+/** Which fields of a campaign its merchant may change in each status (contract/campaigns.md, "Edit"). Pure. */
+import { awaitsApproval, type CampaignState, isAgreed, isOver } from './lifecycle.ts'
+
+/** The contract's names of the fields that a merchant can fill in. */
+export const editableFields = [
+  'participantsIds',
+  'name',
+  'description',
+  'participationTerms',
+  'bannerSmall',
+  'bannerBig',
+  'sku',
+  'categoryId',
+  'allProducts',
+  'purchaseOnline',
+  'purchaseOffline',
+  'dateFrom',
+  'dateTo',
+  'minAmount',
+  'maxAmount',
+  'maxBudget',
+  'percentage',
+  'countryCode',
+  'terminals',
+  'terminalsPlatform',
+  'paymentSystemsId',
+  'merchantCompensationPercentage',
+  'merchantCategoryCode',
+] as const
+export type EditableField = (typeof editableFields)[number]
+
+const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
+/** Fields that cannot change once a bank has approved. */
+const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
+
+/** Lists that may only grow once a bank has approved. */
+export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
+
+/** @returns which fields the merchant may change now, and whether lists may only grow */
+export function editable(
+  campaign: CampaignState,
+  now: Date,
+): { fields: readonly EditableField[]; onlyAdding: boolean } {
+  const { status } = campaign
+  if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
+  if (awaitsApproval(campaign))
+    return isAgreed(campaign) ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
+  return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
+}
