@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
 import { mfaRules } from './access/policy/policy-store.ts'
-import { plaintextFaults } from './settings/encryption.ts'
+import { plaintextErrors } from './settings/encryption.ts'
 import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
 import { isLoopback } from './settings/loopback.ts'
@@ -115,9 +115,9 @@ export type Retention = {
 
 /** All faults of the settings, in one message. */
 export class ConfigError extends Error {
-  constructor(faults: string[]) {
+  constructor(errors: string[]) {
     super(
-      `The settings can't be used:\n${faults.map(fault => `  - ${fault}`).join('\n')}\nSee \`perkline help settings\`.`,
+      `The settings can't be used:\n${errors.map(error => `  - ${error}`).join('\n')}\nSee \`perkline help settings\`.`,
     )
     this.name = 'ConfigError'
   }
@@ -154,9 +154,9 @@ function readDotEnv(): string {
  * @throws ConfigError naming all faults at once
  */
 export function readConfig(env: Environment): Config {
-  const faults: string[] = []
+  const errors: string[] = []
   const given = givenText(env)
-  const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, faults)]))
+  const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, errors)]))
   const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : given(name))
   const isGiven = (name: SecretName): boolean => isSecretGiven(name, given)
 
@@ -164,7 +164,7 @@ export function readConfig(env: Environment): Config {
     const value = text(name)
     if (value === null) return byDefault
     if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value)
-    faults.push(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`)
+    errors.push(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`)
     return byDefault
   }
   const days = (name: string): number | null => (text(name) === null ? null : whole(name, 1, 1, 36_500))
@@ -172,7 +172,7 @@ export function readConfig(env: Environment): Config {
     const value = text(name) ?? byDefault
     const ms = addDuration(new Date(0), value)?.getTime()
     if (ms !== undefined && ms <= maxShutdownMs) return ms
-    faults.push(
+    errors.push(
       `${name} must be an ISO 8601 duration of at most ten minutes, like ${byDefault}, not ${JSON.stringify(value)}`,
     )
     return 0
@@ -180,7 +180,7 @@ export function readConfig(env: Environment): Config {
   const oneOf = <T extends string>(name: string, byDefault: T, values: readonly T[]): T => {
     const value = text(name) ?? byDefault
     if ((values as readonly string[]).includes(value)) return value as T
-    faults.push(`${name} must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`)
+    errors.push(`${name} must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`)
     return byDefault
   }
   const url = (name: string, protocols: readonly string[]): string | null => {
@@ -189,11 +189,11 @@ export function readConfig(env: Environment): Config {
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol) && isDecodable(value)) return value
     const starts = protocols.map(protocol => `${protocol}//`).join(' or ')
     // The value itself stays unsaid: it may carry a password.
-    faults.push(`${name} must be a URL that starts with ${starts}, with special characters percent-encoded`)
+    errors.push(`${name} must be a URL that starts with ${starts}, with special characters percent-encoded`)
     return null
   }
 
-  const rateLimit = (name: string, byDefault: string) => readRateLimit(name, text(name) ?? byDefault, faults)
+  const rateLimit = (name: string, byDefault: string) => readRateLimit(name, text(name) ?? byDefault, errors)
 
   const host = text('HOST') ?? '127.0.0.1'
   const port = whole('PORT', 8080, 0, 65535)
@@ -201,22 +201,22 @@ export function readConfig(env: Environment): Config {
   const embedded = !isGiven('DATABASE_URL')
   const mode = oneOf('PERKLINE_MODE', embedded ? 'sandbox' : 'live', ['sandbox', 'live'])
   const sampleData = oneOf('SAMPLE_DATA', embedded && mode === 'sandbox' ? '1' : '0', ['0', '1']) === '1'
-  if (sampleData && mode === 'live') faults.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
+  if (sampleData && mode === 'live') errors.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
 
-  const masterKeys = readMasterKeys(text('MASTER_KEY'), faults)
+  const masterKeys = readMasterKeys(text('MASTER_KEY'), errors)
   const [operatorKey = null, ...furtherOperatorKeys] = splitKeys(text('OPERATOR_KEY'))
   if ([operatorKey, ...furtherOperatorKeys].some(key => key !== null && !isOperatorKey(key)))
-    faults.push(operatorKeyFault)
+    errors.push(operatorKeyError)
   if (!embedded && !isGiven('MASTER_KEY'))
-    faults.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
+    errors.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
   if (!embedded && !isGiven('OPERATOR_KEY'))
-    faults.push('OPERATOR_KEY is required with DATABASE_URL (make one: openssl rand -hex 32)')
+    errors.push('OPERATOR_KEY is required with DATABASE_URL (make one: openssl rand -hex 32)')
 
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   const mailFrom = text('MAIL_FROM')
-  if (smtpUrl !== null && mailFrom === null) faults.push('MAIL_FROM is required with SMTP_URL')
+  if (smtpUrl !== null && mailFrom === null) errors.push('MAIL_FROM is required with SMTP_URL')
   if (mailFrom !== null && !isSender(mailFrom))
-    faults.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
+    errors.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
 
   const shownHost = host.includes(':') ? `[${host}]` : host
   const address = (name: 'METRICS' | 'ADMIN'): Address | null =>
@@ -225,15 +225,15 @@ export function readConfig(env: Environment): Config {
       : { host: text(`${name}_HOST`) ?? '127.0.0.1', port: whole(`${name}_PORT`, 0, 0, 65535) }
   const [metrics, admin] = [address('METRICS'), address('ADMIN')]
   if (metrics && isTaken(metrics, { host, port }))
-    faults.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
+    errors.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
   if (admin && isTaken(admin, { host, port }))
-    faults.push('ADMIN_PORT must be another than PORT, unless ADMIN_HOST and HOST are two addresses')
+    errors.push('ADMIN_PORT must be another than PORT, unless ADMIN_HOST and HOST are two addresses')
   if (admin && metrics && isTaken(admin, metrics))
-    faults.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
+    errors.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
   if (mode === 'live' && !allowPlaintext)
-    faults.push(...plaintextFaults({ databaseUrl, databaseHost: env.PGHOST, smtpUrl, redisUrl }))
+    errors.push(...plaintextErrors({ databaseUrl, databaseHost: env.PGHOST, smtpUrl, redisUrl }))
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
     host,
@@ -265,8 +265,8 @@ export function readConfig(env: Environment): Config {
     platformMfa: oneOf('PLATFORM_MFA', mode === 'live' ? 'required' : 'optional', mfaRules),
     webhooks: {
       concurrency: whole('WEBHOOK_CONCURRENCY', 100, 1, 1_000),
-      ports: readPorts(text('WEBHOOK_PORTS') ?? '443,8443', faults),
-      allowedAddresses: readNetworks('WEBHOOK_ALLOW_ADDRESSES', text('WEBHOOK_ALLOW_ADDRESSES') ?? '', faults),
+      ports: readPorts(text('WEBHOOK_PORTS') ?? '443,8443', errors),
+      allowedAddresses: readNetworks('WEBHOOK_ALLOW_ADDRESSES', text('WEBHOOK_ALLOW_ADDRESSES') ?? '', errors),
       caFile: text('WEBHOOK_CA_FILE'),
     },
     retention: {
@@ -277,16 +277,16 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
     admin,
-    trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', faults),
+    trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', errors),
     shutdown: {
       // In a sandbox no balancer has to be told.
       noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
       limitMs: duration('SHUTDOWN_LIMIT', 'PT30S'),
     },
     settingsGiven: settingsHelp.flatMap(({ name }) => (given(name) === null ? [] : name)),
-    instance: { name: readInstance(text('INSTANCE'), faults), isGiven: text('INSTANCE') !== null },
+    instance: { name: readInstance(text('INSTANCE'), errors), isGiven: text('INSTANCE') !== null },
   }
-  if (faults.length > 0) throw new ConfigError(faults)
+  if (errors.length > 0) throw new ConfigError(errors)
   return config
 }
 
@@ -306,17 +306,17 @@ function isTaken(address: Address, other: Address): boolean {
 const maxShutdownMs = 600_000
 
 /** It stands in every line of the log. */
-function readInstance(given: string | null, faults: string[]): string {
+function readInstance(given: string | null, errors: string[]): string {
   if (given === null) return hostname()
   if (!/^[\x21-\x7e]{1,100}$/.test(given))
-    faults.push('INSTANCE must have 1 to 100 characters of ASCII, without spaces')
+    errors.push('INSTANCE must have 1 to 100 characters of ASCII, without spaces')
   return given
 }
 
 const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
 
 const shortestOperatorKey = 32
-const operatorKeyFault =
+const operatorKeyError =
   `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII); several keys with ` +
   'commas, each of that length'
 /** It is sent in a header. */
@@ -336,14 +336,14 @@ function isDecodable(url: string): boolean {
   }
 }
 
-function readMasterKeys(value: string | null, faults: string[]): Buffer[] {
+function readMasterKeys(value: string | null, errors: string[]): Buffer[] {
   if (value === null) return []
   return value.split(',').map((part, index) => {
     const key = Buffer.from(part.trim(), 'base64')
     // Decoding passes over what is no base64, so a key with a typing error would become another key.
     const isExact = withoutPadding(key.toString('base64')) === withoutPadding(part.trim())
     if (key.length !== 32 || !isExact)
-      faults.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
+      errors.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
     return key
   })
 }
@@ -352,18 +352,18 @@ const withoutPadding = (base64: string): string => base64.replace(/=+$/, '')
 
 const ordinal = (index: number): string => ['first', 'second', 'third'][index] ?? `${index + 1}th`
 
-function readNetworks(name: string, value: string, faults: string[]): string[] {
+function readNetworks(name: string, value: string, errors: string[]): string[] {
   const networks = value.split(',').flatMap(part => part.trim() || [])
   const wrong = networks.filter(network => !isNetwork(network))
   if (wrong.length > 0)
-    faults.push(`${name} must be addresses or networks, like 10.0.0.0/8, with commas; not ${wrong.join(', ')}`)
+    errors.push(`${name} must be addresses or networks, like 10.0.0.0/8, with commas; not ${wrong.join(', ')}`)
   return networks
 }
 
-function readPorts(value: string, faults: string[]): number[] {
+function readPorts(value: string, errors: string[]): number[] {
   const ports = value.split(',').map(part => Number(part.trim() || Number.NaN))
   if (!ports.every(port => Number.isInteger(port) && port >= 1 && port <= 65_535))
-    faults.push(`WEBHOOK_PORTS must be ports with commas, like 443,8443; not ${value}`)
+    errors.push(`WEBHOOK_PORTS must be ports with commas, like 443,8443; not ${value}`)
   return ports
 }
 
@@ -373,11 +373,11 @@ function isNetwork(text: string): boolean {
   return Number(prefix) >= 1 && Number(prefix) <= bits
 }
 
-function readRateLimit(name: string, value: string, faults: string[]): Config['rateLimit'] {
+function readRateLimit(name: string, value: string, errors: string[]): Config['rateLimit'] {
   if (value === '0') return null
   const [, perSecond, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
   if (perSecond && burst) return { perSecond: Number(perSecond), burst: Number(burst) }
-  faults.push(
+  errors.push(
     `${name} must be requests a second, a slash and the burst, like 100/200, or 0; not ${JSON.stringify(value)}`,
   )
   return null
@@ -399,16 +399,16 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
       ])
     }
   }
-  const faults: string[] = []
+  const errors: string[] = []
   const operatorKey = config.operatorKey ?? kept(keepOperatorKey)
-  if (!isOperatorKey(operatorKey)) faults.push(`${operatorKeyFile(config.dataDir)}: ${operatorKeyFault}`)
+  if (!isOperatorKey(operatorKey)) errors.push(`${operatorKeyFile(config.dataDir)}: ${operatorKeyError}`)
   let { masterKeys } = config
   if (masterKeys.length === 0) {
-    const keyFaults: string[] = []
-    masterKeys = readMasterKeys(kept(keepMasterKey), keyFaults)
-    faults.push(...keyFaults.map(fault => `${masterKeyFile(config.dataDir)}: ${fault}`))
+    const keyErrors: string[] = []
+    masterKeys = readMasterKeys(kept(keepMasterKey), keyErrors)
+    errors.push(...keyErrors.map(error => `${masterKeyFile(config.dataDir)}: ${error}`))
   }
-  if (faults.length > 0) throw new ConfigError(faults)
+  if (errors.length > 0) throw new ConfigError(errors)
   return { ...config, operatorKey, masterKeys }
 }
 
@@ -433,9 +433,9 @@ export function readClientConfig(env: Environment): { url: string; operatorKey: 
 /** As the environment gives it, or as an embedded platform keeps it. */
 function readOperatorKey(env: Environment): string {
   const text = givenText(env)
-  const faults: string[] = []
-  const given = readSecret('OPERATOR_KEY', text, faults)
-  if (faults.length > 0) throw new ConfigError(faults)
+  const errors: string[] = []
+  const given = readSecret('OPERATOR_KEY', text, errors)
+  if (errors.length > 0) throw new ConfigError(errors)
   if (given !== null) return splitKeys(given)[0] ?? given
   const path = operatorKeyFile(resolve(text('DATA_DIR') ?? './data'))
   if (!existsSync(path))
@@ -475,12 +475,12 @@ export function readHealthUrl(env: Environment): string {
  */
 export function readMasterKeysOnly(env: Environment): Buffer[] {
   const text = givenText(env)
-  const faults: string[] = []
+  const errors: string[] = []
   const path = masterKeyFile(resolve(text('DATA_DIR') ?? './data'))
-  const given = readSecret('MASTER_KEY', text, faults) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
-  const keys = readMasterKeys(given, faults)
-  if (keys.length === 0 && faults.length === 0)
-    faults.push(`There is no master key: neither MASTER_KEY nor MASTER_KEY_FILE is set, and ${path} does not exist`)
-  if (faults.length > 0) throw new ConfigError(faults)
+  const given = readSecret('MASTER_KEY', text, errors) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
+  const keys = readMasterKeys(given, errors)
+  if (keys.length === 0 && errors.length === 0)
+    errors.push(`There is no master key: neither MASTER_KEY nor MASTER_KEY_FILE is set, and ${path} does not exist`)
+  if (errors.length > 0) throw new ConfigError(errors)
   return keys
 }

@@ -70,7 +70,7 @@ export class DomainError extends Error {
 
   constructor(
     code: ErrorCode,
-    given: string | readonly (string | BrokenRule)[],
+    input: string | readonly (string | BrokenRule)[],
     options: {
       retryAfterSeconds?: number
       problems?: readonly Problem[]
@@ -78,12 +78,12 @@ export class DomainError extends Error {
       cause?: unknown
     } = {},
   ) {
-    const details = typeof given === 'string' ? given : given.map(detailText)
+    const details = typeof input === 'string' ? input : input.map(detailText)
     super(Array.isArray(details) ? details.join('; ') : details, { cause: options.cause })
     this.name = 'DomainError'
     this.code = code
     this.details = details
-    this.rules = typeof given === 'string' ? [] : given.filter(one => typeof one !== 'string')
+    this.rules = typeof input === 'string' ? [] : input.filter(one => typeof one !== 'string')
     this.retryAfterSeconds = options.retryAfterSeconds
     this.problems = options.problems
     this.facts = options.facts

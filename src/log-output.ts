@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs'
 import { type DestinationStream, pino } from 'pino'
 
 /** So many bytes wait for room; lines beyond them are dropped. */
-const mostWaiting = 1024 * 1024
+const maxWaiting = 1024 * 1024
 
 /** A log that finds no room ends nothing and holds nothing up, not even the end of the process; with room again it is written on. */
 export function openLogOutput(): DestinationStream {
@@ -23,7 +23,7 @@ function toPipe(): DestinationStream & { flushSync(): void } {
   }
   return {
     write(line) {
-      if (process.stdout.writableLength + waiting.length > mostWaiting) return
+      if (process.stdout.writableLength + waiting.length > maxWaiting) return
       // What is logged in one turn of the event loop is written at once.
       if (waiting === '') setImmediate(flushSync)
       waiting += line
@@ -34,7 +34,7 @@ function toPipe(): DestinationStream & { flushSync(): void } {
 }
 
 function toFile(): DestinationStream {
-  const output = pino.destination({ dest: process.stdout.fd ?? 1, sync: false, maxLength: mostWaiting })
+  const output = pino.destination({ dest: process.stdout.fd ?? 1, sync: false, maxLength: maxWaiting })
   const { flush, flushSync } = output
   let isFull = false
   output.on('error', () => {

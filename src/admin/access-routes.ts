@@ -24,7 +24,7 @@ export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; ref
 
 const directoryBytes = 64 * 1024 * 1024
 /** As many as there may be merchants in a file. */
-const mostTerminalsFiles = 100_000
+const maxTerminalsFiles = 100_000
 
 /** @throws DomainError 'invalid' unless exactly one is named */
 export function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
@@ -51,7 +51,7 @@ function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
     '/directory',
     {
       bodyLimit: directoryBytes,
-      config: { longUpload: true, jsonBounds: { values: 5_000_000, names: mostTerminalsFiles } },
+      config: { longUpload: true, jsonBounds: { values: 5_000_000, names: maxTerminalsFiles } },
       schema: {
         ...operation(
           'Partners',

@@ -85,18 +85,18 @@ const newestOfBank =
 /** Found by the id, the bank or the merchant, whichever is the most exact; the others filter. */
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
-  const given = (value: unknown): string => `$${values.push(value) + 4}`
-  const filters = namePattern === null ? [] : [`w.name ~ ${given(namePattern)}`]
-  const merchant = merchantCode === null ? null : given(merchantCode)
-  const bank = bankCode === null ? null : given(bankCode)
+  const input = (value: unknown): string => `$${values.push(value) + 4}`
+  const filters = namePattern === null ? [] : [`w.name ~ ${input(namePattern)}`]
+  const merchant = merchantCode === null ? null : input(merchantCode)
+  const bank = bankCode === null ? null : input(bankCode)
   const ofMerchant = merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`
   let newest = filters.length === 0 ? lastChanged(ofMerchant) : lastChangedMerged(statuses, ofMerchant)
   if (cashbackId !== null) {
-    const id = given(cashbackId)
+    const id = input(cashbackId)
     newest = behind => `
       select cashback_id, updated_at as at, name from campaigns
       where cashback_id = ${id} and status = any($5::text[]) and ${behind('updated_at')}`
-  } else if (bank !== null) newest = newestOfBank(bank, given(bankStatuses))
+  } else if (bank !== null) newest = newestOfBank(bank, input(bankStatuses))
   const isByMerchant = cashbackId === null && bank === null
   if (merchant !== null && !isByMerchant) filters.push(`c.merchant_id = ${merchantOf(merchant)}`)
   if (bank !== null && cashbackId !== null)

@@ -21,7 +21,7 @@ const byStatus = (table: string) => `
     'suspended', count(*) filter (where status <> 'active')) from ${table})`
 
 /** @param ordersSince from which instant on orders are counted, by when they were made */
-export async function readOverview(database: Queryable, given: { now: Date; ordersSince: Date }): Promise<Overview> {
+export async function readOverview(database: Queryable, input: { now: Date; ordersSince: Date }): Promise<Overview> {
   const [overview] = await database.query<Omit<Overview, 'orders'>>(
     `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,
        (select json_build_object('active', count(*) filter (where status = 'active'),
@@ -37,5 +37,5 @@ export async function readOverview(database: Queryable, given: { now: Date; orde
         ) c) as campaigns`,
   )
   if (!overview) throw new Error('A select without a table has one row')
-  return { ...overview, orders: await countMadeSince(database, given.ordersSince, given.now) }
+  return { ...overview, orders: await countMadeSince(database, input.ordersSince, input.now) }
 }

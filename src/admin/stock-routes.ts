@@ -40,7 +40,7 @@ function withdrawProfilesRoute(app: App, deps: StockAdminDeps): void {
     '/profiles/withdraw',
     {
       bodyLimit: 1024 * 1024,
-      config: { jsonBounds: { values: schemas.mostWithdrawn + 100 } },
+      config: { jsonBounds: { values: schemas.maxWithdrawn + 100 } },
       schema: {
         ...operation(
           'Stock',

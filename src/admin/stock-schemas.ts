@@ -1,7 +1,7 @@
 /** Shapes of the operator's side of the stock. */
 import Type from 'typebox'
 import { lowBelowDays, paceDays, stockLevels } from '../esim/stock/desk.ts'
-import { stockFaults } from '../esim/stock/file.ts'
+import { stockErrors } from '../esim/stock/file.ts'
 import { withdrawalProblems } from '../esim/stock/withdrawal.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
@@ -30,7 +30,7 @@ export const ImportLine = Type.Object(
           lineNumber: count('Line of the file, 1 being its header', 2),
           column: Type.String({ description: 'The column, or `line`' }),
           rule: Type.Enum(
-            stockFaults.map(({ rule }) => rule),
+            stockErrors.map(({ rule }) => rule),
             { description: 'What is wrong, for programs' },
           ),
           reason: Type.String({ description: 'What is wrong, in words' }),
@@ -52,12 +52,12 @@ export const ImportLine = Type.Object(
   { description: 'One of the two' },
 )
 
-export const mostWithdrawn = 10_000
+export const maxWithdrawn = 10_000
 export const WithdrawBody = Type.Object(
   {
     iccids: Type.Array(Type.String({ maxLength: 32 }), {
       minItems: 1,
-      maxItems: mostWithdrawn,
+      maxItems: maxWithdrawn,
       description: 'The ICCIDs',
     }),
     operator: Type.Optional(code('Code of the mobile operator: profiles of others are not withdrawn')),

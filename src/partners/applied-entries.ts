@@ -8,7 +8,7 @@ import { idsByCode } from './store.ts'
 
 const action = 'directory.applied'
 
-export async function tellApplied(transaction: Queryable, origin: Origin, changes: Changes): Promise<void> {
+export async function recordApplied(transaction: Queryable, origin: Origin, changes: Changes): Promise<void> {
   const { created, updated } = changes.count()
   const counts = { created: [null, created], updated: [null, updated] } as const
   const partners = changes.ofPartners()

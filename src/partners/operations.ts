@@ -7,8 +7,9 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
 import type { BrokenRule } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
-import { tellApplied } from './applied-entries.ts'
+import { recordApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
+import { findSights, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'
 import { checkClaims } from './file/claims.ts'
 import type { Directory } from './file/directory-file.ts'
 import { readDirectoryAside } from './file/reading.ts'
@@ -16,7 +17,6 @@ import * as store from './store.ts'
 import * as tables from './tables.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
-import { findSights, tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
 
 /** @property origin who applies it; left out: the platform itself */
 export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
@@ -67,11 +67,11 @@ export async function applyDirectory(
     const { created, updated } = changes.count()
     if (created + updated > 0) {
       await store.raiseVersion(transaction)
-      await tellApplied(transaction, deps.origin ?? operatorOrigin(), changes)
+      await recordApplied(transaction, deps.origin ?? operatorOrigin(), changes)
       await notify(transaction, 'catalogue')
       await notify(transaction, 'access')
     }
-    await tellCatalogueChanged(transaction, changes, before)
+    await recordCatalogueChanged(transaction, changes, before)
     if (isShownInLists(changes)) await renewBankLists(transaction)
     return { created, updated, unchanged: read.entries.length - created - updated, ...changes.shown() }
   }
@@ -114,7 +114,7 @@ async function writeTerminals(
     return [code]
   })
   await store.touchMerchants(transaction, codes, now)
-  await tellTerminalsChanged(transaction, changed)
+  await recordTerminalsChanged(transaction, changed)
 }
 
 /** Problems have no path, so they are returned only when there are no other errors. */

@@ -10,10 +10,10 @@ import { removeOldEntries } from '../audit-log/lines-store.ts'
 import { tellLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
-import { tellExpiring } from '../esim/orders/expiring.ts'
+import { reportExpiring } from '../esim/orders/expiring.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'
-import { tellAvailability, tellStockLevels } from '../esim/stock/told-store.ts'
+import { reportAvailability, reportStockLevels } from '../esim/stock/stock-events.ts'
 import { dropOldEvents } from '../events/retention-store.ts'
 import { sequenceEvents } from '../events/sequence-store.ts'
 import { emptyOldSlots } from '../events/tick-store.ts'
@@ -78,16 +78,16 @@ export async function numberEvents(
 const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
   // Runs before reservations are marked as expired.
-  { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => tellExpiring(database, clock.now()) },
+  { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => reportExpiring(database, clock.now()) },
   {
     name: 'expire-reservations',
     everyMs: 1_000,
     run: ({ database, clock }) => expire(database, clock.now()),
   },
-  { name: 'availability', everyMs: 5_000, run: tellAvailability },
+  { name: 'availability', everyMs: 5_000, run: reportAvailability },
   { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => tellOverlapsEnding(database) },
   { name: 'fold-sales', everyMs: 10_000, run: ({ database }) => foldSales(database) },
-  { name: 'stock-levels', everyMs: 15_000, run: tellStockLevels },
+  { name: 'stock-levels', everyMs: 15_000, run: reportStockLevels },
   { name: 'make-statement-lines', everyMs: 2_000, run: ({ database }) => makeLines(database) },
   { name: 'close-statements', everyMs: 5_000, waitedForMs: 10_000, run: closeStatements },
   {
@@ -166,8 +166,8 @@ export async function runDue(deps: JobDeps): Promise<void> {
  */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
   while (await foldSales(deps.database));
-  await tellAvailability(deps)
-  await tellStockLevels(deps)
+  await reportAvailability(deps)
+  await reportStockLevels(deps)
 }
 
 /**

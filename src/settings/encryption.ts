@@ -14,25 +14,25 @@ export type Connections = {
 }
 
 /** @returns one error for each connection to another machine without TLS */
-export function plaintextFaults({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
-  const faults: string[] = []
+export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
+  const errors: string[] = []
   const refuse = (name: string, how: string) =>
-    faults.push(`${name} must use TLS, as it leads to another machine: ${how}. ALLOW_PLAINTEXT=1 allows it without`)
+    errors.push(`${name} must use TLS, as it leads to another machine: ${how}. ALLOW_PLAINTEXT=1 allows it without`)
   if (databaseUrl !== null && !isSafeDatabase(new URL(databaseUrl), databaseHost))
     refuse('DATABASE_URL', 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own')
   if (smtpUrl !== null && !isSafeMailServer(new URL(smtpUrl)))
     refuse('SMTP_URL', 'start it with smtps://, or add ?requireTLS=true')
   if (redisUrl !== null && !isSafeRedis(new URL(redisUrl))) refuse('REDIS_URL', 'start it with rediss://')
-  return faults
+  return errors
 }
 
 /**
  * Reads the host as the driver does: without one it is this machine, and one that begins with a slash is a socket's
  * folder.
  */
-function isSafeDatabase(url: URL, usualHost: string): boolean {
+function isSafeDatabase(url: URL, defaultHost: string): boolean {
   const option = (name: string) => url.searchParams.get(name) ?? ''
-  const host = option('host') || decodeURIComponent(url.hostname) || usualHost
+  const host = option('host') || decodeURIComponent(url.hostname) || defaultHost
   if (host === '' || host.startsWith('/') || isLoopback(host)) return true
   if (option('sslmode') !== '') return option('sslmode') !== 'disable'
   const isFile = ['sslcert', 'sslkey', 'sslrootcert'].some(name => option(name) !== '')

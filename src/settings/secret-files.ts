@@ -10,22 +10,22 @@ type Read = (name: string) => string | null
  * The value of such a setting, in either form.
  *
  * @param read returns the text of a plain setting, null when it is not set
- * @param faults receives the errors: both forms are set, or the file can't be read or is empty
+ * @param errors receives the errors: both forms are set, or the file can't be read or is empty
  * @returns null when neither form is set, or the file has an error
  */
-export function readSecret(name: SecretName, read: Read, faults: string[]): string | null {
+export function readSecret(name: SecretName, read: Read, errors: string[]): string | null {
   const [value, path] = [read(name), read(`${name}_FILE`)]
   if (path === null) return value
   if (value !== null) {
-    faults.push(`${name} and ${name}_FILE are both set: keep one of them`)
+    errors.push(`${name} and ${name}_FILE are both set: keep one of them`)
     return value
   }
   try {
     const content = readFileSync(path, 'utf8').trim()
-    if (content === '') faults.push(`${name}_FILE names ${path}, which is empty`)
+    if (content === '') errors.push(`${name}_FILE names ${path}, which is empty`)
     return content || null
   } catch (error) {
-    faults.push(`${name}_FILE must name a file that this user can read (${(error as Error).message})`)
+    errors.push(`${name}_FILE must name a file that this user can read (${(error as Error).message})`)
     return null
   }
 }

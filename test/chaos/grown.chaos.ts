@@ -46,7 +46,7 @@ const disturbances: Record<string, (world: World) => Promise<number>> = {
 test('kept plans: a process killed, all sessions ended, the server stopped and killed, by turns', () => {
   const all = Object.entries(disturbances)
   return sellUnder(
-    { processes: 2, sellers: 16, seed: 8_201, grown: true, fewestRounds: all.length },
+    { processes: 2, sellers: 16, seed: 8_201, grown: true, minRounds: all.length },
     async (world, round) => {
       await sleep(randomInt(500, 2_000))
       const [name = '', disturb] = all[round % all.length] ?? []

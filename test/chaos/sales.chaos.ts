@@ -9,7 +9,7 @@ import { startWorld } from '../support/world.ts'
 import { durationMs, recover, sellUnder, serverPids } from './selling.ts'
 
 /** Orders in the race for the last profile. */
-const fewestRounds = 25
+const minRounds = 25
 
 test('kill -9 of one of three processes every 2 seconds', () =>
   sellUnder({ processes: 3, sellers: 30, seed: 8_001 }, async (world, round) => {
@@ -60,7 +60,7 @@ test('the last profile, wanted by 200 callers of three processes', async () => {
     const endAt = performance.now() + durationMs
     const winners = [0, 0, 0]
     // On a slow machine, this time gives too few rounds for each process to have won.
-    for (let round = 0; round < fewestRounds || performance.now() < endAt; round++) {
+    for (let round = 0; round < minRounds || performance.now() < endAt; round++) {
       const answers = await Promise.all(range(200).map(index => world.at(index).reserve(`last-${randomInt(2 ** 47)}`)))
       assert.deepEqual(tally(answers), { 201: 1, 503: 199 })
       const winner = answers.findIndex(({ status }) => status === 201)

@@ -26,7 +26,7 @@ const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
  * @param options.fewestRounds the minimum number of disturbances, however long they take; default: one
  */
 export async function sellUnder(
-  options: { processes: number; sellers: number; seed: number; grown?: boolean; fewestRounds?: number },
+  options: { processes: number; sellers: number; seed: number; grown?: boolean; minRounds?: number },
   disturb: (world: World, round: number) => Promise<void>,
 ): Promise<void> {
   const world = await startWorld({ ...options, profiles })
@@ -42,7 +42,7 @@ export async function sellUnder(
     if (options.grown) await grow(world, sales)
     const enoughAt = performance.now() + durationMs
     let round = 0
-    while (round < (options.fewestRounds ?? 1) || performance.now() < enoughAt) await disturb(world, round++)
+    while (round < (options.minRounds ?? 1) || performance.now() < enoughAt) await disturb(world, round++)
     endAt = performance.now()
     await sellers
     await proveSales(world.at, sales)

@@ -53,7 +53,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
   let id: string
   let from: string
 
-  test('is planned in the form, whose faults are at their fields, and survives a reload', async t => {
+  test('is planned in the form, with errors at their fields, and survives a reload', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, errors } = visitor
@@ -219,7 +219,7 @@ async function fillForm(page: Page): Promise<void> {
   await sees(page, 'Remove: Small banner')
 }
 
-/** First a file with a fault, then a right one. */
+/** First a file with an error, then a right one. */
 async function chooseTerminals({ page }: Visitor): Promise<void> {
   await page.getByRole('radio', { name: 'A list from a file' }).check()
   const choose = page.locator('input[type=file]').first()
@@ -244,7 +244,7 @@ async function filterDifferences(page: Page): Promise<void> {
   assert.match(saved.suggestedFilename(), /^differences-.*\.csv$/)
 }
 
-/** First a file with a fault, then a right one with a comment. */
+/** First a file with an error, then a right one with a comment. */
 async function answerWithReport({ page, errors }: Visitor): Promise<void> {
   await button(page, 'Answer with your own report').click()
   await field(page, 'Comment for the bank').fill('TX-2 is not ours')
@@ -371,7 +371,7 @@ async function fits(page: Page): Promise<void> {
 }
 
 suite('a file of terminals', () => {
-  const faultsOf = (content: string) => readTerminalsFile(content).faults.map(({ line, kind }) => `${line} ${kind}`)
+  const errorsOf = (content: string) => readTerminalsFile(content).errors.map(({ line, kind }) => `${line} ${kind}`)
 
   test('by the platform’s names or the directory’s, with a mark, CRLF, quotation and semicolons', () => {
     const content = '\uFEFFterminalId;name;location\r\nT-1;"Shop ""One""; Kyiv";\r\n\r\nT-2;;Main St\r\n'
@@ -382,7 +382,7 @@ suite('a file of terminals', () => {
     ])
   })
 
-  test('its faults by line', () => {
+  test('reports its errors by line', () => {
     const cases: [string, string[]][] = [
       ['', ['1 header']],
       ['terminal_name\nShop\n', ['1 header']],
@@ -392,6 +392,6 @@ suite('a file of terminals', () => {
       ['terminal_id,name\nT-1,a\n,b\nT-1,c\nT-2\n', ['3 no-id', '4 twice', '5 cells']],
       ['terminal_id,name\nT-1,"open\nT-2,b\n', ['2 quote']],
     ]
-    for (const [content, faults] of cases) assert.deepEqual(faultsOf(content), faults, content)
+    for (const [content, errors] of cases) assert.deepEqual(errorsOf(content), errors, content)
   })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { apiError } from '../../portal/src/api/errors.ts'
-import { faultsByField, faultText } from '../../portal/src/api/faults.ts'
+import { errorsByField, fieldErrorText } from '../../portal/src/api/field-errors.ts'
 import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
 import { createFormat } from '../../portal/src/i18n/format.ts'
@@ -282,7 +282,7 @@ suite('faults', () => {
     assert.deepEqual(Object.keys(ruleTexts).sort(), [...ruleCodes].sort())
     for (const rule of ruleCodes)
       for (const language of ['en', 'uk'] as const) {
-        const text = faultText({ rule, params: {}, message: 'f must' }, language)
+        const text = fieldErrorText({ rule, params: {}, message: 'f must' }, language)
         assert.ok(text.length > 0 && text !== 'f must', rule)
         assert.equal(/[а-яії]/i.test(text.replaceAll('undefined', '')), language === 'uk', `${rule}: ${text}`)
       }
@@ -304,13 +304,13 @@ suite('faults', () => {
     ]
     for (const [rule, params, en, uk] of cases) {
       const fault = { rule, params, message: '' }
-      assert.deepEqual([faultText(fault, 'en'), faultText(fault, 'uk')], [en, uk])
+      assert.deepEqual([fieldErrorText(fault, 'en'), fieldErrorText(fault, 'uk')], [en, uk])
     }
   })
 
   test('a rule of a newer platform keeps its wording', () => {
     const message = 'x must be in another form'
-    assert.equal(faultText({ rule: 'another' as 'given', params: {}, message }, 'uk'), message)
+    assert.equal(fieldErrorText({ rule: 'another' as 'given', params: {}, message }, 'uk'), message)
   })
 
   test('each at its field; what belongs to none is told apart', () => {
@@ -332,7 +332,7 @@ suite('faults', () => {
     const inHeader = apiError(400, body, new Headers({ 'perkline-error-rules': JSON.stringify(rules) }))
     const inBody = apiError(400, { ...body, rules }, new Headers())
     for (const error of [inHeader, inBody])
-      assert.deepEqual(faultsByField(error, ['name', 'terminals', 'participantsIds', 'minAmount'], 'en'), {
+      assert.deepEqual(errorsByField(error, ['name', 'terminals', 'participantsIds', 'minAmount'], 'en'), {
         byField: {
           name: 'At most 27 characters',
           terminals: '3.terminal_id: Fill this in',

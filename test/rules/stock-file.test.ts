@@ -10,7 +10,7 @@ import {
   readStockLines,
   type StockResult,
   stockColumns,
-  stockFaults,
+  stockErrors,
 } from '../../src/esim/stock/file.ts'
 
 const iccid = '8991101200003204514'
@@ -28,8 +28,8 @@ async function read(...chunks: (string | Uint8Array)[]): Promise<NumberedStockRe
   return results
 }
 
-/** "column: beginning of the text" of a fault; "good" otherwise. */
-const verdictOf = (result: StockResult) => ('fault' in result ? `${result.fault.column} ${result.fault.text}` : 'good')
+/** "column: beginning of the text" of an error; "good" otherwise. */
+const verdictOf = (result: StockResult) => ('error' in result ? `${result.error.column} ${result.error.text}` : 'good')
 
 test('the Luhn digit is the one of published numbers', () => {
   for (const number of ['79927398713', '8991101200003204514', '8965880812100011146', '378282246310005'])
@@ -89,7 +89,7 @@ test('each column takes what its rule allows, and every other value is refused b
   for (const [column, value, verdict] of cases) {
     const result = checkStockLine(good.with(column, value))
     assert.match(verdictOf(result), verdict, value)
-    if ('fault' in result) assert.ok(stockFaults.includes(result.fault))
+    if ('error' in result) assert.ok(stockErrors.includes(result.error))
   }
 })
 
@@ -125,10 +125,10 @@ test('lines are read with their number in the file, whatever the line ends, quot
   }
 })
 
-test('a faulty line costs no other line', async () => {
+test('an invalid line does not affect other lines', async () => {
   const latin1 = Buffer.from(`${good.with(2, '12é4')}\n`, 'latin1')
   const brokenUtf8 = Buffer.concat([Buffer.from(`${good}`), Buffer.from([0xc3, 0x0a])])
-  const faulty: [line: string | Uint8Array, verdict: RegExp][] = [
+  const invalid: [line: string | Uint8Array, verdict: RegExp][] = [
     [`"${good}\n`, /^line must be quoted/],
     [`"${iccid}"x,${good.slice(1)}\n`, /^line must be quoted/],
     [`x"${good}\n`, /^line must be quoted/],
@@ -140,10 +140,10 @@ test('a faulty line costs no other line', async () => {
     [latin1, /^pin1 /],
     [brokenUtf8, /^activationCode /],
   ]
-  const chunks = [`${header}\n`, ...faulty.flatMap(([line]) => [line, `${good}\n`])]
+  const chunks = [`${header}\n`, ...invalid.flatMap(([line]) => [line, `${good}\n`])]
   for (const results of [await read(...chunks), await read(Buffer.concat(chunks.map(chunk => Buffer.from(chunk))))]) {
-    assert.equal(results.length, 2 * faulty.length)
-    for (const [index, [line, verdict]] of faulty.entries()) {
+    assert.equal(results.length, 2 * invalid.length)
+    for (const [index, [line, verdict]] of invalid.entries()) {
       const [bad, next] = results.slice(2 * index)
       assert.ok(bad)
       assert.match(verdictOf(bad.result), verdict, `${line}`)
@@ -189,10 +189,10 @@ test('a file without a header of exactly the four columns is refused whole, and 
   assert.deepEqual(await read(header), [])
 })
 
-test('every fault of the list is one that a line can have', async () => {
+test('every error of the list can occur', async () => {
   const reached = new Set(cases.map(([column, value]) => verdictOf(checkStockLine(good.with(column, value)))))
   for (const { result } of await read(`${header}\n"\n,\n${'x'.repeat(5000)}\n`)) reached.add(verdictOf(result))
-  for (const fault of stockFaults) assert.ok(reached.has(verdictOf({ fault })), fault.text)
+  for (const error of stockErrors) assert.ok(reached.has(verdictOf({ error })), error.text)
 })
 
 test('a reader that stops early lets go of the file', async () => {

@@ -3,7 +3,7 @@ import type { FileProblem } from './file-problems.ts'
 import type { BrokenRule } from './rule-texts.ts'
 
 /** A broken rule of a field, with its message: `terminals.0.terminal_id must be given`. */
-export type Fault = BrokenRule & { message: string }
+export type FieldError = BrokenRule & { message: string }
 
 /** There was no answer at all: the network or the platform is away. */
 export const noAnswer = 0
@@ -14,7 +14,7 @@ export class ApiError extends Error {
   /** The errors in the platform's words. */
   readonly messages: string[]
   /** The messages about fields, each with its broken rule. */
-  readonly faults: readonly Fault[]
+  readonly fieldErrors: readonly FieldError[]
   /** The platform's code of this error; null when the answer has none. */
   readonly code: string | null
   /** The broken rules of an uploaded file, or of the request. */
@@ -26,7 +26,7 @@ export class ApiError extends Error {
     status: number,
     messages: string[],
     headers: { get(name: string): string | null } | null,
-    { problems = [], faults = [], code = null }: Partial<Pick<ApiError, 'problems' | 'faults' | 'code'>> = {},
+    { problems = [], fieldErrors = [], code = null }: Partial<Pick<ApiError, 'problems' | 'fieldErrors' | 'code'>> = {},
   ) {
     super(messages.join('; ') || `The platform answers ${status}`)
     this.name = 'ApiError'
@@ -34,21 +34,24 @@ export class ApiError extends Error {
     this.messages = messages
     this.problems = problems
     this.code = code
-    this.faults = faults
+    this.fieldErrors = fieldErrors
     this.requestId = headers?.get('x-request-id') ?? null
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
   }
 
   /** The same error with only the messages that are not shown elsewhere, or with its rules moved to other fields. */
-  with({ messages = this.messages, faults = this.faults }: Partial<Pick<ApiError, 'messages' | 'faults'>>): ApiError {
+  with({
+    messages = this.messages,
+    fieldErrors = this.fieldErrors,
+  }: Partial<Pick<ApiError, 'messages' | 'fieldErrors'>>): ApiError {
     const get = (name: string) =>
       name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)
-    return new ApiError(this.status, messages, { get }, { problems: this.problems, faults, code: this.code })
+    return new ApiError(this.status, messages, { get }, { problems: this.problems, fieldErrors, code: this.code })
   }
 }
 
 /** Pairs the rules with their messages: both lists have the same order, but some messages have no rule. */
-function withMessages(rules: readonly BrokenRule[], messages: readonly string[]): Fault[] {
+function withMessages(rules: readonly BrokenRule[], messages: readonly string[]): FieldError[] {
   let next = 0
   return rules.flatMap(rule => {
     const at = messages.findIndex((message, index) => index >= next && message.startsWith(`${rule.field} `))
@@ -64,7 +67,7 @@ export function apiError(status: number, body: unknown, headers: { get(name: str
   const messages = [message].flat().filter(isText)
   return new ApiError(status, messages, headers, {
     problems: problemsOf(body),
-    faults: withMessages(rulesOf(body, headers), messages),
+    fieldErrors: withMessages(rulesOf(body, headers), messages),
     code: codeOf(body, headers),
   })
 }

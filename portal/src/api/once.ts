@@ -83,7 +83,7 @@ function remove(name: string): void {
 }
 
 /** How often to wait for the answer of a first request that is still being processed. */
-const mostWaits = 20
+const maxWaits = 20
 
 /** `fetch` for the platform: adds the key, and waits for a first request that is still being processed. */
 export async function fetchOnce(request: Request): Promise<Response> {
@@ -94,7 +94,7 @@ export async function fetchOnce(request: Request): Promise<Response> {
     const response = await fetch(request.clone())
     const code = response.ok ? null : await errorCode(response.clone())
     key.answered(response.status, code)
-    if (code !== 'request-in-progress' || waited === mostWaits) return response
+    if (code !== 'request-in-progress' || waited === maxWaits) return response
     await new Promise(resolve => setTimeout(resolve, 1_000))
   }
 }

@@ -130,16 +130,16 @@ function useActions(): Command[] {
   ]
 }
 
-const fewestCharacters = 2
+const minCharacters = 2
 
 function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean } {
   const session = useSession()
   const router = useRouter()
   const [settled] = useDebouncedValue(words, 200)
-  const isAsked = words.length >= fewestCharacters && maySeeCampaigns(session)
+  const isAsked = words.length >= minCharacters && maySeeCampaigns(session)
   const { data, isFetching } = useQuery({
     ...foundCampaignsQuery(session.typeAccount, settled),
-    enabled: isAsked && settled.length >= fewestCharacters,
+    enabled: isAsked && settled.length >= minCharacters,
   })
   const to = `${areaOf[session.typeAccount]}/campaigns/$cashbackId` as const
   const campaigns = (isAsked && data ? data : []).map(({ cashbackId, name }) => ({

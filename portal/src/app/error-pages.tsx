@@ -14,7 +14,7 @@ import { look } from './connection.ts'
 import { appTexts } from './texts.ts'
 
 /** A page that replaces another one, with a link to the start page. */
-function FaultFrame({ title, children }: { title: string; children: ReactNode }) {
+function ErrorFrame({ title, children }: { title: string; children: ReactNode }) {
   const { notFound } = useTexts(appTexts)
   return (
     <Container size="sm" py="xl">
@@ -28,14 +28,14 @@ function FaultFrame({ title, children }: { title: string; children: ReactNode })
 }
 
 /** The error boundary of every page; the frame around the page stays. */
-export function FaultPage({ error, reset }: ErrorComponentProps) {
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const texts = useTexts(uiTexts)
   if (error instanceof NotLoaded) return <NotLoadedPage />
   const isForbidden = isApiError(error, 403)
   return (
-    <FaultFrame title={isForbidden ? texts.forbidden : texts.errors.title}>
+    <ErrorFrame title={isForbidden ? texts.forbidden : texts.errors.title}>
       <Failure error={error} onRetry={isForbidden ? undefined : reset} />
-    </FaultFrame>
+    </ErrorFrame>
   )
 }
 
@@ -75,8 +75,8 @@ function NotLoadedPage() {
 export function NotFoundPage({ data }: { data?: unknown }) {
   const texts = useTexts(uiTexts)
   const { notFound } = useTexts(appTexts)
-  if (data === forbidden) return <FaultFrame title={texts.forbidden}>{texts.errors[403]}</FaultFrame>
-  return <FaultFrame title={notFound.title}>{notFound.text}</FaultFrame>
+  if (data === forbidden) return <ErrorFrame title={texts.forbidden}>{texts.errors[403]}</ErrorFrame>
+  return <ErrorFrame title={notFound.title}>{notFound.text}</ErrorFrame>
 }
 
 export function PendingPage() {

@@ -3,7 +3,7 @@ import { ActionIcon, Button, Tooltip, useComputedColorScheme, useMantineColorSch
 import { IconLanguage, IconMoon, IconSun } from '@tabler/icons-react'
 import { languageNames } from '../i18n/language.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
-import { tellLanguage } from '../session/session.ts'
+import { sendLanguage } from '../session/session.ts'
 import { appTexts } from './texts.ts'
 
 /** The name of the other language in that language, because its readers may not understand the current one. */
@@ -19,7 +19,7 @@ export function LanguageSwitch() {
       leftSection={<IconLanguage size={18} aria-hidden />}
       onClick={() => {
         setLanguage(other)
-        tellLanguage(other)
+        sendLanguage(other)
       }}
     >
       {languageNames[other]}

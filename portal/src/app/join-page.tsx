@@ -8,7 +8,7 @@ import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { Failure } from '../ui/states.tsx'
-import { useFaults } from '../ui/use-faults.ts'
+import { useFieldErrors } from '../ui/use-field-errors.ts'
 import { LoginFrame } from './login-page.tsx'
 
 /** The page of links in invitations and password mails. The token is in the fragment, which browsers never send. */
@@ -39,7 +39,7 @@ export function JoinPage() {
 function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string) => void }) {
   const texts = useTexts(accountTexts).join
   const form = useForm({ initialValues: { password: '', login: '' } })
-  const { place, rest } = useFaults(form, ['password', 'login'])
+  const { place, rest } = useFieldErrors(form, ['password', 'login'])
   const join = useMutation({
     mutationFn: ({ password, login }: { password: string; login: string }) => {
       const body = { token, password, ...(login.trim() !== '' && { login: login.trim() }) }

@@ -16,7 +16,7 @@ import {
   type FactorMethod,
   logIn,
   type Session,
-  tellLanguage,
+  sendLanguage,
 } from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
@@ -42,7 +42,7 @@ function useEntry(): (session: Session) => void {
   const { language } = usePreferences()
   return ({ typeAccount }) => {
     localStorage.setItem(lastTypeKey, typeAccount)
-    tellLanguage(language)
+    sendLanguage(language)
     void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
   }
 }
@@ -73,7 +73,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
     <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
       <Stack gap="md">
         {because && !attempt.error && <Alert color="blue">{because === 'ended' ? texts.ended : texts.loggedOut}</Alert>}
-        {attempt.error && <LoginFault error={attempt.error} wrong={texts.wrong} />}
+        {attempt.error && <LoginError error={attempt.error} wrong={texts.wrong} />}
         <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
           <SegmentedControl
             fullWidth
@@ -131,7 +131,7 @@ function CodeStep({ challenge, onBack }: { challenge: Challenge; onBack: () => v
   return (
     <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
       <Stack gap="md">
-        {attempt.error && <LoginFault error={attempt.error} wrong={texts.wrongCode} />}
+        {attempt.error && <LoginError error={attempt.error} wrong={texts.wrongCode} />}
         <TextInput
           key={method}
           autoFocus
@@ -167,7 +167,7 @@ function focusFirst(errors: object, _values: unknown, event: React.SyntheticEven
 }
 
 /** @param wrong the text for a 401 */
-function LoginFault({ error, wrong }: { error: Error; wrong: string }) {
+function LoginError({ error, wrong }: { error: Error; wrong: string }) {
   const texts = useTexts(appTexts).login
   const ui = useTexts(uiTexts)
   const { language } = usePreferences()

@@ -8,7 +8,7 @@ import { operatorRoutes } from '../operator/routes.ts'
 import { forgottenRoute, homeRoute, joinRoute, loginRoute, rootRoute, signedInRoute } from '../routing/base-routes.ts'
 import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
-import { FaultPage, NotFoundPage, PendingPage } from './error-pages.tsx'
+import { ErrorPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
@@ -28,7 +28,7 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     // The query client caches preloaded data, not the router.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
-    defaultErrorComponent: FaultPage,
+    defaultErrorComponent: ErrorPage,
     defaultNotFoundComponent: NotFoundPage,
     defaultPendingComponent: PendingPage,
   })

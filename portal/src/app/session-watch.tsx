@@ -4,7 +4,7 @@ import { endSession } from '../api/session-end.ts'
 import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /** Detects that the session has expired, has ended in another tab, or belongs to another person there. */
 export function SessionWatch() {
@@ -17,7 +17,7 @@ export function SessionWatch() {
     const left = Date.parse(session.expiresAt) - Date.now()
     // Clocks differ, so the platform decides: read the session again.
     const ask = () => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
-    const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, longestTimerMs))
+    const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, maxTimerMs))
     return () => clearTimeout(timer)
   }, [session.expiresAt, queryClient])
 

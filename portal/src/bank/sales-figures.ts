@@ -7,14 +7,14 @@ type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
 type Counted = { confirmed: number; cancelled: number; expired: number }
 
 /** The longest span that the platform counts. */
-export const mostDays = 366
+export const maxDays = 366
 
 /** The number of days, both ends included. */
 export const daysIn = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000) + 1
 
 /** The maximum number of tariffs that a chart shows separately; one more series sums up the others. */
-const mostSeries = 5
+const maxSeries = 5
 const others = 'others'
 
 /** The tariffs of the span, the most sold first; those with only failed orders come last. */
@@ -46,23 +46,23 @@ const summed = (counts: readonly Counted[]): Counted => ({
 /**
  * Sold orders of each day by tariff; when there are many tariffs, the least sold ones are summed up.
  *
- * @param given.labelOf returns the label of a day
- * @param given.nameOf returns the name of a tariff
+ * @param input.labelOf returns the label of a day
+ * @param input.nameOf returns the name of a tariff
  */
 export function soldByDay(
   sales: SoldDays,
-  given: { labelOf: (day: string) => string; nameOf: (code: string) => string; othersName: string },
+  input: { labelOf: (day: string) => string; nameOf: (code: string) => string; othersName: string },
 ): { points: ChartPoint[]; series: ChartSeries[] } {
   const sold = tariffsOf(sales).filter(({ confirmed }) => confirmed > 0)
-  const hasOthers = sold.length > mostSeries
-  const own = sold.slice(0, hasOthers ? mostSeries - 1 : mostSeries)
+  const hasOthers = sold.length > maxSeries
+  const own = sold.slice(0, hasOthers ? maxSeries - 1 : maxSeries)
   const seriesOf = new Map(own.map(({ code }, index) => [code, `tariff${index}`]))
-  const series = own.map(({ code }) => ({ name: seriesOf.get(code) ?? others, label: given.nameOf(code) }))
-  const points = pointsOf(sales, given.labelOf, (point, { tariffCode, confirmed }) => {
+  const series = own.map(({ code }) => ({ name: seriesOf.get(code) ?? others, label: input.nameOf(code) }))
+  const points = pointsOf(sales, input.labelOf, (point, { tariffCode, confirmed }) => {
     const name = seriesOf.get(tariffCode) ?? others
     if (confirmed > 0) point[name] = Number(point[name] ?? 0) + confirmed
   })
-  return { points, series: hasOthers ? [...series, { name: others, label: given.othersName }] : series }
+  return { points, series: hasOthers ? [...series, { name: others, label: input.othersName }] : series }
 }
 
 /** Orders that ended on each day: sold, cancelled, and expired. */

@@ -206,7 +206,7 @@ export function useOperatorChanged(): () => Promise<void> {
 }
 
 /** Finds the path of an error in a single entry, as the directory file names it: `banks[0].name`. */
-const placeOfFault = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
+const placeOfError = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
 
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
@@ -229,7 +229,10 @@ export async function applyEntry(entry: object, options: EntryOptions = {}): Pro
     // Errors inside a terminals file are passed on unchanged.
     if (error.problems.length > 0) throw error
     throw error.with({
-      faults: error.faults.map(fault => ({ ...fault, field: fault.field.replace(placeOfFault, '$1') })),
+      fieldErrors: error.fieldErrors.map(fieldError => ({
+        ...fieldError,
+        field: fieldError.field.replace(placeOfError, '$1'),
+      })),
     })
   }
 }

@@ -130,7 +130,7 @@ export function forgetSession(queryClient: QueryClient): boolean {
 }
 
 /** Sets the language of mails to the portal's. If this request fails, the next login sets it. */
-export function tellLanguage(language: 'uk' | 'en'): void {
+export function sendLanguage(language: 'uk' | 'en'): void {
   if (localStorage.getItem(heardOfKey) !== null)
     void api.PUT('/portal/language', { body: { language } }).catch(() => {})
 }

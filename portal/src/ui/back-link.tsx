@@ -4,10 +4,10 @@ import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, Ref } from 'react'
 import classes from './back-link.module.css'
 
-type Given = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
+type Props = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
 /** A link to the page above this one. */
-export const BackLink = createLink(({ children, ...others }: Given) => (
+export const BackLink = createLink(({ children, ...others }: Props) => (
   <a {...others} className={classes.back}>
     <Group component="span" gap={6} wrap="nowrap">
       <IconArrowLeft size={16} aria-hidden />

@@ -1,6 +1,6 @@
 /** Error messages in the person's language. */
 import { ApiError, noAnswer } from '../api/errors.ts'
-import { faultText } from '../api/faults.ts'
+import { fieldErrorText } from '../api/field-errors.ts'
 import { problemText } from '../api/file-problems.ts'
 import type { Language } from '../i18n/language.ts'
 import type { SameTexts } from '../i18n/texts.ts'
@@ -43,10 +43,10 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
 }
 
 /** A message about a broken rule of a field is shown in the person's language. */
-function messagesOf({ messages, faults }: ApiError, language: Language): string[] {
-  const byMessage = new Map(faults.map(fault => [fault.message, fault]))
+function messagesOf({ messages, fieldErrors }: ApiError, language: Language): string[] {
+  const byMessage = new Map(fieldErrors.map(fieldError => [fieldError.message, fieldError]))
   return messages.map(message => {
-    const fault = byMessage.get(message)
-    return fault ? `${fault.field}: ${faultText(fault, language)}` : message
+    const fieldError = byMessage.get(message)
+    return fieldError ? `${fieldError.field}: ${fieldErrorText(fieldError, language)}` : message
   })
 }

@@ -28,11 +28,11 @@ type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
 export function FileUpload<Data>(props: {
   upload: ShownUpload<Data>
   hint: string
-  mostBytes: number
+  maxBytes: number
   guide?: Guide
   isDisabled?: boolean
 }) {
-  const { upload, hint, mostBytes, guide, isDisabled = false } = props
+  const { upload, hint, maxBytes, guide, isDisabled = false } = props
   const texts = useTexts(uiTexts)
   const format = useFormat()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -43,7 +43,7 @@ export function FileUpload<Data>(props: {
       <Dropzone
         accept={accept.csv}
         multiple={false}
-        maxSize={mostBytes}
+        maxSize={maxBytes}
         disabled={isDisabled}
         inputProps={{ 'aria-label': texts.upload.choose }}
         onDrop={([file]) => {
@@ -53,7 +53,7 @@ export function FileUpload<Data>(props: {
         onReject={([rejection]) => {
           const name = rejection?.file.name ?? ''
           const isTooLarge = rejection?.errors.some(({ code }) => code === 'file-too-large')
-          const text = isTooLarge ? texts.upload.tooLarge(format.bytes(mostBytes)) : texts.upload.wrongType
+          const text = isTooLarge ? texts.upload.tooLarge(format.bytes(maxBytes)) : texts.upload.wrongType
           setRefusal(`${name}: ${text}`)
         }}
       >
@@ -74,7 +74,7 @@ export function FileUpload<Data>(props: {
         <Alert color="gray">{upload.isTrial === false ? texts.upload.cancelledOnTheWay : texts.upload.cancelled}</Alert>
       )}
       {/* Errors of the previous file do not apply to this one. */}
-      {refusal === null && upload.error !== null && <UploadFaults error={upload.error} fileName={upload.fileName} />}
+      {refusal === null && upload.error !== null && <UploadErrors error={upload.error} fileName={upload.fileName} />}
     </Stack>
   )
 }
@@ -109,14 +109,14 @@ export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
 const shownProblems = 20
 
 /** Why an upload failed: the errors of its file by line, or the platform's message. */
-function UploadFaults({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
+function UploadErrors({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts, language)
   const problems = error instanceof ApiError ? error.problems : []
   const isOfFile = details.length > 0 && !(error instanceof ApiError && error.code === 'campaign-state')
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title={isOfFile ? texts.upload.faults : title}>
+    <Alert color="red" icon={<IconAlertTriangle />} title={isOfFile ? texts.upload.lineErrors : title}>
       {fileName !== null && (
         <Text size="sm" fw={600}>
           {fileName}

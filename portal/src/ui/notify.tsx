@@ -7,7 +7,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 
-/** Errors of a form belong at its fields (`useFaults`); this is for everything else. */
+/** Errors of a form belong at its fields (`useFieldErrors`); this is for everything else. */
 export function useNotify() {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()

@@ -22,22 +22,22 @@ export function SearchInput(props: {
   const { label, value = '', onChange, error = null, maxLength = 100 } = props
   const texts = useTexts(uiTexts)
   const [typed, setTyped] = useState(value)
-  const [told, setTold] = useState(value)
+  const [reported, setReported] = useState(value)
   const tell = useDebouncedCallback(
     (words: string) => {
       const trimmed = words.trim()
-      setTold(trimmed)
+      setReported(trimmed)
       onChange(trimmed || undefined)
     },
     { delay: 300, flushOnUnmount: false },
   )
   // The browser's history or cleared filters have changed the address.
   useEffect(() => {
-    if (value !== told) {
+    if (value !== reported) {
       setTyped(value)
-      setTold(value)
+      setReported(value)
     }
-  }, [value, told])
+  }, [value, reported])
 
   const set = (words: string) => {
     setTyped(words)

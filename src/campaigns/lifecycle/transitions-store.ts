@@ -247,7 +247,7 @@ export async function tellSegmentChanged(
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
     [params.cashbackId],
   )
-  await tellBanks(transaction, [], [params.bankId], [])
+  await notifyBanks(transaction, [], [params.bankId], [])
 }
 
 /** `notes` come before the transitions of the decision; `facts` are further data for events. */
@@ -309,7 +309,7 @@ export async function writeDecisions(
     origin,
     decided.flatMap(one => entriesOf(one, origin)),
   )
-  await tellBanks(
+  await notifyBanks(
     transaction,
     decided.map(({ campaign }) => campaign.cashbackId),
     bankSteps.flatMap(({ bankId }) => bankId ?? []),
@@ -368,7 +368,7 @@ function isRearranged(before: LockedCampaign, { changes }: Decision, after: Lock
  * Renews the lists of all banks of these campaigns, and of these banks. The last statement of a transaction, because it locks the
  * lists.
  */
-async function tellBanks(
+async function notifyBanks(
   transaction: Queryable,
   cashbackIds: readonly string[],
   bankIds: readonly string[],

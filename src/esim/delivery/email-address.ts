@@ -1,8 +1,8 @@
 /** Checks customers' e-mail addresses. */
 import { isIPv6 } from 'node:net'
 
-const longestAddress = 254
-const longestLocalPart = 64
+const maxAddressLength = 254
+const maxLocalPartLength = 64
 const dotString = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
 const quotedString = /^"(?:[ !#-[\]-~]|\\[ -~])*"$/
 const domainLabel = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
@@ -15,14 +15,14 @@ const ipv4Address = /^(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|[0
  * proportional to the length.
  */
 export function isEmailAddress(text: string): boolean {
-  if (text.length > longestAddress) return false
+  if (text.length > maxAddressLength) return false
   // Only a quoted local part may contain "@".
   const at = text.lastIndexOf('@')
   return at > 0 && isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1))
 }
 
 function isLocalPart(text: string): boolean {
-  return text.length <= longestLocalPart && (dotString.test(text) || quotedString.test(text))
+  return text.length <= maxLocalPartLength && (dotString.test(text) || quotedString.test(text))
 }
 
 function isDomain(text: string): boolean {

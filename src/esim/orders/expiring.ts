@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
 import { expiringMinutes } from './lifecycle.ts'
 
-const toldAtOnce = 1_000
+const reportedAtOnce = 1_000
 
 /**
  * Records the events for the next reservations that end soon; it continues where the previous call ended. It skips
@@ -11,7 +11,7 @@ const toldAtOnce = 1_000
  *
  * @returns whether there may be more
  */
-export function tellExpiring(database: Database, now: Date): Promise<boolean> {
+export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
   return database.transaction(async transaction => {
     // Lock the position first: a statement that marks reservations as expired reads it.
@@ -19,8 +19,12 @@ export function tellExpiring(database: Database, now: Date): Promise<boolean> {
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
     if (!position) return false
-    const [told] = await transaction.query<{ orders: number }>(expiringStatement, [position.reached, until, toldAtOnce])
-    return told?.orders === toldAtOnce
+    const [told] = await transaction.query<{ orders: number }>(expiringStatement, [
+      position.reached,
+      until,
+      reportedAtOnce,
+    ])
+    return told?.orders === reportedAtOnce
   })
 }
 

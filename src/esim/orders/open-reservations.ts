@@ -8,8 +8,8 @@
 /**
  * The assumed maximum rate of reservations of one bank over all processes: well above what a database server can do.
  */
-const mostPerSecond = 20_000
-const longestMs = 60_000
+const maxPerSecond = 20_000
+const maxStatementMs = 60_000
 const shareOfRoom = 1 / 16
 /**
  * With less room than this, every reservation is counted, so that even a statement that is delayed for a second does no
@@ -41,7 +41,7 @@ export function createOpenReservations(deps: {
   const counted = (bankId: string, open: number): void => {
     const room = deps.limit - open
     const credit = room < leastRoom ? 0 : Math.floor(room * shareOfRoom)
-    const validMs = Math.min(longestMs, (room / 2 / mostPerSecond) * 1000)
+    const validMs = Math.min(maxStatementMs, (room / 2 / maxPerSecond) * 1000)
     estimates.set(bankId, { credit, refreshBelow: credit / 2, countedAtMs: performance.now(), validMs })
   }
 

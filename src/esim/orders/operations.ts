@@ -34,7 +34,7 @@ export type EsimDeps = ReserveDeps & {
 export type Orders = {
   reserve: Reserve
   read(key: OrderKey): Promise<Order>
-  confirm(given: ConfirmRequest): Promise<Confirmed>
+  confirm(input: ConfirmRequest): Promise<Confirmed>
   cancel(key: ActingOn): Promise<Order>
   qr(key: ActingOn): Promise<Buffer>
 }

@@ -167,10 +167,10 @@ export type WithinLimits = {
 /** Like `reserveWithinLimit`, but also limits how many of each tariff the bank may hold. */
 export async function reserveWithinShares(
   transaction: Queryable,
-  { ofTariffs, ...given }: WithinLimits,
+  { ofTariffs, ...input }: WithinLimits,
 ): Promise<{ results: ReserveResult[]; open: number }> {
-  if (!ofTariffs) return reserveWithinLimit(transaction, given)
-  const { bankId, reservations } = given
+  if (!ofTariffs) return reserveWithinLimit(transaction, input)
+  const { bankId, reservations } = input
   await transaction.execute(lockOpenReservations, [bankId])
   const latest = new Date(Math.max(...reservations.map(({ now }) => now.getTime())))
   const counted = await transaction.query<{ tariffId: number; held: number }>(countHeldStatement, [
@@ -196,7 +196,7 @@ export async function reserveWithinShares(
     for (const reservation of others.slice(roomOf(tariffId))) answers.set(reservation, { outcome: 'at-limit' })
   }
   const rest = reservations.filter(reservation => !answers.has(reservation))
-  const within = await reserveWithinLimit(transaction, { ...given, reservations: rest })
+  const within = await reserveWithinLimit(transaction, { ...input, reservations: rest })
   for (const [index, reservation] of rest.entries())
     answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
   return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }
@@ -226,10 +226,10 @@ export function countHolders(database: Queryable, now: Date): Promise<HeldReserv
  */
 async function reserveWithinLimit(
   transaction: Queryable,
-  given: { bankId: string; reservations: Reservation[]; limit: number },
+  input: { bankId: string; reservations: Reservation[]; limit: number },
 ): Promise<{ results: ReserveResult[]; open: number }> {
-  const { bankId, limit } = given
-  const latest = new Date(Math.max(0, ...given.reservations.map(({ now }) => now.getTime())))
+  const { bankId, limit } = input
+  const latest = new Date(Math.max(0, ...input.reservations.map(({ now }) => now.getTime())))
   await transaction.execute(lockOpenReservations, [bankId])
   let open = await countOpen(transaction, bankId, latest, limit)
   const results = new Map<Reservation, ReserveResult>()
@@ -239,7 +239,7 @@ async function reserveWithinLimit(
       results.set(some[index] as Reservation, result)
     }
   }
-  let waiting = given.reservations
+  let waiting = input.reservations
   // A repeated request needs no room.
   const answerRepeats = async () => {
     await run(
@@ -256,5 +256,5 @@ async function reserveWithinLimit(
   // The order that a request repeats may have been made just now.
   if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
-  return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
+  return { results: input.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
 }

@@ -37,7 +37,7 @@ type ReserveRequest = {
   tariffCode: string
   externalId: string
 }
-export type Reserve = (given: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
+export type Reserve = (input: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
 /** `candidate` is the profile that was really tried: `arrange` hands out the profiles of one statement anew. */
@@ -185,12 +185,12 @@ function arrange(attempts: readonly Attempt[]): Attempt[] {
     ]),
   )
   return sorted.map(({ reservation, candidate }) => {
-    const given = candidate === null ? null : (queues.get(reservation.tariffId)?.shift() ?? null)
-    return { reservation: { ...reservation, profileId: given?.profileId ?? null }, candidate: given }
+    const input = candidate === null ? null : (queues.get(reservation.tariffId)?.shift() ?? null)
+    return { reservation: { ...reservation, profileId: input?.profileId ?? null }, candidate: input }
   })
 }
 
-function reservationOf(given: {
+function reservationOf(input: {
   bankId: string
   caller: string
   externalId: string
@@ -198,7 +198,7 @@ function reservationOf(given: {
   candidate: Candidate | null
   now: Date
 }): Reservation {
-  const { bankId, caller, externalId, tariff, candidate, now } = given
+  const { bankId, caller, externalId, tariff, candidate, now } = input
   return {
     orderId: newOrderId(now),
     bankId,

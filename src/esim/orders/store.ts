@@ -197,14 +197,14 @@ export type ConfirmItem = { orderId: string; paymentReference: string | null }
  */
 export async function confirm(
   database: Queryable,
-  given: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
+  input: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   items: readonly ConfirmItem[],
 ): Promise<(ConfirmResult | null)[]> {
   // Lower case, as the database writes them: callers may use capitals, and answers are found by these ids.
   const ids = items.map(({ orderId }) => orderId.toLowerCase())
   // Sorted, so that two statements that share orders cannot deadlock.
   const sorted = [...new Set(ids)].sort()
-  const values = [sorted, given.bankId, given.deliveryMode, given.now, given.caller]
+  const values = [sorted, input.bankId, input.deliveryMode, input.now, input.caller]
   const references = sorted.map(orderId => items[ids.indexOf(orderId)]?.paymentReference ?? null)
   const moved = await (references.every(reference => reference === null)
     ? database.tuples<SealedValues>(confirmStatement, values)
@@ -214,7 +214,7 @@ export async function confirm(
   // was left to find.
   const others = sorted.filter(orderId => !results.has(orderId))
   if (others.length > 0)
-    for (const order of await findSealedOrders(database, given.bankId, others))
+    for (const order of await findSealedOrders(database, input.bankId, others))
       results.set(order.orderId, { moved: false, order })
   return ids.map(orderId => results.get(orderId) ?? null)
 }

@@ -11,7 +11,7 @@ import { edgeOf, partsOf } from './edges.ts'
 import { allReached } from './fold-store.ts'
 
 /** The position moves every few seconds, so this many tries always suffice. */
-const mostTries = 10
+const maxTries = 10
 
 /**
  * Reads figures together with the orders that are not added up yet. The query reads these from `fresh`: the orders with
@@ -34,7 +34,7 @@ export async function readFigures<Row>(
       ${query.ofBank ? `where told.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", (select coalesce(json_agg(rows), '[]') from (${query.select}) as rows) as rows`
-  for (let tried = 0; tried < mostTries; tried++) {
+  for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]
     const [found] = await database.query<{ isUpToDate: boolean; rows: Row[] }>(text, values)
@@ -173,9 +173,9 @@ const amountsText = `string_agg('{"currency":' || to_json(currency) || ',"amount
  */
 export async function countSales(
   database: Queryable,
-  given: { bankId: string; names: readonly string[]; bounds: readonly Date[]; now: Date },
+  input: { bankId: string; names: readonly string[]; bounds: readonly Date[]; now: Date },
 ): Promise<SalesTexts> {
-  const { bankId, names, bounds, now } = given
+  const { bankId, names, bounds, now } = input
   const [texts] = await readFigures<SalesTexts>(database, {
     ofBank: '$4',
     parts: `${spanCells}

@@ -7,7 +7,7 @@ import type { OrderListSearch } from './order-store.ts'
 /** Ascending lists end this long ago, so that an order whose transaction is still open is not skipped. */
 const settledMs = 15_000
 
-export type AskedOrders = {
+export type OrderListQuery = {
   externalId?: string
   status?: OrderStatus[]
   operatorCode?: string
@@ -19,15 +19,15 @@ export type AskedOrders = {
  * @returns a search for all matching orders, from the beginning
  * @throws DomainError 'invalid' for invalid dates
  */
-export function listSearchOf(asked: AskedOrders, bankId: string, now: Date): OrderListSearch {
-  const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = asked
-  const spanOf = (name: 'created' | 'confirmed' | 'ended'): Span => readBetween(asked, `${name}From`, `${name}To`)
+export function listSearchOf(query: OrderListQuery, bankId: string, now: Date): OrderListSearch {
+  const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = query
+  const spanOf = (name: 'created' | 'confirmed' | 'ended'): Span => readBetween(query, `${name}From`, `${name}To`)
   return {
     bankId,
     externalId,
     operatorCode,
     tariffCode,
-    statuses: asked.status ?? orderStatuses,
+    statuses: query.status ?? orderStatuses,
     created: spanOf('created'),
     confirmed: spanOf('confirmed'),
     ended: spanOf('ended'),

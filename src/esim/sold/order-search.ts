@@ -8,7 +8,7 @@ import type { OrderSearch } from './order-store.ts'
 /** The maximum number of orders shown for one phone number. */
 export const maxFound = 100
 
-type Asked = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolean } & Partial<
+type Query = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolean } & Partial<
   Pick<OrderSearch, 'orderId' | 'externalId' | 'status' | 'operatorCode' | 'tariffCode'>
 >
 
@@ -16,34 +16,34 @@ type Asked = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolea
  * @param bank only this bank's orders are found; undefined: the orders of the bank in the query, or of all banks
  * @throws DomainError 'invalid' for invalid dates
  */
-export function searchOf(asked: Asked, bank?: { bankId: string }): OrderSearch {
-  const { orderId, externalId, status, operatorCode, tariffCode } = asked
+export function searchOf(query: Query, bank?: { bankId: string }): OrderSearch {
+  const { orderId, externalId, status, operatorCode, tariffCode } = query
   return {
     ...(bank && { bankId: bank.bankId }),
-    bankCode: asked.bank,
+    bankCode: query.bank,
     orderId,
     externalId,
-    isExact: asked.exact ?? false,
+    isExact: query.exact ?? false,
     status,
     operatorCode,
     tariffCode,
-    ...readSpan(asked),
+    ...readSpan(query),
   }
 }
 
 /**
  * A search for the order that holds a profile now.
  *
- * @param given.msisdn with or without a leading `+`
+ * @param input.msisdn with or without a leading `+`
  * @param bank as above
  * @throws DomainError 'invalid' unless exactly one of the two is given
  */
 export function profileSearchOf(
   sealing: Sealing,
-  given: { msisdn?: string; iccid?: string },
+  input: { msisdn?: string; iccid?: string },
   bank?: { bankId: string },
 ): OrderSearch {
-  const { msisdn, iccid } = given
+  const { msisdn, iccid } = input
   if ((msisdn === undefined) === (iccid === undefined))
     throw new DomainError('invalid', [broken('msisdn', 'one-of-two', { field: 'iccid' })])
   const profile =

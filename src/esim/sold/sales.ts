@@ -5,10 +5,10 @@ import { findSalesDays } from '../../statements/sales-days.ts'
 import { dayOf } from '../../text/days.ts'
 import { countSales, findTimeZone } from './figures-store.ts'
 
-const mostDays = 366
+const maxDays = 366
 const dayMs = 86_400_000
 /** The default number of days. */
-const usualDays = 30
+const defaultDays = 30
 
 /**
  * Orders that ended on each day of the bank's statements, by tariff. Without `from` and `to` it covers the last 30
@@ -25,8 +25,8 @@ export async function readSales(
   const { bankId } = asked
   const timeZone = await findTimeZone(deps.database, bankId)
   const to = asked.to ?? dayOf(now, timeZone)
-  const from = asked.from ?? dayOf(new Date(Date.parse(to) - (usualDays - 1) * dayMs), 'UTC')
-  const { names, bounds } = await findSalesDays(deps.database, bankId, { from, to, timeZone }, mostDays)
+  const from = asked.from ?? dayOf(new Date(Date.parse(to) - (defaultDays - 1) * dayMs), 'UTC')
+  const { names, bounds } = await findSalesDays(deps.database, bankId, { from, to, timeZone }, maxDays)
   const { days, totals } = await countSales(deps.database, { bankId, names, bounds, now })
   return `${JSON.stringify({ timeZone, from, to }).slice(0, -1)},"days":[${days}],"totals":${totals}}`
 }

@@ -14,7 +14,7 @@ export const stockColumns = ['iccid', 'msisdn', 'pin1', 'activationCode'] as con
  */
 export type StockLine = { iccid: string; msisdn: string; pin1: string; activationCode: string }
 
-const faults = {
+const errors = {
   tooLong: { rule: 'too-long', column: 'line', text: 'must be at most 4096 bytes' },
   quotes: { rule: 'quotes', column: 'line', text: 'must be quoted as in RFC 4180, without a line break in a value' },
   columnCount: { rule: 'column-count', column: 'line', text: 'must have four columns, as the header has' },
@@ -59,15 +59,15 @@ const faults = {
   },
 } as const
 
-export type StockFault = (typeof faults)[keyof typeof faults]
+export type StockError = (typeof errors)[keyof typeof errors]
 
 /**
  * All reasons to refuse a line; `column` and `text` together make one sentence. Where millions of errors are kept or
  * sent, the index in this list stands for the reason. No text repeats a value, because values are secrets.
  */
-export const stockFaults: readonly StockFault[] = Object.values(faults)
+export const stockErrors: readonly StockError[] = Object.values(errors)
 
-export type StockResult = { line: StockLine } | { fault: StockFault }
+export type StockResult = { line: StockLine } | { error: StockError }
 
 /** `lineNumber` is the line of the file; the header is line 1. */
 export type NumberedStockResult = { lineNumber: number; result: StockResult }
@@ -86,7 +86,7 @@ export async function* readStockLines(source: Readable): AsyncGenerator<Numbered
     const results: NumberedStockResult[] = []
     for (const { lineNumber, text } of lines) {
       if (places === undefined) places = placesInHeader(text)
-      else if (text === undefined) results.push({ lineNumber, result: { fault: faults.tooLong } })
+      else if (text === undefined) results.push({ lineNumber, result: { error: errors.tooLong } })
       else if (text !== '') results.push({ lineNumber, result: checkText(text, places) })
     }
     if (results.length > 0) yield results
@@ -104,13 +104,13 @@ export async function* readStockLines(source: Readable): AsyncGenerator<Numbered
  */
 export function checkStockLine(record: readonly string[]): StockResult {
   const [iccid = '', msisdn = '', pin1 = '', activationCode = ''] = record
-  if (record.length !== stockColumns.length) return { fault: faults.columnCount }
-  if (!/^\d{18,20}$/.test(iccid)) return { fault: faults.iccidDigits }
-  if (luhnDigit(iccid.slice(0, -1)) !== iccid.at(-1)) return { fault: faults.iccidLuhn }
-  if (!/^\+?[1-9]\d{0,14}$/.test(msisdn)) return { fault: faults.msisdn }
-  if (!/^\d{4,8}$/.test(pin1)) return { fault: faults.pin1 }
-  const fault = activationFault(activationCode)
-  if (fault !== undefined) return { fault }
+  if (record.length !== stockColumns.length) return { error: errors.columnCount }
+  if (!/^\d{18,20}$/.test(iccid)) return { error: errors.iccidDigits }
+  if (luhnDigit(iccid.slice(0, -1)) !== iccid.at(-1)) return { error: errors.iccidLuhn }
+  if (!/^\+?[1-9]\d{0,14}$/.test(msisdn)) return { error: errors.msisdn }
+  if (!/^\d{4,8}$/.test(pin1)) return { error: errors.pin1 }
+  const error = activationError(activationCode)
+  if (error !== undefined) return { error }
   return { line: { iccid, msisdn: msisdn.startsWith('+') ? msisdn : `+${msisdn}`, pin1, activationCode } }
 }
 
@@ -125,15 +125,15 @@ export function luhnDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10)
 }
 
-function activationFault(code: string): StockFault | undefined {
-  if (code.length > 255) return faults.activationLength
+function activationError(code: string): StockError | undefined {
+  if (code.length > 255) return errors.activationLength
   const [format, address, matchingId, oid = '', flag = '', ...further] = code.split('$')
-  if (format !== 'LPA:1' || address === undefined || matchingId === undefined) return faults.activationForm
-  if (!domainName.test(address)) return faults.smdpAddress
-  if (!/^[A-Za-z0-9-]*$/.test(matchingId)) return faults.matchingId
-  if (!/^(?:\d+(?:\.\d+)*)?$/.test(oid)) return faults.smdpOid
-  if (flag !== '' && flag !== '1') return faults.confirmationFlag
-  return further.every(field => /^[\x21-\x7e]*$/.test(field)) ? undefined : faults.furtherFields
+  if (format !== 'LPA:1' || address === undefined || matchingId === undefined) return errors.activationForm
+  if (!domainName.test(address)) return errors.smdpAddress
+  if (!/^[A-Za-z0-9-]*$/.test(matchingId)) return errors.matchingId
+  if (!/^(?:\d+(?:\.\d+)*)?$/.test(oid)) return errors.smdpOid
+  if (flag !== '' && flag !== '1') return errors.confirmationFlag
+  return further.every(field => /^[\x21-\x7e]*$/.test(field)) ? undefined : errors.furtherFields
 }
 
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
@@ -156,7 +156,7 @@ function placesInHeader(text: string | undefined): number[] {
 
 function checkText(text: string, places: readonly number[]): StockResult {
   const fields = splitRecord(text)
-  if (fields === undefined) return { fault: faults.quotes }
-  if (fields.length !== places.length) return { fault: faults.columnCount }
+  if (fields === undefined) return { error: errors.quotes }
+  if (fields.length !== places.length) return { error: errors.columnCount }
   return checkStockLine(places.map(place => fields[place] ?? ''))
 }

@@ -23,24 +23,24 @@ export type StockDeps = { database: Database; clock: Clock; sealing: Sealing; or
 
 export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
 
-const namedFaults = 20
+const maxNamedErrors = 20
 const analyzeFrom = 1_000
 
 /**
  * Loads a stock file into a tariff as a stream, in bounded memory, all or nothing. A profile that is already in stock,
  * in any tariff, is a duplicate and stays unchanged.
  *
- * @param given.skipInvalid true: invalid lines are skipped and returned as `rejects`; false: with a single invalid line
+ * @param input.skipInvalid true: invalid lines are skipped and returned as `rejects`; false: with a single invalid line
  *   nothing is imported
- * @param given.dryRun true: everything is checked and counted, but nothing is kept
+ * @param input.dryRun true: everything is checked and counted, but nothing is kept
  * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` also for
  *   invalid lines: it names the first 20 and the count of all
  */
 export async function importProfiles(
   deps: StockDeps,
-  given: { tariffId: number; source: Readable; skipInvalid: boolean; dryRun?: boolean },
+  input: { tariffId: number; source: Readable; skipInvalid: boolean; dryRun?: boolean },
 ): Promise<Imported> {
-  const { tariffId, source, skipInvalid, dryRun = false } = given
+  const { tariffId, source, skipInvalid, dryRun = false } = input
   const rejects = createRejects()
   const counts = { staged: 0 }
   const load = async (client: pg.Client): Promise<Imported> => {
@@ -51,14 +51,14 @@ export async function importProfiles(
     await stockStore.lockImports(transaction)
     if (await stockStore.isOvertaken(transaction, tariffId)) await renumber(deps, transaction, tariffId)
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
-    if (imported > 0) await tellImported(transaction, deps.origin, { tariffId, imported })
+    if (imported > 0) await recordImported(transaction, deps.origin, { tariffId, imported })
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
 }
 
-function tellImported(
+function recordImported(
   transaction: Queryable,
   origin: Origin = operatorOrigin(),
   { tariffId, imported }: { tariffId: number; imported: number },
@@ -105,7 +105,7 @@ async function* sealedRows(work: {
   for await (const results of linesOf(work.source)) {
     const lines: StockLine[] = []
     for (const { lineNumber, result } of results) {
-      if ('fault' in result) rejects.add(lineNumber, result.fault)
+      if ('error' in result) rejects.add(lineNumber, result.error)
       else lines.push(result.line)
     }
     // Sealing some hundred lines takes some milliseconds. After that, other requests to this process get their turn.
@@ -144,7 +144,7 @@ function sealLine(
 function describeRejects(rejects: Rejects): string[] {
   const named: string[] = []
   for (const { lineNumber, column, reason } of rejects) {
-    if (named.length === namedFaults) break
+    if (named.length === maxNamedErrors) break
     named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
   }
   return describeErrors(named, rejects.count, 'nothing was imported')

@@ -89,12 +89,12 @@ export async function drawProfileIds(database: Queryable, count: number): Promis
  * Moves the staged profiles into stock; profiles that are already in stock are skipped.
  * @returns how many were new
  */
-export function takeStaged(transaction: Queryable, given: { tariffId: number; importedAt: Date }): Promise<number> {
+export function takeStaged(transaction: Queryable, input: { tariffId: number; importedAt: Date }): Promise<number> {
   return transaction.execute(
     `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
      select profile_id, $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
      on conflict (iccid_hash) do nothing`,
-    [given.tariffId, given.importedAt],
+    [input.tariffId, input.importedAt],
   )
 }
 

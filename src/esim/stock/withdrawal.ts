@@ -21,23 +21,23 @@ export type Withdrawn = {
 /**
  * Takes free profiles off sale. An ICCID that was sent twice counts once, at its first place.
  *
- * @param given.tariffIds only profiles of these tariffs are withdrawn; null: of all tariffs
+ * @param input.tariffIds only profiles of these tariffs are withdrawn; null: of all tariffs
  */
 export async function withdrawProfiles(
   deps: StockDeps,
-  given: { iccids: readonly string[]; tariffIds?: readonly number[] | null },
+  input: { iccids: readonly string[]; tariffIds?: readonly number[] | null },
 ): Promise<Withdrawn> {
   const { database, sealing } = deps
   const now = deps.clock.now()
   // A reservation that is over still holds its profile until it is marked.
   while (await expire(database, now));
   const lines = new Map<string, number>()
-  for (const [index, iccid] of given.iccids.entries()) if (!lines.has(iccid)) lines.set(iccid, index + 1)
+  for (const [index, iccid] of input.iccids.entries()) if (!lines.has(iccid)) lines.set(iccid, index + 1)
   const iccids = [...lines.keys()]
   const iccidHashes = iccids.map(iccid => sealing.hashIccid(iccid))
   const orderIds = iccids.map(() => newOrderId(now))
   const { withdrawn, left } = await database.transaction(async transaction => {
-    const done = await withdraw(transaction, { iccidHashes, orderIds, tariffIds: given.tariffIds ?? null, now })
+    const done = await withdraw(transaction, { iccidHashes, orderIds, tariffIds: input.tariffIds ?? null, now })
     if (done.withdrawn > 0) await tellEntries(transaction, deps.origin ?? operatorOrigin(), [factOf(done.withdrawn)])
     return done
   })
@@ -60,14 +60,14 @@ type Left = { place: number; reason: WithdrawalProblem }
  * Makes an order with status `withdrawn` for each profile that is on no live order. The unique index on live orders
  * decides, so a sale at the same moment either comes first or finds the profile gone.
  *
- * @param given.orderIds one for each hash
+ * @param input.orderIds one for each hash
  * @returns how many were withdrawn, and for each of the others its place among the hashes and the reason
  */
 async function withdraw(
   transaction: Queryable,
-  given: { iccidHashes: Buffer[]; orderIds: string[]; tariffIds: readonly number[] | null; now: Date },
+  input: { iccidHashes: Buffer[]; orderIds: string[]; tariffIds: readonly number[] | null; now: Date },
 ): Promise<{ withdrawn: number; left: Left[] }> {
-  const { iccidHashes, orderIds, tariffIds, now } = given
+  const { iccidHashes, orderIds, tariffIds, now } = input
   const taken = await transaction.query<{ profileId: number }>(
     `with taken as (
        insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until, ended_by)

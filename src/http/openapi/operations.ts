@@ -42,8 +42,8 @@ const links =
   '[events, webhooks, orders and statements](/partner/v1/swagger). ' +
   'Get a token with [POST /getToken/auth](/swagger#/Tokens/issueToken).'
 
-const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
-const bearerToken = (description = usualToken) =>
+const defaultToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
+const bearerToken = (description = defaultToken) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
 
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">
@@ -170,13 +170,13 @@ const errorOf: Record<Api, TSchema> = {
  * The answers that refuse a body. Also for operations without a body, except GET, because a body is checked all the
  * same. A file that is read while it arrives has a limit of its own, or none.
  *
- * @param usualLimit the maximum bytes of a body where the route sets none
+ * @param defaultLimit the maximum bytes of a body where the route sets none
  */
-function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, usualLimit: number) {
+function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, defaultLimit: number) {
   if (method === 'GET' || method === 'HEAD') return {}
   const bodyType = config?.bodyType
   return errorAnswers(errorOf[apiOf(url)], {
-    ...(bodyType === undefined && { 413: `The body is larger than ${sizeText(bodyLimit ?? usualLimit)}` }),
+    ...(bodyType === undefined && { 413: `The body is larger than ${sizeText(bodyLimit ?? defaultLimit)}` }),
     408: 'The body took too long to arrive',
     415: `The body is not ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
   })

@@ -13,7 +13,7 @@ import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import { TypeChoice } from '../../webhooks/type-choice.tsx'
 import type { Endpoint } from '../../webhooks/types.ts'
@@ -37,7 +37,7 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpo
       startAfter: 0 as number | string,
     },
   })
-  const { place, rest } = useFaults(form, fields)
+  const { place, rest } = useFieldErrors(form, fields)
   const { mutate, isPending } = useSave(endpoint, place)
   const save = ({ url, description, eventTypes, order, startAfter }: typeof form.values) => {
     const note = description.trim()

@@ -15,7 +15,7 @@ import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Failure } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { type OwnCredential, ownCredentialsQuery, useAccountChanged } from '../queries.ts'
@@ -128,7 +128,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   const fresh = useFreshFactor()
   const onSuccess = useShowSecret()
   const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof bankRoles)[number] } })
-  const { place, rest } = useFaults(form, ['label', 'role'])
+  const { place, rest } = useFieldErrors(form, ['label', 'role'])
   const issue = useMutation({
     mutationFn: ({ label, role }: typeof form.values) => {
       const body = { label: label.trim(), ...(isBank && { role }) }

@@ -17,7 +17,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure } from '../../ui/states.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { invitationsQuery, type Person, peopleQuery, useAccountChanged } from '../queries.ts'
@@ -110,7 +110,7 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
   const changed = useAccountChanged()
   const notify = useNotify()
   const form = useForm({ initialValues: { login: '', email: '', role: offered.at(-1) ?? '' } })
-  const { place, rest } = useFaults(form, ['login', 'email', 'role'])
+  const { place, rest } = useFieldErrors(form, ['login', 'email', 'role'])
   const invite = useMutation({
     mutationFn: ({ login, email, role }: { login: string; email: string; role: string }) => {
       const body = { login: login.trim(), role, ...(email.trim() !== '' && { email: email.trim() }) }

@@ -10,7 +10,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { programOf } from '../program.ts'
 import { type OwnSession, sessionsQuery, useAccountChanged } from '../queries.ts'
@@ -108,7 +108,7 @@ function SetUp({ secret, qr, onDone }: Begun & { onDone: (codes: { recoveryCodes
   const texts = useTexts(accountTexts).profile
   const fresh = useFreshFactor()
   const form = useForm({ initialValues: { code: '' } })
-  const { place, rest } = useFaults(form, ['code'])
+  const { place, rest } = useFieldErrors(form, ['code'])
   const confirm = useMutation({
     mutationFn: ({ code }: { code: string }) =>
       fresh(() => answer(api.POST('/portal/mfa/totp/confirm', { body: { code: code.trim() } }))),
@@ -145,7 +145,7 @@ function Password() {
   const notify = useNotify()
   const changed = useAccountChanged()
   const form = useForm({ initialValues: { current: '', password: '' } })
-  const { place, rest } = useFaults(form, ['current', 'password'])
+  const { place, rest } = useFieldErrors(form, ['current', 'password'])
   const change = useMutation({
     mutationFn: (body: { current: string; password: string }) => api.POST('/portal/password', { body }),
     onSuccess() {

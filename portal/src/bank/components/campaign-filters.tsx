@@ -7,7 +7,7 @@ import { homeQuery } from '../queries.ts'
 import { authors, type CampaignsSearch, decisions } from '../search.ts'
 import { bankTexts } from '../texts.ts'
 
-type Given = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
+type Props = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
 
 const nothing = {
   name: undefined,
@@ -19,7 +19,7 @@ const nothing = {
 }
 
 /** The filters of the table of campaigns. */
-export function CampaignFilters({ search, onSearch }: Given) {
+export function CampaignFilters({ search, onSearch }: Props) {
   const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group })
   return (
@@ -29,7 +29,7 @@ export function CampaignFilters({ search, onSearch }: Given) {
   )
 }
 
-function Choices({ search: { decision, author }, onSearch }: Given) {
+function Choices({ search: { decision, author }, onSearch }: Props) {
   const { campaigns: texts } = useTexts(bankTexts)
   const { participation } = useTexts(statusTexts)
   return (

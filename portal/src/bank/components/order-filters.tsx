@@ -12,7 +12,7 @@ import { TariffSelect } from './tariff-select.tsx'
 export const isOrderId = (words: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(words)
 
-type Given = { search: Omit<OrdersSearch, 'page'>; onSearch: (change: Partial<OrdersSearch>) => void }
+type Props = { search: Omit<OrdersSearch, 'page'>; onSearch: (change: Partial<OrdersSearch>) => void }
 
 const nothing = {
   externalId: undefined,
@@ -25,7 +25,7 @@ const nothing = {
 }
 
 /** The filters of the table of orders. */
-export function OrderFilters({ search, onSearch }: Given) {
+export function OrderFilters({ search, onSearch }: Props) {
   const { days, clear, orders: texts } = useTexts(esimTexts)
   const statuses = useTexts(statusTexts).order
   const { externalId, exact, orderId, status, tariff, from, to } = search

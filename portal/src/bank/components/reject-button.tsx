@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api, ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { type Seen, useTellStale } from '../../campaigns/detail/stale.tsx'
+import { type Seen, useShowStale } from '../../campaigns/detail/stale.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { useNotify } from '../../ui/notify.tsx'
@@ -42,7 +42,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const { cancel } = useTexts(uiTexts)
   const { cashbackId, createdByType } = campaign
   const notify = useNotify()
-  const tellStale = useTellStale()
+  const showStale = useShowStale()
   // The version when the form was opened.
   const [seen] = useState(useSeen(campaign))
   const changed = useCampaignChanged()
@@ -63,7 +63,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
     onError(error, asked) {
       if (!isApiError(error, 412)) return notify.failed(error)
       onClose()
-      tellStale(asked)
+      showStale(asked)
     },
     onSettled: () => changed(cashbackId),
   })

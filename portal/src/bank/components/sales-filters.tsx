@@ -5,22 +5,22 @@ import { addDays, toZoned } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import { DaysFilter } from '../../ui/days-filter.tsx'
 import { esimTexts } from '../esim-texts.ts'
-import { daysIn, mostDays } from '../sales-figures.ts'
+import { daysIn, maxDays } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
 
 /** Choices of the last days; the second is the platform's default. */
 const spans = [7, 30, 90, 365]
-const usualSpan = 30
+const defaultSpan = 30
 
 /** Why the sales of these days cannot be counted. */
 export const isTooLong = ({ from, to }: SalesSearch): boolean =>
-  from !== undefined && to !== undefined && daysIn(from, to) > mostDays
+  from !== undefined && to !== undefined && daysIn(from, to) > maxDays
 
-type Given = { search: SalesSearch; onSearch: (change: Partial<SalesSearch>) => void }
+type Props = { search: SalesSearch; onSearch: (change: Partial<SalesSearch>) => void }
 
 /** The filters of the sales figures: days and tariff. */
-export function SalesFilters({ search, onSearch }: Given) {
+export function SalesFilters({ search, onSearch }: Props) {
   const { days, sales: texts } = useTexts(esimTexts)
   const { from, to, tariff } = search
   return (
@@ -45,14 +45,14 @@ export function SalesFilters({ search, onSearch }: Given) {
   )
 }
 
-function Spans({ search: { from, to }, onSearch }: Given) {
+function Spans({ search: { from, to }, onSearch }: Props) {
   const { sales: texts } = useTexts(esimTexts)
   const { timeZone } = usePreferences()
   const today = toZoned(useNow(), timeZone).slice(0, 10)
   const firstOf = (span: number) => addDays(today, 1 - span)
-  const chosen = from ? spans.find(span => to === today && from === firstOf(span)) : to ? undefined : usualSpan
+  const chosen = from ? spans.find(span => to === today && from === firstOf(span)) : to ? undefined : defaultSpan
   const choose = (span: number) =>
-    onSearch(span === usualSpan ? { from: undefined, to: undefined } : { from: firstOf(span), to: today })
+    onSearch(span === defaultSpan ? { from: undefined, to: undefined } : { from: firstOf(span), to: today })
   return (
     <Chip.Group value={String(chosen ?? '')} onChange={value => choose(Number(value))}>
       <Group gap={6} role="radiogroup" aria-label={texts.spans}>

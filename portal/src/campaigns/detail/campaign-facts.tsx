@@ -77,11 +77,11 @@ function purchasesText({ purchaseOnline, purchaseOffline }: CampaignOffer, texts
   return purchaseOnline ? texts.online : purchaseOffline ? texts.offline : texts.nowhere
 }
 
-const mostShown = 6
+const maxShown = 6
 
 function shortened(items: readonly string[], texts: FactTexts): string {
-  const shown = items.slice(0, mostShown).join(', ')
-  return items.length > mostShown ? `${shown} ${texts.more(items.length - mostShown)}` : shown
+  const shown = items.slice(0, maxShown).join(', ')
+  return items.length > maxShown ? `${shown} ${texts.more(items.length - maxShown)}` : shown
 }
 
 function Products({ campaign: { allProducts, sku, categoryId } }: { campaign: CampaignOffer }) {

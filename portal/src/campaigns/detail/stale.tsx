@@ -40,7 +40,7 @@ export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen:
  *
  * @returns a function that shows what has changed; read the page again, so that it shows the current campaign
  */
-export function useTellStale(): (seen: Seen) => void {
+export function useShowStale(): (seen: Seen) => void {
   const texts = useTexts(changeTexts)
   return useCallback(
     seen => {

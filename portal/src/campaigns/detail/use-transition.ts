@@ -5,7 +5,7 @@ import { ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
-import { type Seen, useTellStale } from './stale.tsx'
+import { type Seen, useShowStale } from './stale.tsx'
 
 export type Move = { ask(): Promise<void>; isPending: boolean }
 export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
@@ -24,33 +24,33 @@ export function useMove(question: Question, act: () => Promise<unknown>, onSettl
  * An action on the version of a campaign that the confirmation shows. If the campaign has changed meanwhile, the person
  * sees what changed.
  *
- * @param given.act receives the header with the version
+ * @param input.act receives the header with the version
  */
-export function useCampaignMove(given: {
+export function useCampaignMove(input: {
   seen: Seen
   question: Question
   act: (header: ReturnType<typeof ifMatch>) => Promise<unknown>
   onSettled: () => Promise<void>
 }): Move {
-  const { seen, question, act, onSettled } = given
-  const tellStale = useTellStale()
+  const { seen, question, act, onSettled } = input
+  const showStale = useShowStale()
   const onError = (error: unknown, asked: Seen) => {
     if (!isApiError(error, 412)) return false
-    tellStale(asked)
+    showStale(asked)
     return true
   }
   return useAsked<Seen>({ question, subject: seen, act: ({ etag }) => act(ifMatch(etag)), onError, onSettled })
 }
 
-/** @param given.onError returns whether it has reported the error */
-function useAsked<Subject>(given: {
+/** @param input.onError returns whether it has reported the error */
+function useAsked<Subject>(input: {
   question: Question
   subject: Subject
   act: (subject: Subject) => Promise<unknown>
   onError?: (error: unknown, subject: Subject) => boolean
   onSettled: () => Promise<void>
 }): Move {
-  const { question, subject, act, onError, onSettled } = given
+  const { question, subject, act, onError, onSettled } = input
   const confirm = useConfirm()
   const notify = useNotify()
   const { mutate, isPending } = useMutation({

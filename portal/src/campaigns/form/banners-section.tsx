@@ -6,7 +6,7 @@ import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const types = 'image/png,image/jpeg,image/webp,image/gif'
 
 /** The pictures of the card: addresses, or small files that are stored in the campaign itself. */
@@ -33,7 +33,7 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
   const take = async (file: File | null) => {
     if (!file) return
     if (!types.split(',').includes(file.type)) return form.setFieldError(name, texts.notPicture)
-    if (file.size > mostBytes) return form.setFieldError(name, texts.tooLarge(format.bytes(file.size)))
+    if (file.size > maxBytes) return form.setFieldError(name, texts.tooLarge(format.bytes(file.size)))
     form.setFieldValue(name, await dataUri(file))
     form.clearFieldError(name)
   }

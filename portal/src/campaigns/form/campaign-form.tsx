@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { Failure } from '../../ui/states.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { CustomerCard } from '../detail/customer-card.tsx'
 import type { Directory } from '../types.ts'
 import { BannersSection } from './banners-section.tsx'
@@ -25,7 +25,7 @@ import { sectionState, shownSections } from './sections.ts'
 import { TerminalsSection } from './terminals-section.tsx'
 import type { CampaignValues, EditableField, Figure } from './values.ts'
 
-type Given = {
+type Props = {
   /** The stored values, or those of an empty form. */
   initial: CampaignValues
   /** Unsaved changes from an earlier visit. */
@@ -50,7 +50,7 @@ type Given = {
 }
 
 /** The one form in which campaigns are created and edited, with a preview of the customers' card beside it. */
-export function CampaignForm(given: Given) {
+export function CampaignForm(props: Props) {
   const {
     initial,
     restored,
@@ -63,7 +63,7 @@ export function CampaignForm(given: Given) {
     onValues,
     cancel,
     notice,
-  } = given
+  } = props
   const texts = useTexts(formTexts)
   const isOpen = (field: EditableField) => editable === null || editable.includes(field)
   const form = useForm<CampaignValues>({
@@ -71,13 +71,13 @@ export function CampaignForm(given: Given) {
     onValuesChange: onValues,
     validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
-  const { place, rest } = useFaults(form, campaignFields)
+  const { place, rest } = useFieldErrors(form, campaignFields)
   const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
   // Once a bank has approved, lists may only grow (contract/campaigns.md, "Edit").
   const isGrowing = editable !== null && !editable.includes('name')
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }
-  const retailer = given.retailer ?? retailers.find(({ retailerId }) => retailerId === form.values.retailerId)
+  const retailer = props.retailer ?? retailers.find(({ retailerId }) => retailerId === form.values.retailerId)
 
   const problems = problemsOf(form.values, part, texts)
   const sections = shownSections(part, form.values).map(name => ({
@@ -95,7 +95,7 @@ export function CampaignForm(given: Given) {
               {editable.length === 0 ? texts.allLocked : texts.someLocked}
             </Alert>
           )}
-          <Sections given={given} part={part} isGrowing={isGrowing} currency={currency} />
+          <Sections props={props} part={part} isGrowing={isGrowing} currency={currency} />
           {rest !== null && <Failure error={rest} />}
         </Stack>
         <SaveBar
@@ -113,10 +113,10 @@ export function CampaignForm(given: Given) {
   )
 }
 
-type Within = { given: Given; part: FormPart; isGrowing: boolean; currency: string | null }
+type Within = { props: Props; part: FormPart; isGrowing: boolean; currency: string | null }
 
-function Sections({ given, part, isGrowing, currency }: Within) {
-  const { directory, retailers = [], banks, initial } = given
+function Sections({ props, part, isGrowing, currency }: Within) {
+  const { directory, retailers = [], banks, initial } = props
   const texts = useTexts(formTexts)
   return (
     <>

@@ -104,7 +104,7 @@ export const formTexts = dictionary({
       tooLarge: (size: string) => `This image is too large (${size}). The limit is 256 KiB.`,
       notPicture: 'Choose a PNG, JPEG, WebP or GIF image.',
     },
-    fault: {
+    error: {
       header: 'Line 1: the header must have the column terminal_id, and only the columns described below',
       'no-id': (line: number) => `Line ${line}: terminal_id is missing`,
       twice: (line: number) => `Line ${line}: this terminal is already in the file`,
@@ -232,7 +232,7 @@ export const formTexts = dictionary({
       tooLarge: size => `Зображення завелике (${size}). Обмеження: 256 КіБ.`,
       notPicture: 'Виберіть зображення у форматі PNG, JPEG, WebP або GIF.',
     },
-    fault: {
+    error: {
       header: 'Рядок 1: у заголовку має бути стовпець terminal_id і лише описані нижче стовпці',
       'no-id': line => `Рядок ${line}: немає terminal_id`,
       twice: line => `Рядок ${line}: цей термінал уже є у файлі`,

@@ -4,10 +4,10 @@
  */
 import type { CampaignTerminal } from '../types.ts'
 
-const mostTerminals = 50_000
+const maxTerminals = 50_000
 
 /** The first errors of a file, by line; the header is line 1. */
-export type FileFault = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
+export type FileError = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
 
 const columnNames: Record<string, keyof CampaignTerminal> = {
   terminal_id: 'terminal_id',
@@ -22,29 +22,29 @@ const columnNames: Record<string, keyof CampaignTerminal> = {
   paymentsystemmerchantname: 'merchant_name',
 }
 
-const mostFaults = 20
+const maxErrors = 20
 
-export function readTerminalsFile(content: string): { terminals: CampaignTerminal[]; faults: FileFault[] } {
+export function readTerminalsFile(content: string): { terminals: CampaignTerminal[]; errors: FileError[] } {
   const { rows, unclosedLine } = readRows(content.replace(/^\uFEFF/, ''))
-  if (unclosedLine !== null) return { terminals: [], faults: [{ line: unclosedLine, kind: 'quote' }] }
+  if (unclosedLine !== null) return { terminals: [], errors: [{ line: unclosedLine, kind: 'quote' }] }
   const [header, ...lines] = rows
   const columns = header?.cells.map(name => columnNames[name.trim().toLowerCase()]) ?? []
   if (!columns.includes('terminal_id') || columns.includes(undefined) || new Set(columns).size < columns.length)
-    return { terminals: [], faults: [{ line: 1, kind: 'header' }] }
-  if (lines.length === 0) return { terminals: [], faults: [{ line: 1, kind: 'empty' }] }
-  if (lines.length > mostTerminals) return { terminals: [], faults: [{ line: mostTerminals + 2, kind: 'too-many' }] }
+    return { terminals: [], errors: [{ line: 1, kind: 'header' }] }
+  if (lines.length === 0) return { terminals: [], errors: [{ line: 1, kind: 'empty' }] }
+  if (lines.length > maxTerminals) return { terminals: [], errors: [{ line: maxTerminals + 2, kind: 'too-many' }] }
 
-  const faults: FileFault[] = []
+  const errors: FileError[] = []
   const known = new Set<string>()
   const terminals = lines.map(({ line, cells }) => {
     const terminal = terminalOf(columns, cells)
-    if (cells.length !== columns.length) faults.push({ line, kind: 'cells' })
-    else if (terminal.terminal_id === '') faults.push({ line, kind: 'no-id' })
-    else if (known.has(terminal.terminal_id)) faults.push({ line, kind: 'twice' })
+    if (cells.length !== columns.length) errors.push({ line, kind: 'cells' })
+    else if (terminal.terminal_id === '') errors.push({ line, kind: 'no-id' })
+    else if (known.has(terminal.terminal_id)) errors.push({ line, kind: 'twice' })
     known.add(terminal.terminal_id)
     return terminal
   })
-  return faults.length > 0 ? { terminals: [], faults: faults.slice(0, mostFaults) } : { terminals, faults }
+  return errors.length > 0 ? { terminals: [], errors: errors.slice(0, maxErrors) } : { terminals, errors }
 }
 
 function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], cells: readonly string[]) {

@@ -9,9 +9,9 @@ import type { CampaignTerminal } from '../types.ts'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
-import { addedTerminals, type FileFault, readTerminalsFile } from './terminals-file.ts'
+import { addedTerminals, type FileError, readTerminalsFile } from './terminals-file.ts'
 
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 const shown = 5
 const template = {
   fileName: 'terminals-template.csv',
@@ -60,24 +60,24 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
   const texts = useTexts(formTexts)
   const { terminals } = form.values
   const [error, setError] = useState<ApiError | null>(null)
-  const [told, setTold] = useState<string | null>(null)
+  const [fileMessage, setFileMessage] = useState<string | null>(null)
   const set = (list: CampaignTerminal[], message: string | null) => {
     form.setFieldValue('terminals', list)
     form.clearFieldError('terminals')
-    setTold(message)
+    setFileMessage(message)
   }
   const read = async (file: File) => {
-    const { terminals: read, faults } = readTerminalsFile(await file.text())
+    const { terminals: read, errors } = readTerminalsFile(await file.text())
     setError(
-      faults.length > 0
+      errors.length > 0
         ? new ApiError(
             400,
-            faults.map(fault => faultText(fault, texts.fault)),
+            errors.map(error => errorText(error, texts.error)),
             null,
           )
         : null,
     )
-    if (faults.length > 0) return null
+    if (errors.length > 0) return null
     const before = isGrowing ? terminals : []
     const after = addedTerminals(before, read)
     const added = after.length - before.length
@@ -95,7 +95,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
         upload={{ fileName: null, share: 0, isSending: false, wasCancelled: false, error, send: read, cancel() {} }}
         hint={texts.file}
         guide={{ columns: texts.columns, template }}
-        mostBytes={mostBytes}
+        maxBytes={maxBytes}
         isDisabled={!isOpen('terminals')}
       />
       {form.errors.terminals && (
@@ -104,7 +104,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
         </Text>
       )}
       <Text size="sm" fw={600} role="status">
-        {told ?? texts.terminals(terminals.length)}
+        {fileMessage ?? texts.terminals(terminals.length)}
       </Text>
       {terminals.length > 0 && <Sample terminals={terminals} />}
       {terminals.length > 0 && !isGrowing && (
@@ -118,7 +118,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
   )
 }
 
-function faultText({ line, kind }: FileFault, texts: SameTexts<(typeof formTexts)['en']['fault']>): string {
+function errorText({ line, kind }: FileError, texts: SameTexts<(typeof formTexts)['en']['error']>): string {
   const text = texts[kind]
   return typeof text === 'string' ? text : text(line)
 }

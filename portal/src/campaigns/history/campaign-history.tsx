@@ -41,9 +41,9 @@ export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEn
 
 /** A bank's comment is shown with its decision, and not again at the resulting change of the whole campaign. */
 function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
-  const isTold = ({ subject, at, comment }: HistoryEntry) =>
+  const isShownWithDecision = ({ subject, at, comment }: HistoryEntry) =>
     subject === 'bank' && at === entry.at && comment === entry.comment
-  return entry.subject === 'campaign' && all.some(isTold) ? { ...entry, comment: null } : entry
+  return entry.subject === 'campaign' && all.some(isShownWithDecision) ? { ...entry, comment: null } : entry
 }
 
 function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {

@@ -32,7 +32,7 @@ const percents = ['percentage', 'merchantCompensationPercentage']
 const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const instants = ['dateFrom', 'dateTo']
 /** The maximum number of shown entries; the rest is only counted. */
-const mostListed = 5
+const maxListed = 5
 
 function useShownValue(banks: readonly Named[]): (field: string, value: unknown) => string {
   const texts = useTexts(changeTexts)
@@ -48,7 +48,7 @@ function useShownValue(banks: readonly Named[]): (field: string, value: unknown)
     if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return texts.nothing
     if (typeof value === 'boolean') return value ? texts.yes : texts.no
     if (Array.isArray(value))
-      return value.length > mostListed
+      return value.length > maxListed
         ? texts.entries(format.number(value.length))
         : format.list(value.map(element => nameOf(field, element)))
     if (percents.includes(field)) return format.percent(Number(value))

@@ -13,7 +13,7 @@ import type { Home, HomeTask } from '../types.ts'
 import { type HomeAsked, type HomeSearch, type partnersHomeQuery, type TaskKind, taskKinds } from './query.ts'
 import { homeTexts } from './texts.ts'
 
-type Given = {
+type Props = {
   query: (asked: HomeAsked) => ReturnType<typeof partnersHomeQuery>
   search: HomeSearch
   card: (task: HomeTask) => ReactNode
@@ -26,7 +26,7 @@ type Given = {
  * @param props.none shown when the person has no task
  */
 export function HomeOverview(
-  props: Given & {
+  props: Props & {
     counts: (home: Home) => ReactNode
     between?: (home: Home) => ReactNode
     none: (home: Home) => ReactNode
@@ -106,7 +106,7 @@ function Kinds({ totals, kind, onKind }: KindsGiven) {
 const soonMs = 3 * 86_400_000
 
 /** The tasks are sorted by their deadline, so each urgency is one part of the list. */
-function ByUrgency({ tasks, card }: { tasks: readonly HomeTask[] } & Pick<Given, 'card'>) {
+function ByUrgency({ tasks, card }: { tasks: readonly HomeTask[] } & Pick<Props, 'card'>) {
   const texts = useTexts(homeTexts)
   const now = useNow()
   const urgencyOf = ({ by }: HomeTask) =>
@@ -129,7 +129,7 @@ function ByUrgency({ tasks, card }: { tasks: readonly HomeTask[] } & Pick<Given,
 
 const keyOf = ({ kind, cashbackId, bankId }: HomeTask): string => [kind, cashbackId, bankId].join()
 
-function Others({ query, search, card, count }: Given & { count: number }) {
+function Others({ query, search, card, count }: Props & { count: number }) {
   const texts = useTexts(homeTexts)
   const setSearch = useSetSearch<HomeSearch>()
   const others = useQuery({ ...query({ waitsFor: 'other', page: search.others }), refetchInterval: 60_000 })

@@ -5,9 +5,9 @@ import { DateTime, Money, none, Period } from '../../ui/values.tsx'
 import type { Difference } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
 
-type Given = { item: Difference; side: 'expected' | 'found'; currency: string }
+type Props = { item: Difference; side: 'expected' | 'found'; currency: string }
 
-export function DifferenceValue({ item, side, currency }: Given): ReactNode {
+export function DifferenceValue({ item, side, currency }: Props): ReactNode {
   const texts = useTexts(reconciliationTexts)
   const value = item[side]
   if (value === null) return none

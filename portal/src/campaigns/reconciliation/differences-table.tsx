@@ -15,7 +15,7 @@ import { type DifferenceSearch, differenceKinds } from './difference-search.ts'
 import { DifferenceValue } from './difference-values.tsx'
 import { reconciliationTexts } from './texts.ts'
 
-type Given = {
+type Props = {
   cashbackId: string
   bank: ReconciledBank
   currency: string
@@ -27,7 +27,7 @@ type Given = {
  * How the reports differ from the terms and from each other. Can be filtered by kind and searched by a part of the
  * transaction id; all differences can be saved as a file.
  */
-export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Given) {
+export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Props) {
   const texts = useTexts(reconciliationTexts)
   const { total } = bank.differences
   const query = useQuery(differencesQuery({ cashbackId, bank, search }))
@@ -106,7 +106,7 @@ function useColumns(currency: string): Column<Difference>[] {
 const colourOf = (kind: DifferenceKind): string =>
   kind.startsWith('only-in') || kind === 'amount-differs' ? 'blue' : 'orange'
 
-function Filters({ bank, search, onSearch }: Pick<Given, 'bank' | 'search' | 'onSearch'>) {
+function Filters({ bank, search, onSearch }: Pick<Props, 'bank' | 'search' | 'onSearch'>) {
   const texts = useTexts(reconciliationTexts)
   const format = useFormat()
   const { byKind, total } = bank.differences

@@ -16,7 +16,7 @@ import { reconciliationTexts } from './texts.ts'
 type Tried =
   paths['/portal/cashbacks/{cashbackId}/bank-report']['post']['responses'][200]['content']['application/json']
 
-type Given = {
+type Props = {
   side: Report['side']
   /** The address for reports of this side. */
   path: string
@@ -38,7 +38,7 @@ type Given = {
  * Uploads a report in two steps: the first checks it and shows its totals and differences, the second sends it to the
  * other side.
  */
-export function ReportUpload(props: Given) {
+export function ReportUpload(props: Props) {
   const { side, path, currency, recipient, hint, fields = {}, restored = null, onChosen, onSettled } = props
 
   const texts = useTexts(reconciliationTexts)
@@ -85,7 +85,7 @@ export function ReportUpload(props: Given) {
       />
     )
   const shown = latest === 'trial' ? { ...trial, interrupted: sending.interrupted } : sending
-  return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} mostBytes={maxReportBytes} />
+  return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} maxBytes={maxReportBytes} />
 }
 
 /** Passes on a file that exists when the page opens. */
@@ -98,7 +98,7 @@ function useOnce(file: File | null, choose: (file: File) => unknown): void {
   })
 }
 
-type CheckedGiven = Pick<Given, 'side' | 'currency' | 'recipient'> & {
+type CheckedGiven = Pick<Props, 'side' | 'currency' | 'recipient'> & {
   tried: Tried
   fileName: string
   onSend(): void

@@ -16,16 +16,16 @@ import { reconciliationTexts } from './texts.ts'
 type Act =
   paths['/portal/cashbacks/{cashbackId}/settlement-act']['get']['responses'][200]['content']['application/json']
 type Bank = Act['banks'][number]
-type Given = { cashbackId: string; bankId: string }
+type Props = { cashbackId: string; bankId: string }
 
 /** The settlement act with a bank, to read, print and download. */
-export function SettlementAct(given: Given) {
-  const query = useQuery(settlementActQuery(given))
+export function SettlementAct(props: Props) {
+  const query = useQuery(settlementActQuery(props))
   return (
     <Loaded query={query}>
       {act => (
         <Stack gap="lg">
-          <ActButtons {...given} />
+          <ActButtons {...props} />
           {act.banks.map(bank => (
             <BankAct key={bank.id} act={act} bank={bank} />
           ))}
@@ -35,7 +35,7 @@ export function SettlementAct(given: Given) {
   )
 }
 
-function ActButtons({ cashbackId, bankId }: Given) {
+function ActButtons({ cashbackId, bankId }: Props) {
   const { act: texts } = useTexts(reconciliationTexts)
   const { language, timeZone } = usePreferences()
   const notify = useNotify()

@@ -9,7 +9,7 @@ import { useCampaignChanged } from '../queries.ts'
 
 export type AnswerDraft = { comment: string; file: File | null }
 
-type Given = {
+type Props = {
   campaign: Pick<CampaignDetails, 'cashbackId' | 'country'>
   bank: Pick<ReconciledBank, 'id' | 'name'>
   draft: Draft<AnswerDraft>
@@ -18,7 +18,7 @@ type Given = {
 const nothing: AnswerDraft = { comment: '', file: null }
 
 /** Sends the merchant's own report with a comment for the bank; both are kept in the browser until they are sent. */
-export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: Given) {
+export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: Props) {
   const { room: texts } = useTexts(campaignPageTexts)
   const changed = useCampaignChanged()
   const [values, setValues] = useState(draft.restored?.values ?? nothing)

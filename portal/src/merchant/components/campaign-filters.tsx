@@ -9,12 +9,12 @@ import { homeQuery } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { merchantTexts } from '../texts.ts'
 
-type Given = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
+type Props = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
 
 const nothing = { name: undefined, group: undefined, status: undefined, from: undefined, to: undefined }
 
 /** The filters of the table of campaigns. */
-export function CampaignFilters({ search, onSearch }: Given) {
+export function CampaignFilters({ search, onSearch }: Props) {
   const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group, status: undefined })
   return (
@@ -24,7 +24,7 @@ export function CampaignFilters({ search, onSearch }: Given) {
   )
 }
 
-function StatusSelect({ search: { group, status }, onSearch }: Given) {
+function StatusSelect({ search: { group, status }, onSearch }: Props) {
   const { campaigns: texts } = useTexts(merchantTexts)
   const { status: label } = useTexts(listTexts)
   const names = useTexts(statusTexts).campaign

@@ -18,7 +18,7 @@ import { editTexts } from '../edit-texts.ts'
 import { campaignQuery, type ReadCampaign, useCampaignChanged } from '../queries.ts'
 import { StaleNotice } from './stale-notice.tsx'
 
-type Given = {
+type Props = {
   /** The version that the edit started from. */
   base: ReadCampaign
   /** Changes made before; without it, those of the stored draft. */
@@ -30,8 +30,8 @@ type Given = {
 }
 
 /** The form of an edit. Only the changed fields are kept as a draft and sent. */
-export function EditForm(given: Given) {
-  const { base, changes, onBase, directory, invitable } = given
+export function EditForm(props: Props) {
+  const { base, changes, onBase, directory, invitable } = props
   const texts = useTexts(formTexts)
   const session = useSession()
   const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base, changes)
@@ -132,7 +132,7 @@ async function send({ cashbackId, etag }: ReadCampaign, body: object): Promise<b
 }
 
 /** Banks that are invited already stay visible, even if they could not be invited any more. */
-function choices(base: ReadCampaign, invitable: Given['invitable']): { id: string; name: string }[] {
+function choices(base: ReadCampaign, invitable: Props['invitable']): { id: string; name: string }[] {
   const others = invitable.filter(({ id }) => base.banks.every(bank => bank.id !== id))
   return [...base.banks, ...others].toSorted((one, other) => one.name.localeCompare(other.name))
 }

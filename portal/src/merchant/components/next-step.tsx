@@ -12,10 +12,10 @@ import { useAccept, useSettle } from '../mutations.ts'
 import { type AnswerDraft, AnswerForm } from './answer-form.tsx'
 import { PayButton } from './pay-button.tsx'
 
-type Given = { campaign: CampaignDetails; bank: ReconciledBank }
+type Props = { campaign: CampaignDetails; bank: ReconciledBank }
 
 /** Shows who must act next in the reconciliation with a bank, with the actions if it is the merchant. */
-export function NextStep({ campaign, bank }: Given) {
+export function NextStep({ campaign, bank }: Props) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const mayChange = useMayChange()
@@ -32,7 +32,7 @@ export function NextStep({ campaign, bank }: Given) {
 
 type Texts = SameTexts<(typeof campaignPageTexts)['en']['room']>
 
-function stepText({ campaign, bank }: Given, texts: Texts, format: Format): string {
+function stepText({ campaign, bank }: Props, texts: Texts, format: Format): string {
   const { status, dateTo, expectedCompensation, country } = campaign
   const invited = campaign.banks.find(({ id }) => id === bank.id)
   const stage = bank.bankReportingStatus
@@ -49,7 +49,7 @@ function stepText({ campaign, bank }: Given, texts: Texts, format: Format): stri
   return status === 'paymentConfirmed' ? texts.settledPaid(amount) : texts.settledOver
 }
 
-function StepActions({ campaign, bank }: Given) {
+function StepActions({ campaign, bank }: Props) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
@@ -82,12 +82,12 @@ const partOf = (campaign: CampaignDetails, bank: ReconciledBank) => ({
 })
 
 /** Accepts the bank's report, or answers it with an own one. The input of an answer survives a reload of the page. */
-function Answer({ campaign, bank }: Given) {
+function Answer({ campaign, bank }: Props) {
   const draft = useDraft<AnswerDraft>(`own-report/${campaign.cashbackId}/${bank.id}`)
   return draft.isRead && <AnswerButtons campaign={campaign} bank={bank} draft={draft} />
 }
 
-function AnswerButtons({ campaign, bank, draft }: Given & { draft: Draft<AnswerDraft> }) {
+function AnswerButtons({ campaign, bank, draft }: Props & { draft: Draft<AnswerDraft> }) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)

@@ -37,13 +37,13 @@ function Pay({ campaign, banks }: { campaign: CampaignDetails; banks: readonly R
 const olderTag = (one: string | null, other: string | null): string | null =>
   other !== null && Number(other.slice(1, -1)) < Number(one?.slice(1, -1)) ? other : one
 
-type Given = {
+type Props = {
   campaign: Pick<CampaignDetails, 'expectedCompensation' | 'country'>
   banks: readonly ReconciledBank[]
 }
 
 /** The merchant's compensation to each settled bank, and the total. */
-function Amounts({ campaign: { expectedCompensation, country }, banks }: Given) {
+function Amounts({ campaign: { expectedCompensation, country }, banks }: Props) {
   const texts = useTexts(campaignPageTexts)
   const currency = country.currency.code
   return (

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { useTellStale } from '../../campaigns/detail/stale.tsx'
+import { useShowStale } from '../../campaigns/detail/stale.tsx'
 import { segmentQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -23,7 +23,7 @@ import { useCampaignChanged } from '../queries.ts'
 type Malformed = { count: number; lines: number[] }
 type Formed = { notTaken: { malformed: Malformed } }
 
-const mostBytes = 256 * 1024 * 1024
+const maxBytes = 256 * 1024 * 1024
 const guide = (customerId: string) => ({
   columns: { customerId },
   template: { fileName: 'segment-template.csv', rows: [['C-000001'], ['C-000002']] },
@@ -101,7 +101,7 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const { cashbackId, status, dateTo } = campaign
   const now = useNow()
   const notify = useNotify()
-  const tellStale = useTellStale()
+  const showStale = useShowStale()
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
@@ -109,7 +109,7 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
     headers: ifMatch(campaign.etag),
     onError(error) {
       if (!isApiError(error, 412)) return
-      tellStale(campaign)
+      showStale(campaign)
       void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),
@@ -128,7 +128,7 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
       <Text size="sm" c="dimmed" mb="md">
         {isFirst ? texts.firstText : texts.replaceText}
       </Text>
-      <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} guide={guide(texts.column)} />
+      <FileUpload upload={upload} hint={texts.hint} maxBytes={maxBytes} guide={guide(texts.column)} />
       {malformed && <MalformedNotice malformed={malformed} />}
     </Card>
   )

@@ -8,7 +8,7 @@ import { LinkButton } from '../../ui/links.tsx'
 import { editTexts } from '../edit-texts.ts'
 import type { ReadCampaign } from '../queries.ts'
 
-type Given = {
+type Props = {
   base: ReadCampaign
   newer: ReadCampaign
   mine: Partial<CampaignValues>
@@ -20,7 +20,7 @@ type Given = {
  * Shown when somebody else has saved first (412): lists the fields that they changed, shows the newer version, and lets
  * the person continue or stop.
  */
-export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Given) {
+export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
   const texts = useTexts(editTexts)
   const format = useFormat()
   const { timeZone } = usePreferences()

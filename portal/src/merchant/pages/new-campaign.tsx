@@ -54,9 +54,9 @@ function CopyForm({ directory, cashbackId }: { directory: Directory; cashbackId:
   return <Loaded query={source}>{campaign => <NewCampaignForm directory={directory} source={campaign} />}</Loaded>
 }
 
-type Given = { directory: Directory; source: CampaignDetails | null }
+type Props = { directory: Directory; source: CampaignDetails | null }
 
-function NewCampaignForm({ directory, source }: Given) {
+function NewCampaignForm({ directory, source }: Props) {
   const texts = useTexts(formTexts)
   const { created } = useTexts(editTexts)
   const { timeZone } = usePreferences()

@@ -34,9 +34,9 @@ export function RoomPage() {
 }
 
 type Query = Parameters<typeof ReconciliationFigures>[0]['query']
-type Given = { campaign: CampaignDetails; banks: readonly ReconciledBank[]; query: Query }
+type Props = { campaign: CampaignDetails; banks: readonly ReconciledBank[]; query: Query }
 
-function Room({ campaign, banks, query }: Given) {
+function Room({ campaign, banks, query }: Props) {
   const texts = useTexts(campaignPageTexts)
   const { act } = useTexts(reconciliationTexts)
   const { bankId } = route.useParams()

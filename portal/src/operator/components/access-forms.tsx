@@ -9,7 +9,7 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { PartnerSelect } from './partner-select.tsx'
@@ -50,7 +50,7 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
     },
     validate: { partner: (code, { kind }) => (kind !== 'platform' && code === '' ? texts.fillIn : null) },
   })
-  const { place, rest } = useFaults(form, userFields)
+  const { place, rest } = useFieldErrors(form, userFields)
   const { kind, partner, login, role, password } = form.values
   const fresh = useFreshFactor()
   const save = useMutation({
@@ -135,7 +135,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
     initialValues: { ...firstOwner(owner), role: 'ADMIN' as const, label: '' },
     validate: { partner: code => (code === '' ? texts.fillIn : null) },
   })
-  const { place, rest } = useFaults(form, credentialFields)
+  const { place, rest } = useFieldErrors(form, credentialFields)
   const { kind, partner, role, label } = form.values
   const fresh = useFreshFactor()
   const issue = useMutation({

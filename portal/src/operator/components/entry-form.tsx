@@ -11,7 +11,7 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Failure } from '../../ui/states.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { ChangeList } from './change-list.tsx'
@@ -62,7 +62,7 @@ export function EntryForm<Values>(props: {
   const { partners: texts } = useTexts(operatorTexts)
   const notify = useNotify()
   const changed = useOperatorChanged()
-  const { place, rest } = useFaults(form, fields)
+  const { place, rest } = useFieldErrors(form, fields)
   const [changes, setChanges] = useState<Change[] | null>(null)
   const save = useMutation({
     mutationFn: () => onSave({ dryRun: false }),

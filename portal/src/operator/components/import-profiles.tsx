@@ -13,8 +13,8 @@ type Imported = { imported: number; duplicates: number; rejected: number; reject
 /** What to import after the trial: the whole file, or only its valid lines. */
 type Load = 'all' | 'valid'
 
-const mostBytes = 1024 * 1024 * 1024
-const mostShown = 20
+const maxBytes = 1024 * 1024 * 1024
+const maxShown = 20
 const template = {
   fileName: 'profiles.csv',
   rows: [['8999900000000000017', '+380671234567', '1234', 'LPA:1$smdp.example.com$ABCDE-12345']],
@@ -24,10 +24,10 @@ const template = {
 function readImport(text: string): Imported {
   const rejects: Reject[] = []
   let result = { imported: 0, duplicates: 0, rejected: 0 }
-  for (const line of text.split('\n').filter(Boolean)) {
-    const told = JSON.parse(line) as { reject?: Reject; result?: typeof result }
-    if (told.reject && rejects.length < mostShown) rejects.push(told.reject)
-    if (told.result) result = told.result
+  for (const lineText of text.split('\n').filter(Boolean)) {
+    const line = JSON.parse(lineText) as { reject?: Reject; result?: typeof result }
+    if (line.reject && rejects.length < maxShown) rejects.push(line.reject)
+    if (line.result) result = line.result
   }
   return { ...result, rejects }
 }
@@ -90,7 +90,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
         <FileUpload
           upload={choose}
           hint={texts.importHint}
-          mostBytes={mostBytes}
+          maxBytes={maxBytes}
           guide={{ columns: texts.columns, template }}
         />
       )}
@@ -130,17 +130,17 @@ function Rejected({ tried: { imported, rejected, rejects } }: { tried: Imported 
   const format = useFormat()
   const rules: Record<string, string> = texts.rules
   return (
-    <Alert color="red" title={texts.faults(rejected)}>
-      {imported > 0 && texts.faultsText}
+    <Alert color="red" title={texts.errors(rejected)}>
+      {imported > 0 && texts.errorsText}
       <List size="sm" mt="xs">
         {rejects.map(({ lineNumber, column, rule, reason }) => (
           <List.Item key={lineNumber}>
             {column === 'line'
-              ? texts.lineFault(format.number(lineNumber), rules[rule] ?? reason)
-              : texts.fault(format.number(lineNumber), column, rules[rule] ?? reason)}
+              ? texts.lineError(format.number(lineNumber), rules[rule] ?? reason)
+              : texts.error(format.number(lineNumber), column, rules[rule] ?? reason)}
           </List.Item>
         ))}
-        {rejected > rejects.length && <List.Item>{texts.moreFaults(rejected - rejects.length)}</List.Item>}
+        {rejected > rejects.length && <List.Item>{texts.moreErrors(rejected - rejects.length)}</List.Item>}
       </List>
     </Alert>
   )

@@ -142,7 +142,7 @@ export function MerchantForm({ entry, onCreated }: FormProps<Merchant['entry']>)
   })
   const { values } = form
   const { code, name } = values
-  const given = {
+  const props = {
     ...values,
     domain: listOf(values.domain),
     merchantCategoryCode: listOf(values.merchantCategoryCode),
@@ -154,7 +154,7 @@ export function MerchantForm({ entry, onCreated }: FormProps<Merchant['entry']>)
       fields={merchantFields}
       name={name}
       isNew={!entry}
-      onSave={saveEntry('merchants', entry, given)}
+      onSave={saveEntry('merchants', entry, props)}
       onSaved={onCreated && (() => onCreated({ code, name }))}
     >
       {!entry && <CodeInput {...form.getInputProps('code')} />}

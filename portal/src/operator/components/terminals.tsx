@@ -52,7 +52,7 @@ export function Terminals({ code }: { code: string }) {
 }
 
 const fileName = 'terminals.csv'
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 const template = {
   fileName,
   rows: [['T-0001', 'Shop 1', 'Kyiv Main St 1', 'M-77', 'GROCER']],
@@ -113,7 +113,7 @@ function ReplaceTerminals({ code }: { code: string }) {
         <FileUpload
           upload={upload}
           hint={texts.terminalsFile}
-          mostBytes={mostBytes}
+          maxBytes={maxBytes}
           guide={{ columns: texts.terminalColumns, template }}
         />
       )}

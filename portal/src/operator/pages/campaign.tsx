@@ -37,9 +37,9 @@ export function CampaignPage() {
   )
 }
 
-type Given = { campaign: CampaignWithHistory; query: ReturnType<typeof useQuery<CampaignWithHistory>> }
+type Props = { campaign: CampaignWithHistory; query: ReturnType<typeof useQuery<CampaignWithHistory>> }
 
-function Whole({ campaign, query }: Given) {
+function Whole({ campaign, query }: Props) {
   const names = useNames()
   const { campaigns: texts } = useTexts(operatorTexts)
   const { retailer, createdByType } = campaign
@@ -81,7 +81,7 @@ function Whole({ campaign, query }: Given) {
   )
 }
 
-function Complete({ campaign: { cashbackId, status } }: Pick<Given, 'campaign'>) {
+function Complete({ campaign: { cashbackId, status } }: Pick<Props, 'campaign'>) {
   const { campaigns: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
   const changed = useOperatorChanged()

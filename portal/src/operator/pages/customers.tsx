@@ -91,7 +91,7 @@ function Find() {
   )
 }
 
-const mostBytes = 1024 * 1024 * 1024
+const maxBytes = 1024 * 1024 * 1024
 const guide = (customerId: string) => ({
   columns: { customerId },
   template: { fileName: 'customers.csv', rows: [['C-000001'], ['C-000002']] },
@@ -132,7 +132,7 @@ function Import({ banks }: { banks: readonly { code: string; name: string }[] })
         <FileUpload
           upload={upload}
           hint={texts.importHint}
-          mostBytes={mostBytes}
+          maxBytes={maxBytes}
           guide={guide(texts.column)}
           isDisabled={bank === ''}
         />

@@ -20,7 +20,7 @@ const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('p
  * Compares the availability of every tariff with what was last reported. It counts no profiles; each tariff costs a few
  * index probes. The first result for a tariff is only stored.
  */
-export async function tellAvailability({ database, clock }: Deps): Promise<false> {
+export async function reportAvailability({ database, clock }: Deps): Promise<false> {
   const now = clock.now()
   const tariffs = await database.query<{ tariffId: number }>('select tariff_id as "tariffId" from tariffs')
   const free = await findFree(database, new Map(tariffs.map(({ tariffId }) => [tariffId, null])), now)
@@ -68,7 +68,7 @@ const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } a
 >
 
 /** Compares the levels of the stock desk with those last reported. */
-export async function tellStockLevels({ database, clock }: Deps): Promise<false> {
+export async function reportStockLevels({ database, clock }: Deps): Promise<false> {
   const desk = await readStockDesk({ database, clock })
   const now = clock.now()
   await database.transaction(async transaction => {

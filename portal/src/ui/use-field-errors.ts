@@ -1,7 +1,7 @@
 import type { UseFormReturnType } from '@mantine/form'
 import { useCallback, useState } from 'react'
 import { isApiError } from '../api/errors.ts'
-import { faultsByField } from '../api/faults.ts'
+import { errorsByField } from '../api/field-errors.ts'
 import { ruleTexts } from '../api/rule-texts.ts'
 import { usePreferences } from '../i18n/preferences.tsx'
 
@@ -17,7 +17,7 @@ const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolea
  *
  * @param fields the form's fields in the order of the page, named as the platform names them
  */
-export function useFaults<Values, Field extends string>(
+export function useFieldErrors<Values, Field extends string>(
   form: UseFormReturnType<Values>,
   fields: readonly Field[],
 ): { place(error: unknown): void; rest: unknown } {
@@ -26,7 +26,7 @@ export function useFaults<Values, Field extends string>(
   const place = useCallback(
     (error: unknown) => {
       if (!isApiError(error, 400, 409)) return setRest(error)
-      const { byField, others } = faultsByField(error, fields, language)
+      const { byField, others } = errorsByField(error, fields, language)
       // An empty field breaks many rules, but one message is enough.
       const fillIn = ruleTexts.given[language]({})
       const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])

@@ -66,7 +66,7 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
  *
  * @param before what the banks of the file saw before the apply
  */
-export async function tellCatalogueChanged(transaction: Queryable, changes: Changes, before: Sights): Promise<void> {
+export async function recordCatalogueChanged(transaction: Queryable, changes: Changes, before: Sights): Promise<void> {
   const operators = changes.codes('operator')
   const tariffs = changes.codes('tariff').map(code => {
     const [operatorCode = '', tariffCode = ''] = code.split('/')
@@ -123,7 +123,7 @@ function bounded(operators: readonly string[], tariffs: readonly TariffCode[]) {
 }
 
 /** Tells merchants, and the banks of their campaigns that use these terminals, how many there are now. */
-export async function tellTerminalsChanged(
+export async function recordTerminalsChanged(
   transaction: Queryable,
   changed: ReadonlyMap<string, TerminalsChange>,
 ): Promise<void> {

@@ -3,15 +3,15 @@
  * values.
  */
 import type { Language } from '../i18n/language.ts'
-import type { ApiError, Fault } from './errors.ts'
+import type { ApiError, FieldError } from './errors.ts'
 import { ruleTexts } from './rule-texts.ts'
 
 /**
  * A broken rule in the person's language. A rule of a newer platform, which this portal does not know, keeps the
  * platform's text.
  */
-export function faultText(
-  { rule, params, message }: Pick<Fault, 'rule' | 'params' | 'message'>,
+export function fieldErrorText(
+  { rule, params, message }: Pick<FieldError, 'rule' | 'params' | 'message'>,
   language: Language,
 ): string {
   return ruleTexts[rule]?.[language](params) ?? message
@@ -24,19 +24,19 @@ export function faultText(
  *   above it, unless the nested field is in the list itself
  * @returns the text for each field, and the messages that belong to no field
  */
-export function faultsByField<Field extends string>(
+export function errorsByField<Field extends string>(
   error: ApiError,
   fields: readonly Field[],
   language: Language,
 ): { byField: Partial<Record<Field, string>>; others: string[] } {
   const byField: Partial<Record<Field, string>> = {}
   const placed = new Set<string>()
-  for (const fault of error.faults) {
-    const field = nearestField(fault.field, fields)
+  for (const fieldError of error.fieldErrors) {
+    const field = nearestField(fieldError.field, fields)
     if (!field) continue
-    placed.add(fault.message)
-    const text = faultText(fault, language)
-    const line = fault.field === field ? text : `${fault.field.slice(field.length + 1)}: ${text}`
+    placed.add(fieldError.message)
+    const text = fieldErrorText(fieldError, language)
+    const line = fieldError.field === field ? text : `${fieldError.field.slice(field.length + 1)}: ${text}`
     byField[field] = byField[field] ? `${byField[field]}; ${line}` : line
   }
   return { byField, others: error.messages.filter(message => !placed.has(message)) }
