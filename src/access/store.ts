@@ -64,9 +64,10 @@ export async function findCredential(database: Queryable, clientId: string): Pro
 }
 
 /** A part of a statement that tells of the credentials which its part `changed` gives. */
-const tellingCredential = (type: EventTypeName): string =>
+const tellingCredential = (type: EventTypeName, at?: string): string =>
   tellingEvents({
     type,
+    ...(at !== undefined && { at }),
     from: 'changed',
     to: { bank: 'bank_id', merchant: 'merchant_id', platform: true },
     text: `'{"clientId":' || to_json(client_id) || ',"label":' || to_json(label) || ',"role":' || to_json(role)
@@ -160,6 +161,10 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
   return ended ?? null
 }
 
+/** By the rules' clock, however late it is told. An overlap ends by real time. */
+const anHourBefore = `(previous_valid_until - interval '1 hour'
+  + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
+
 /**
  * Tells of old secrets that end within the hour, once for each overlap that is longer than that.
  *
@@ -179,7 +184,7 @@ export async function tellOverlapsEnding(database: Database): Promise<false> {
          where previous_valid_until > $1 and previous_valid_until <= moved.reached and revoked_at is null
            and coalesce(previous_valid_until - previous_replaced_at > interval '1 hour', true)
        )
-       ${tellingCredential('credential.overlap_ending')}`,
+       ${tellingCredential('credential.overlap_ending', anHourBefore)}`,
       [position.reached],
     )
   })

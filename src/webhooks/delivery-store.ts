@@ -127,7 +127,7 @@ export async function recordAttempt(
       text: `
         update webhook_deliveries set state = $4, failures = $5, leased_until = null,
           next_attempt_at = case when $4 = 'pending' then now() + coalesce($6::float8, 0) * interval '1 millisecond' end
-        where delivery_id = $1 and day = $2 and attempts = $3 and state = 'pending'`,
+        where delivery_id = $1 and day = $2 and attempts = $3 and (state = 'pending' or state = 'skipped' and $4 = 'delivered')`,
     },
     [deliveryId, day, attempt, next.state, next.failures, next.waitMs],
   )

@@ -18,7 +18,7 @@ import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
 import { addDuration } from '../text/duration.ts'
-import { readInstant } from '../text/instant.ts'
+import { isDateAlone, readInstant } from '../text/instant.ts'
 import { attemptDelivery, type DeliveringDeps, testEndpoint } from './delivering.ts'
 import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
@@ -297,7 +297,8 @@ const positionOf = ({ createdAt, endpointId }: Endpoint): Position => [createdAt
 const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Position): boolean =>
   at === atBefore ? id > idBefore : at > atBefore
 
-const maxOverlapMs = 7 * 86_400_000
+const dayMs = 86_400_000
+const maxOverlapMs = 7 * dayMs
 
 /** @throws DomainError 'invalid' */
 export function readOverlap(text = 'PT24H'): number {
@@ -307,12 +308,12 @@ export function readOverlap(text = 'PT24H'): number {
   return ms
 }
 
-/** @throws DomainError 'invalid' */
-export function readEdge(field: string, input: number | string): number | Date {
+/** A date alone is that whole day, UTC. @throws DomainError 'invalid' */
+export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
   if (typeof input === 'number') return input
   const at = readInstant(input)
   if (at === null) throw new DomainError('invalid', [`${field} must be a sequence or an instant`])
-  return at
+  return field === 'to' && isDateAlone(input) ? new Date(at.getTime() + dayMs - 1) : at
 }
 
 type TestRequest = FastifyRequest<{ Params: { endpointId: string }; Body: { type?: string } }>

@@ -31,6 +31,7 @@ export function replayEvents(
   given: Replay,
 ): Promise<{ replayId: string; deliveries: number }> {
   requireTypes(given)
+  requireOrder(given)
   return database.transaction(async transaction => {
     const endpoint = await lockEnabled(transaction, account, given.endpointId)
     const replay = await rangeOf(transaction, endpoint, given)
@@ -48,6 +49,11 @@ function requireTypes({ types }: Replay): void {
   const unknown = types?.find(type => !isTypeFilter(type))
   if (unknown !== undefined)
     throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
+}
+
+function requireOrder({ from, to }: Replay): void {
+  const isReversed = typeof from === typeof to && to !== null && to < from
+  if (isReversed) throw new DomainError('invalid', ['to must not be before from'])
 }
 
 async function lockEnabled(transaction: Queryable, account: Account | null, endpointId: string): Promise<Endpoint> {

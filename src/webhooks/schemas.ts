@@ -154,8 +154,12 @@ const edge = (description: string) =>
   )
 export const ReplayBody = Type.Object(
   {
-    from: edge('A sequence, or an instant of `timestamp`; inclusive'),
-    to: Type.Optional(edge('A sequence, or an instant of `timestamp`; inclusive. Default: the present end')),
+    from: edge('A sequence, or an instant of `timestamp`; inclusive. A date alone means midnight UTC'),
+    to: Type.Optional(
+      edge(
+        'A sequence, or an instant of `timestamp`; inclusive. A date alone means the end of that day, UTC. Default: the present end',
+      ),
+    ),
     types: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,

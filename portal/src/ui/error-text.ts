@@ -31,6 +31,9 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   const isKnown = status in errors
   if (code === 'campaign-state' && problems.length === 0)
     return { title: errors.title, text: errors.campaignState, details: [], requestId: null, isPassing: false }
+  const ofCode = errors.codes[code as keyof typeof errors.codes]
+  if (ofCode !== undefined)
+    return { title: errors.title, text: ofCode, details: [], requestId: null, isPassing: code === 'feed-restarted' }
   const named =
     problems.length > 0 ? problems.map(problem => problemText(problem, language)) : messagesOf(error, language)
   return {

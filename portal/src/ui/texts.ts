@@ -20,6 +20,11 @@ export const uiTexts = dictionary({
       403: 'You don’t have permission for this.',
       404: 'Not found. It may have been removed.',
       409: 'This conflicts with a change made in the meantime.',
+      codes: {
+        'events-removed': 'The events since then are no longer kept. Start from new events instead.',
+        'feed-restarted': 'The feed has started anew, because an older database was restored. Load the page again.',
+        'limit-reached': 'There can be no more of these. Delete one first.',
+      },
       412: 'Someone else has changed this in the meantime. Check it again.',
       413: 'This is too large.',
       429: 'Too many requests. Try again in a moment.',
@@ -113,6 +118,11 @@ export const uiTexts = dictionary({
       403: 'У вас немає доступу до цього.',
       404: 'Не знайдено. Можливо, це вже видалено.',
       409: 'Це суперечить щойно внесеним змінам.',
+      codes: {
+        'events-removed': 'Події за той час уже не зберігаються. Почніть із нових подій.',
+        'feed-restarted': 'Стрічка почалася заново, бо відновлено старішу базу даних. Перезавантажте сторінку.',
+        'limit-reached': 'Більше додати не можна. Спершу щось видаліть.',
+      },
       412: 'Тим часом хтось інший змінив ці дані. Перевірте їх ще раз.',
       413: 'Розмір завеликий.',
       429: 'Забагато запитів. Спробуйте трохи пізніше.',

@@ -1,7 +1,7 @@
 import { Group, Radio, SegmentedControl, Stack } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import { DayField, isDay } from '../ui/day-field.tsx'
@@ -40,9 +40,20 @@ export function ReplayForm(props: {
       notify.done(texts.started(deliveries))
     },
   })
+  // A double press comes before the button is off, and would send everything twice.
+  const isSent = useRef(false)
+  const send = () => {
+    if (isSent.current) return
+    isSent.current = true
+    start.mutate(undefined, {
+      onSettled: () => {
+        isSent.current = false
+      },
+    })
+  }
   const set = (change: Partial<Edges>) => setEdges(before => ({ ...before, ...change }))
   return (
-    <FormFrame action={texts.title} rest={start.error} isPending={start.isPending} onSubmit={() => start.mutate()}>
+    <FormFrame action={texts.title} rest={start.error} isPending={start.isPending} onSubmit={send}>
       <SegmentedControl
         aria-label={texts.by}
         value={by}

@@ -91,7 +91,7 @@ export const webhookTexts = dictionary({
       toHint: 'Leave it empty for “until now”',
       only: 'Events to send',
       onlys: { failed: 'Only failed ones', all: 'All' },
-      typesHint: 'Choose none for all types',
+      typesHint: 'Choose none for the events of this endpoint',
       started: (count: number) => `${counted('en', count, { one: 'delivery', other: 'deliveries' })} will be created.`,
     },
     deliveries: {
@@ -236,7 +236,7 @@ export const webhookTexts = dictionary({
       toHint: 'Залиште порожнім, щоб повторити до цього моменту',
       only: 'Що надіслати',
       onlys: { failed: 'Лише невдалі', all: 'Усі' },
-      typesHint: 'Якщо нічого не вибрати, повторяться події всіх типів',
+      typesHint: 'Якщо нічого не вибрати, повторяться події, обрані для цієї адреси',
       started: (count: number) =>
         `Буде створено ${counted('uk', count, { one: 'доставку', few: 'доставки', many: 'доставок', other: 'доставки' })}.`,
     },

@@ -59,6 +59,23 @@ test('however many workers hand a replay over, it makes at most 50 deliveries a 
   await call('DELETE', `/webhook-endpoints/${endpointId}`)
 })
 
+test('a date alone is that whole day, and a range that ends before it begins is refused', async () => {
+  await tell(3)
+  const endpointId = await makeEndpoint()
+  const replay = (body: object) => call('POST', `/webhook-endpoints/${endpointId}/replay`, { only: 'all', ...body })
+  const { body } = await call('GET', '/events?limit=1000')
+  const today = new Date().toISOString().slice(0, 10)
+  assert.equal((await replay({ from: today, to: today })).body.deliveries, body.data.length)
+  for (const [from, to] of [
+    [5, 2],
+    ['2026-11-23T10:00:00Z', '2026-11-22T10:00:00Z'],
+  ]) {
+    const refused = await replay({ from, to })
+    assert.deepEqual([refused.status, refused.body.message], [400, ['to must not be before from']])
+  }
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
 test('a replay by instants finds an event however late it was recorded', async () => {
   await database().execute(`update database_mode set mode = 'live'`)
   const at = new Date(Date.now() - 30 * 3_600_000)
