@@ -38,6 +38,8 @@ export async function prepare(connection: Queryable): Promise<void> {
     'jit = off',
     'enable_nestloop = off',
     'enable_seqscan = off',
+    // An index that holds all that is asked for is then read alone.
+    'enable_bitmapscan = off',
     `work_mem = '16MB'`,
   ])
     await connection.execute(`set ${setting}`)

@@ -81,8 +81,8 @@ const tariffs: Walk = {
 }
 
 /**
- * Walks orders by id, which is also the order of their time. The profiles that they hold are close together for each
- * tariff.
+ * Walks orders by id, which is also the order of their time. It looks up the profiles of orders that have ended. Live orders are
+ * compared where all profiles are read.
  */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',
@@ -95,10 +95,10 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
       from: `orders o left join banks b using (bank_id) left join tariffs t on t.tariff_id = o.tariff_id
         left join (
           select profile_id, tariff_id from profiles
-          where profile_id = any (array(select profile_id from orders where ${within('order_id')}))
+          where profile_id = any (array(select profile_id from orders where not (${isLive}) and ${within('order_id')}))
         ) p on p.profile_id = o.profile_id
         where ${within('o.order_id')}`,
-      rules: [...references, ...states, values, countedOtherwise(now)],
+      rules: [references, ...states, values],
       counts: {
         [booksCheck.code]: {
           free: `-count(*) filter (where o.${isLive} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
@@ -112,24 +112,40 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
   ],
 })
 
-const references = [
-  {
-    code: 'order-references',
-    broken: `(o.bank_id is not null and b.bank_id is null) or t.tariff_id is null or p.tariff_id is distinct from o.tariff_id`,
-    text: `'order ' || o.order_id || case
-      when o.bank_id is not null and b.bank_id is null then ' names a bank that does not exist'
-      when t.tariff_id is null then ' names a tariff that does not exist'
-      when p.profile_id is null then ' names a profile that does not exist'
-      else ' is of another tariff than its profile' end`,
-  },
-]
+const profileFits = `case when p.profile_id is null then ' names a profile that does not exist'
+  else ' is of another tariff than its profile' end`
 
-const countedOtherwise = (now: string) => ({
-  code: booksCheck.code,
-  broken: `o.${isLive} and (o.status <> 'reserved' or o.reserved_until > ${now}) and p.tariff_id is distinct from o.tariff_id`,
-  text: `'order ' || o.order_id || ' is ' || o.status || ' in the tariff ' || o.tariff_id || ', its profile is ' ||
-    coalesce('in the tariff ' || p.tariff_id, 'not in stock')`,
-})
+const references = {
+  code: 'order-references',
+  broken: `(o.bank_id is not null and b.bank_id is null) or t.tariff_id is null
+    or (not (o.${isLive}) and p.tariff_id is distinct from o.tariff_id)`,
+  text: `'order ' || o.order_id || case
+    when o.bank_id is not null and b.bank_id is null then ' names a bank that does not exist'
+    when t.tariff_id is null then ' names a tariff that does not exist'
+    else ${profileFits} end`,
+}
+
+/** Of the live orders `l` of a profile `p`, which may be missing. */
+const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
+const otherTariffRules = (now: string) => {
+  const others = `from orders o where o.profile_id = l.profile_id and o.${isLive} and p.tariff_id is distinct from o.tariff_id`
+  const counted = `(o.status <> 'reserved' or o.reserved_until > ${now})`
+  // Those of no tariff are told where the orders are read.
+  const ofTariff = 'exists (select from tariffs t where t.tariff_id = o.tariff_id)'
+  return [
+    {
+      code: 'order-references',
+      broken: `l.orders > 0 and (${ofOtherTariff}) and exists (select ${others} and ${ofTariff})`,
+      text: `(select string_agg('order ' || o.order_id || ${profileFits}, '; ' order by o.order_id) ${others} and ${ofTariff})`,
+    },
+    {
+      code: booksCheck.code,
+      broken: `l.orders > 0 and (${ofOtherTariff}) and exists (select ${others} and ${counted})`,
+      text: `(select string_agg('order ' || o.order_id || ' is ' || o.status || ' in the tariff ' || o.tariff_id || ', its profile is ' ||
+        coalesce('in the tariff ' || p.tariff_id, 'not in stock'), '; ' order by o.order_id) ${others} and ${counted})`,
+    },
+  ]
+}
 
 const stateRule = (column: string, what: string, words: readonly string[]) => ({
   code: 'order-states',
@@ -166,23 +182,25 @@ const profiles = (now: string): Walk => ({
   reads: within => [
     {
       of: 'profiles',
-      from: `profiles p
-        left join (select profile_id, count(*) as orders from orders where ${isLive} and ${within('profile_id')} group by profile_id) l
-          using (profile_id)
-        left join stock_positions s on s.tariff_id = p.tariff_id
-        where ${within('p.profile_id')}`,
+      from: `(select profile_id, tariff_id from profiles where ${within('profile_id')}) p
+        full join (
+          select profile_id, count(*) as orders, min(tariff_id) as first_tariff, max(tariff_id) as last_tariff
+          from orders where ${isLive} and ${within('profile_id')} group by profile_id
+        ) l on l.profile_id = p.profile_id
+        left join stock_positions s on s.tariff_id = p.tariff_id`,
       rules: [
+        ...otherTariffRules(now),
         {
           code: 'live-orders',
           broken: 'coalesce(l.orders, 0) > 1',
-          text: `(select 'profile ' || p.profile_id || ' is on the live orders ' || string_agg(order_id::text, ', ' order by order_id)
-            from orders o where o.profile_id = p.profile_id and ${isLive})`,
+          text: `(select 'profile ' || l.profile_id || ' is on the live orders ' || string_agg(order_id::text, ', ' order by order_id)
+            from orders o where o.profile_id = l.profile_id and ${isLive})`,
         },
         {
           code: booksCheck.code,
-          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = p.profile_id and ${isLive}
+          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = l.profile_id and ${isLive}
             and (status <> 'reserved' or reserved_until > ${now})) > 1`,
-          text: `'profile ' || p.profile_id || ' counts more than once'`,
+          text: `'profile ' || l.profile_id || ' counts more than once'`,
         },
         {
           code: 'lost-profiles',
@@ -192,7 +210,7 @@ const profiles = (now: string): Walk => ({
             from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = p.tariff_id)`,
         },
       ],
-      counts: { [booksCheck.code]: { profiles: 'count(*)', free: 'count(*)' } },
+      counts: { [booksCheck.code]: { profiles: 'count(p.profile_id)', free: 'count(p.profile_id)' } },
     },
   ],
 })
