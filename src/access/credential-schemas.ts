@@ -1,12 +1,22 @@
 /** Shapes of credentials, for the operator and for those who manage an account. */
 import Type from 'typebox'
 import { realNow } from '../clock.ts'
-import { broken } from '../error-rules.ts'
+import { broken, mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
 
+const longestLabel = 200
+/** What people call a credential. It stands in lists and logs, so it is one line. */
+export const credentialLabel = Type.String({
+  maxLength: longestLabel,
+  pattern: '^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]*$',
+  ...mustBe('one-line-or-empty', { max: longestLabel }),
+  default: '',
+  description: 'For people',
+  examples: ['Core banking'],
+})
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import type { RefusalSums, Refused } from '../audit-log/refusal-sums.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -210,7 +210,7 @@ export async function endAccess(transaction: Queryable, userId: string): Promise
   return (await endSessions(transaction, userId)) > 0
 }
 
-/** Disables a user, whoever it is; sessions and links end. @throws DomainError 'not-found' when there is no such login */
+/** Disables a user, whoever it is; sessions and links end, also those that the user made for others. @throws DomainError 'not-found' when there is no such login */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
     const ended = await store.markDisabled(transaction, login)
@@ -218,16 +218,22 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
     await endAccess(transaction, ended.userId)
     const change = { disabled: [false, true] } as const
     const fact = { action: 'user.disabled', object: user(ended.userId), owner: accountOf(ended), change }
-    await tellEntries(transaction, origin, ended.isNew ? [fact] : [])
+    await tellEntries(transaction, origin, [...(ended.isNew ? [fact] : []), ...withdrawals(ended.withdrawn)])
     await notify(transaction, 'access')
   })
 }
 
+/** What the audit log tells of invitations that are withdrawn because whoever made them lost access. */
+export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
+  withdrawn.map(({ invitationId, ...owner }) => ({
+    action: 'invitation.withdrawn',
+    object: { type: 'invitation', id: invitationId },
+    owner: accountOf(owner),
+  }))
+
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
-  const holder = await store.findUser(database, { login })
-  return new DomainError('conflict', [
-    broken('login', holder?.disabled ? 'login-of-disabled' : 'login-taken', { login }),
-  ])
+  const isOfDisabled = await store.isLoginOfDisabled(database, login)
+  return new DomainError('conflict', [broken('login', isOfDisabled ? 'login-of-disabled' : 'login-taken', { login })])
 }
 
 const credential = (id: string) => ({ type: 'credential', id })

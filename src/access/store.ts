@@ -3,6 +3,7 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import type { EventTypeName } from '../events/catalogue.ts'
 import { tellingEvents } from '../events/event-writing.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
+import { loginKey } from './login-key.ts'
 import { type AccountOwner, type CredentialOwner, ownerId, ownerIds } from './owners.ts'
 import { type Mfa, policyOf } from './policy/policy-store.ts'
 
@@ -255,7 +256,7 @@ export async function findUser(database: Queryable, by: { login: string } | { us
   }
 }
 
-/** @returns false when the login is taken */
+/** @returns false when the login, or one that looks like it, is taken */
 export async function insertUser(
   database: Queryable,
   user: {
@@ -269,12 +270,13 @@ export async function insertUser(
   },
 ): Promise<boolean> {
   const made = await database.execute(
-    `insert into portal_users (user_id, bank_id, merchant_id, login, role, password_hash, email, language, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now()) on conflict (login) do nothing`,
+    `insert into portal_users (user_id, bank_id, merchant_id, login, login_key, role, password_hash, email, language, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now()) on conflict do nothing`,
     [
       user.userId,
       ...ownerIds(user.owner),
       user.login,
+      loginKey(user.login),
       user.role,
       user.passwordHash,
       user.email ?? null,
@@ -284,16 +286,41 @@ export async function insertUser(
   return made === 1
 }
 
-/** @returns null when there is no such login */
+/** Whether the holder of the login, or of one that looks like it, is disabled. */
+export async function isLoginOfDisabled(database: Queryable, login: string): Promise<boolean> {
+  const found = await database.query(
+    'select from portal_users where (login = $1 or login_key = $2) and disabled_at is not null',
+    [login, loginKey(login)],
+  )
+  return found.length > 0
+}
+
+/** An invitation that was withdrawn, and whose account it is of. */
+export type Withdrawn = PartnerOwner & { invitationId: string }
+
+/**
+ * Parts of a statement: those links are gone that the person `id` made for others, where `condition` holds. `withdrawn` gives the
+ * invitations that could still be accepted.
+ */
+export const withdrawingLinks = (id: string, condition = 'true'): string => `
+  gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),
+  resets as (delete from password_resets where made_by = ${id} and ${condition}),
+  withdrawn as (
+    select coalesce(json_agg(json_build_object('invitationId', invitation_id, 'bankId', bank_id, 'merchantId', merchant_id)), '[]')
+      as invitations from gone where expires_at > now()
+  )`
+
+/** Disables a person, whose links for others are withdrawn. @returns null when there is no such login */
 export async function markDisabled(
   transaction: Queryable,
   login: string,
-): Promise<(Ended & { userId: string }) | null> {
-  const [ended] = await transaction.query<Ended & { userId: string }>(
+): Promise<(Ended & { userId: string; withdrawn: Withdrawn[] }) | null> {
+  const [ended] = await transaction.query<Ended & { userId: string; withdrawn: Withdrawn[] }>(
     `with before as (select * from portal_users where login = $1 for update), disabled as (
        update portal_users set disabled_at = greatest(now(), created_at) where login = $1 and disabled_at is null
-     )
-     select user_id as "userId", ${ownerColumns}, disabled_at is null as "isNew" from before`,
+     ), ${withdrawingLinks('(select user_id from before)')}
+     select user_id as "userId", ${ownerColumns}, disabled_at is null as "isNew", invitations as withdrawn
+     from before cross join withdrawn`,
     [login],
   )
   return ended ?? null

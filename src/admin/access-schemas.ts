@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
-import { partner } from '../access/credential-schemas.ts'
+import { credentialLabel, partner } from '../access/credential-schemas.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
@@ -76,7 +76,7 @@ export const CredentialBody = Type.Object(
     role: Type.Optional(
       Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
     ),
-    label: Type.String({ maxLength: 200, default: '', description: 'For people', examples: ['Core banking'] }),
+    label: credentialLabel,
   },
   { ...closed, description: 'Give either `bank` or `merchant`' },
 )

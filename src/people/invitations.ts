@@ -20,6 +20,7 @@ import {
   type Manager,
   manages,
   type PeopleDeps,
+  requireAccess,
   requireAddress,
   tellManaged,
   userObject,
@@ -48,6 +49,7 @@ export async function invite(
   const link = joinLink(publicUrl, token)
   const [invitationId, userId] = [randomUUID(), randomUUID()]
   return deps.database.transaction(async transaction => {
+    await requireAccess(transaction, manager)
     if (await store.hasLogin(transaction, owner, login))
       throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
     const expiresAt = await store.insertInvitation(transaction, {

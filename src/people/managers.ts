@@ -7,9 +7,10 @@ import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, InvalidTokenError } from '../errors.ts'
 import { isDeliverable } from '../esim/delivery/mail.ts'
 import type { PeopleMails } from './mail/mails.ts'
+import { holdAccess } from './users-store.ts'
 
 /** A person who manages an account. A manager of the platform manages all accounts. */
 export type Manager = { caller: Caller; userId: string; sessionId: string }
@@ -46,6 +47,15 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 
 /** The link carries its token in the fragment, which servers, logs and referrers never see. */
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
+
+/**
+ * To be called before a link is made: the links of a manager are withdrawn when access is lost, and this one would come too late.
+ *
+ * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
+ */
+export async function requireAccess(transaction: Queryable, { caller, userId }: Manager): Promise<void> {
+  if (!(await holdAccess(transaction, userId, caller.role))) throw new InvalidTokenError()
+}
 
 /** @throws DomainError 'invalid' for an address to which mails cannot be sent */
 export function requireAddress(email: string | null): void {

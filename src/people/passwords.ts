@@ -69,7 +69,7 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       if (!recipient || !(await resetStore.countResetMail(transaction, recipient.userId, maxMailsPerHour))) continue
       const { userId, login, email, language } = recipient
       const token = makeSecret()
-      const reset = { tokenHash: hashSecret(token), userId, minutes: forgottenMinutes }
+      const reset = { tokenHash: hashSecret(token), userId, madeBy: null, minutes: forgottenMinutes }
       const expiresAt = (await insertReset(transaction, reset)).toISOString()
       const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const
       await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })

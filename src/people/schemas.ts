@@ -1,7 +1,7 @@
 /** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
 import { accountTypes, bankRoles } from '../access/caller.ts'
-import { credentialFields } from '../access/credential-schemas.ts'
+import { credentialFields, credentialLabel } from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
 import { Language } from '../access/session-schemas.ts'
@@ -245,7 +245,7 @@ export const CredentialBody = Type.Object(
     role: Type.Optional(
       Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
     ),
-    label: Type.String({ maxLength: 200, default: '', description: 'For people', examples: ['Core banking'] }),
+    label: credentialLabel,
   },
   closed,
 )

@@ -1,6 +1,8 @@
 /** SQL of people for those who manage them. */
 
+import { loginKey } from '../access/login-key.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerIds, ownerOfIds } from '../access/owners.ts'
+import { type Withdrawn, withdrawingLinks } from '../access/store.ts'
 import type { Queryable } from '../db/database.ts'
 import type { MailState } from './mail/mail-store.ts'
 
@@ -88,17 +90,23 @@ export async function lockManagers(transaction: Queryable, owner: AccountOwner, 
   return rows.map(({ id }) => id)
 }
 
+/** @returns the invitations of this person that are withdrawn with the change: who is disabled or has another role made no links */
 export async function updatePerson(
   transaction: Queryable,
   userId: string,
   { role, email, isDisabled }: { role: string; email: string | null; isDisabled: boolean },
-): Promise<void> {
-  await transaction.execute(
-    `update portal_users set role = $2, email = $3,
-       disabled_at = case when $4 then coalesce(disabled_at, greatest(now(), created_at)) end
-     where user_id = $1`,
+): Promise<Withdrawn[]> {
+  const losesLinks = `($4 or exists (select from portal_users where user_id = $1 and role <> $2))`
+  const [changed] = await transaction.query<{ invitations: Withdrawn[] }>(
+    `with changed as (
+       update portal_users set role = $2, email = $3,
+         disabled_at = case when $4 then coalesce(disabled_at, greatest(now(), created_at)) end
+       where user_id = $1
+     ), ${withdrawingLinks('$1', losesLinks)}
+     select invitations from withdrawn`,
     [userId, role, email, isDisabled],
   )
+  return changed?.invitations ?? []
 }
 
 /** Deletes a person with sessions, links, second factors and mails. What others did with them names the id only. */
@@ -107,13 +115,25 @@ export async function deletePerson(transaction: Queryable, userId: string): Prom
   await transaction.execute('delete from portal_users where user_id = $1', [userId])
 }
 
-/** @returns whether a person of this account has the login */
+/** @returns whether a person of this account has the login, or one that looks like it */
 export async function hasLogin(database: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
-  const rows = await database.query(`select from portal_users u where u.login = $2 and ${ofOwner(owner, 'u')}`, [
-    ownerId(owner),
-    login,
-  ])
+  const rows = await database.query(
+    `select from portal_users u where (u.login = $2 or u.login_key = $3) and ${ofOwner(owner, 'u')}`,
+    [ownerId(owner), login, loginKey(login)],
+  )
   return rows.length > 0
+}
+
+/**
+ * Keeps a manager's access from being taken away until the transaction ends, so that no link is made after all of theirs were
+ * withdrawn. @returns false when it is gone
+ */
+export async function holdAccess(transaction: Queryable, userId: string, role: string): Promise<boolean> {
+  const held = await transaction.query(
+    'select from portal_users where user_id = $1 and role = $2 and disabled_at is null for share',
+    [userId, role],
+  )
+  return held.length > 0
 }
 
 export type NewInvitation = {
@@ -232,15 +252,15 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
   return taken === 1
 }
 
-/** @returns when the link expires */
+/** @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires */
 export async function insertReset(
   transaction: Queryable,
-  reset: { tokenHash: Buffer; userId: string; minutes: number },
+  reset: { tokenHash: Buffer; userId: string; madeBy: string | null; minutes: number },
 ): Promise<Date> {
   const [made] = await transaction.query<{ expiresAt: Date }>(
-    `insert into password_resets (token_hash, user_id, created_at, expires_at)
-     values ($1, $2, now(), now() + make_interval(mins => $3)) returning expires_at as "expiresAt"`,
-    [reset.tokenHash, reset.userId, reset.minutes],
+    `insert into password_resets (token_hash, user_id, made_by, created_at, expires_at)
+     values ($1, $2, $3, now(), now() + make_interval(mins => $4)) returning expires_at as "expiresAt"`,
+    [reset.tokenHash, reset.userId, reset.madeBy, reset.minutes],
   )
   if (!made) throw new Error('An insert returns its row')
   return made.expiresAt

@@ -5,11 +5,12 @@
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
-import { endAccess, requireRole } from '../access/operations.ts'
+import { endAccess, requireRole, withdrawals } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/store.ts'
-import type { Fact } from '../audit-log/tell.ts'
+import { originOfCaller } from '../audit-log/origin.ts'
+import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -19,6 +20,7 @@ import {
   type Manager,
   manages,
   type PeopleDeps,
+  requireAccess,
   requireAddress,
   tellManaged,
   userObject,
@@ -30,7 +32,7 @@ const resetHours = 24
 export type PersonChange = { role?: string; disabled?: boolean; email?: string | null }
 
 /**
- * Changes a person. A change of role or a disabling ends the person's sessions and links.
+ * Changes a person. A change of role or a disabling ends the person's sessions and links, also those made for others.
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
  *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the
@@ -52,8 +54,9 @@ export async function changePerson(
     if (after.role !== person.role || after.email !== person.email)
       await requireFreshFactor(transaction, manager.sessionId)
     requireChangeable(manager, person, after)
-    await store.updatePerson(transaction, userId, after)
+    const withdrawn = await store.updatePerson(transaction, userId, after)
     for (const fact of factsOf(person, after)) await tellManaged(transaction, manager, person.owner, fact)
+    await tellEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
     if (after.email !== person.email) await deleteResets(transaction, userId)
     if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
     await notify(transaction, 'access')
@@ -141,7 +144,8 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     await lockUser(transaction, userId)
     const { owner, login, email, language, isDisabled } = await findOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
-    const reset = { tokenHash: hashSecret(token), userId, minutes: resetHours * 60 }
+    await requireAccess(transaction, manager)
+    const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
     const expiresAt = await store.insertReset(transaction, reset)
     await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }

@@ -36,8 +36,18 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     const read = readTokenOf(request, deps)
     if (read instanceof DomainError) return done(read)
     request.caller = { ...read.caller, trace: traceOf(request) }
+    checkAccessAfterBody(request, read, deps)
     done()
   })
+}
+
+/** Access may be taken away while a body arrives that may take minutes. */
+export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, { refusals }: AuthenticateDeps): void {
+  const { longUpload = false, bodyTimeoutMs = 0 } = request.routeOptions.config
+  if (!longUpload && bodyTimeoutMs === 0) return
+  request.requireAccess = () => {
+    if (refusals.refused(read)) throw new InvalidTokenError()
+  }
 }
 
 const sessions = new WeakMap<FastifyRequest, string>()

@@ -4,7 +4,13 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../../access/request/authenticate.ts'
+import {
+  type AuthenticateDeps,
+  bearerToken,
+  checkAccessAfterBody,
+  isRead,
+  readTokenOf,
+} from '../../access/request/authenticate.ts'
 import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
 import { originOf } from '../../audit-log/request/origin.ts'
@@ -55,12 +61,14 @@ export function keyCheck(operatorKeys: readonly string[]): (given: string | null
 
 /** Sets the caller of a request. @returns why it is refused */
 function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
-  const caller = callerOf(request, deps)
-  if (caller instanceof DomainError) return withOwnText(caller)
+  const read = readTokenOf(request, deps)
+  if (read instanceof DomainError) return withOwnText(read)
+  const { caller } = read
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
   if (caller.role === 'viewer' && !isForViewers(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
   request.caller = { ...caller, trace: traceOf(request) }
+  checkAccessAfterBody(request, read, deps)
   return undefined
 }
 

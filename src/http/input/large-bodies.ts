@@ -22,6 +22,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     hasBodyPlace: boolean
+    /** Where a body may take its time: throws when the caller has lost access since the request began. */
+    requireAccess: (() => void) | null
   }
 }
 
@@ -45,6 +47,7 @@ export function readBodies(app: FastifyInstance): void {
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyPlace', false)
   app.decorateRequest('bodyObserver', null)
+  app.decorateRequest('requireAccess', null)
   const waitForPlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
     await beforeBody?.(request)
@@ -57,6 +60,7 @@ export function readBodies(app: FastifyInstance): void {
   })
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer<ArrayBuffer>): Promise<unknown> => {
+    request.requireAccess?.()
     if (await request.bodyObserver?.finish()) return {}
     const { config, schema } = request.routeOptions
     const { jsonBounds: bounds, asideReader: reader } = config

@@ -25,7 +25,8 @@ export function takeUploads(app: FastifyInstance, bodyType: string): void {
 }
 
 /**
- * Passes the body of a request to `work`. On failure it drains the rest before it answers, because clients send before they read.
+ * Passes the body of a request to `work`. The body fails at its end when the caller has lost access meanwhile. On failure the rest is
+ * drained before it is answered, because clients send before they read.
  */
 export async function withUpload<T>(
   request: FastifyRequest,
@@ -33,7 +34,8 @@ export async function withUpload<T>(
   work: (source: Readable, begun: () => Promise<void>) => Promise<T>,
   bounds?: DrainBounds,
 ): Promise<T> {
-  const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
+  const body = request.body instanceof Readable ? request.body : Readable.from([])
+  const upload = openUpload(body, { atEnd: () => request.requireAccess?.() })
   try {
     return await work(upload.source, () => upload.begun)
   } catch (error) {

@@ -34,7 +34,11 @@ export type Upload = {
 /** How much is read before an upload takes its place. */
 const firstBytes = 64 * 1024
 
-export function openUpload(body: Readable, rate = slowest): Upload {
+/** @param options.atEnd called before the source ends; what it throws fails the source */
+export function openUpload(
+  body: Readable,
+  { rate = slowest, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
+): Upload {
   // Do not destroy the request with its body: it still has to be answered.
   const next = atRate(body.iterator({ destroyOnReturn: false }), rate)
   const first: unknown[] = []
@@ -55,6 +59,7 @@ export function openUpload(body: Readable, rate = slowest): Upload {
     await begin()
     for (let chunk = first.shift(); chunk !== undefined; chunk = first.shift()) yield chunk
     yield* all(next)
+    atEnd()
   }
   return {
     get begun() {

@@ -358,7 +358,7 @@ describe('an upload', () => {
   test('that comes too slowly is given up, and so is waiting for its end', async () => {
     const body = new PassThrough()
     body.write('begun')
-    const upload = openUpload(body, { bytes: 1024, spanMs: 10 })
+    const upload = openUpload(body, { rate: { bytes: 1024, spanMs: 10 } })
     await assert.rejects(
       async () => {
         for await (const _ of upload.source);
@@ -374,7 +374,7 @@ describe('an upload', () => {
     const [large, small] = [new PassThrough({ highWaterMark: 1024 * 1024 }), new PassThrough()]
     large.write(Buffer.alloc(64 * 1024))
     small.end('all')
-    const [first, second] = [openUpload(large, rate), openUpload(small, rate)]
+    const [first, second] = [openUpload(large, { rate }), openUpload(small, { rate })]
     await Promise.all([first.begun, second.begun])
     let size = 0
     large.end(Buffer.alloc(10_000))

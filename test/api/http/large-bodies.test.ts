@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readJsonAside, splitValue } from '../../../src/http/input/json-pieces.ts'
 import { assertRefused, campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -197,5 +198,21 @@ suite('large bodies take turns', () => {
       assert.equal((await readRaw(socket)).status, status, id)
       socket.destroy()
     }
+  })
+
+  test('a form is refused at its end when its credential was revoked meanwhile', async () => {
+    const { operatorKey } = platform.config
+    const admin = (target: string, body?: object) =>
+      platform.call('POST', target, { token: operatorKey, ...(body && { body }) })
+    const { body: issued } = await admin('/admin/credentials', { merchant: 'voltshop', label: 'revoked' })
+    const { body } = await platform.call('POST', '/getToken/auth', { body: issued })
+    const socket = await announce(body.access_token)
+    socket.write(rest.slice(0, 1_000))
+    assert.equal((await admin(`/admin/credentials/${issued.clientId}/revoke`)).status, 200)
+    const retailers = () => platform.call('GET', '/retailers', { token: body.access_token })
+    while ((await retailers()).status !== 401) await sleep(20)
+    socket.write(rest.slice(1_000))
+    assert.equal((await readRaw(socket)).status, 401)
+    socket.destroy()
   })
 })

@@ -1,6 +1,7 @@
 /** People manage the people of their account (contract/people.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { readEntries } from '../../support/audit-log.ts'
 import { callerWith, logInAs, openPerson, type Person, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -153,6 +154,76 @@ suite('invitations', () => {
     assert.equal((await admin.call('DELETE', path)).status, 204)
     assert.equal((await admin.call('DELETE', path)).status, 404)
     assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 400)
+  })
+
+  test('withdrawn with the access of whoever sent it: disabled, demoted, disabled by the operator', async () => {
+    const { operatorKey } = platform.config
+    const ends: ((manager: Person) => Promise<{ status: number }>)[] = [
+      ({ userId }) => admin.call('PATCH', `/portal/users/${userId}`, { disabled: true }),
+      ({ userId }) => admin.call('PATCH', `/portal/users/${userId}`, { role: 'VIEWER' }),
+      ({ login }) => platform.call('POST', `/admin/users/${login}/disable`, { token: operatorKey }),
+    ]
+    for (const end of ends) {
+      const manager = await join(admin, 'ADMIN')
+      const colleague = await join(admin, 'VIEWER')
+      const invited = await manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'ADMIN' })
+      const reset = await manager.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+      const kept = await admin.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+      assert.equal((await end(manager)).status, 200)
+      for (const { body } of [invited, reset]) {
+        const refused = await accept({ token: tokenOfLink(body.link), password })
+        assert.deepEqual([refused.status, refused.body.code], [400, 'invalid'])
+      }
+      const { body } = await admin.call('GET', '/portal/invitations')
+      assert.ok(!body.data.some((one: { invitationId: string }) => one.invitationId === invited.body.invitationId))
+      const told = await readEntries(platform, admin.token, `&object=invitation:${invited.body.invitationId}`)
+      assert.deepEqual(
+        told.map(({ action }) => action),
+        ['invitation.made', 'invitation.withdrawn'],
+      )
+      assert.equal((await accept({ token: tokenOfLink(kept.body.link), password })).status, 201)
+    }
+  })
+
+  test('invitations and the end of their manager’s access at once leave no link behind', async () => {
+    for (let round = 0; round < 5; round++) {
+      const manager = await join(admin, 'ADMIN')
+      const invite = () => manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      const [, ...invited] = await Promise.all([
+        admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: true }),
+        ...Array.from({ length: 8 }, invite),
+      ])
+      for (const { status, body } of invited) {
+        assert.ok([201, 401].includes(status), `${status}`)
+        if (status === 201) assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 400)
+      }
+    }
+  })
+
+  test('a login that looks like a taken one is taken: in another case, in full width', async () => {
+    const taken = await join(admin, 'VIEWER')
+    const alike = [taken.login.toUpperCase(), taken.login.replace('invited', 'ｉｎｖｉｔｅｄ')]
+    for (const login of alike) {
+      const invited = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+      assert.deepEqual([invited.status, invited.body.code], [409, 'conflict'])
+      const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      assert.equal((await accept({ token: tokenOfLink(body.link), password, login })).status, 409)
+    }
+    const cyrillic = await admin.call('POST', '/portal/invitations', { login: 'Їжак', role: 'VIEWER' })
+    assert.equal((await accept({ token: tokenOfLink(cyrillic.body.link), password })).status, 201)
+    const other = await admin.call('POST', '/portal/invitations', { login: 'їжак', role: 'VIEWER' })
+    assert.equal(other.status, 409)
+  })
+
+  test('logins that looked alike before are both kept and both get in', async () => {
+    const [one, two] = [await join(admin, 'VIEWER'), await join(admin, 'VIEWER')]
+    const alike = one.login.toUpperCase()
+    // As before 0.3: the older login alone has the key.
+    await platform.platform.database.execute(
+      'update portal_users set login = $2, login_key = null where user_id = $1',
+      [two.userId, alike],
+    )
+    for (const login of [one.login, alike]) await logInAs(platform, { ...accountOf(one), login })
   })
 
   test('one link accepted 20 times at once: one person', async () => {
@@ -341,6 +412,21 @@ suite('own credentials', () => {
     assert.equal((await admin.call('POST', '/portal/credentials', { label: 'none' })).status, 400)
     const merchant = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
     assert.equal((await merchant.call('POST', '/portal/credentials', { label: 'shop' })).status, 201)
+  })
+
+  test('a label is one line', async () => {
+    const { operatorKey } = platform.config
+    for (const label of ['two\nlines', 'bell\u0007', 'del\u007f', 'next\u0085', 'separated\u2028']) {
+      const own = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label })
+      const body = { bank: 'alpha', role: 'EDITOR', label }
+      const operators = await platform.call('POST', '/admin/credentials', { token: operatorKey, body })
+      for (const { status, text } of [own, operators]) {
+        assert.equal(status, 400, text)
+        assert.match(text, /label must be one line/)
+      }
+    }
+    const plain = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'Каса №1 👩‍💻' })
+    assert.equal(plain.status, 201, plain.text)
   })
 })
 

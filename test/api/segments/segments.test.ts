@@ -380,11 +380,11 @@ suite('how often', () => {
 
 suite('broken off and at once', () => {
   /** Sends all but the end of a form. */
-  async function begin(id: string, text: string) {
+  async function begin(id: string, text: string, token = grocer.token) {
     const { raw, headers } = await formOf({ file: text })
     const sending = request(`${platform.url}${path(id)}`, {
       method: 'PUT',
-      headers: { ...headers, authorization: `Bearer ${grocer.token}`, 'content-length': raw.length },
+      headers: { ...headers, authorization: `Bearer ${token}`, 'content-length': raw.length },
     })
     sending.on('error', () => {})
     const answered = new Promise<number | undefined>(resolve =>
@@ -433,6 +433,21 @@ suite('broken off and at once', () => {
     assert.equal((await alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
     assert.equal((await grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
     assert.equal(await upload.finish(), 400)
+    assert.equal(await segmentOf(alpha, id), null)
+  })
+
+  test('an upload is refused at its end when its credential was revoked meanwhile', async () => {
+    const id = await newCampaign()
+    const { operatorKey } = platform.config
+    const admin = (target: string, body?: object) =>
+      platform.call('POST', target, { token: operatorKey, ...(body && { body }) })
+    const { body: issued } = await admin('/admin/credentials', { merchant: 'grocer', label: 'revoked' })
+    const { body } = await platform.call('POST', '/getToken/auth', { body: issued })
+    const upload = await begin(id, file, body.access_token)
+    await untilOpen(1)
+    assert.equal((await admin(`/admin/credentials/${issued.clientId}/revoke`)).status, 200)
+    while ((await platform.call('GET', '/retailers', { token: body.access_token })).status !== 401) await sleep(20)
+    assert.equal(await upload.finish(), 401)
     assert.equal(await segmentOf(alpha, id), null)
   })
 
