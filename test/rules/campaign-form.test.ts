@@ -103,7 +103,7 @@ describe('one field', () => {
     const unknown = { terminal_name: null, terminal_location: null, merchant_id: null, merchant_name: null }
     const { count, text } = readFields({ terminals }).fields.terminals ?? noTerminals
     assert.equal(count, 2)
-    assert.deepEqual(JSON.parse(Buffer.from(text ?? []).toString()), [
+    assert.deepEqual(JSON.parse(Buffer.concat(text ?? []).toString()), [
       { ...unknown, terminal_id: 'a' },
       { ...unknown, terminal_id: 'A', terminal_name: 'n', merchant_id: 'm' },
     ])

@@ -3,6 +3,7 @@
  * writes changes of status.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
+import { type GivenText, givenText, withGivenText } from '../../db/staged-text.ts'
 import { cardText, type Origin, type Terms } from './terms.ts'
 
 /** Which of the form's values exist in the directory. */
@@ -85,9 +86,9 @@ const insertStatement: Statement = {
       cashback_id, merchant_id, created_by_bank_id, created_at, updated_at, status,
       name, description, participation_terms, banner_small, banner_big, sku, category_id, all_products, purchase_online,
       purchase_offline, date_from, date_to, min_amount, max_amount, max_budget, percentage, merchant_compensation_percentage,
-      merchant_category_code, country_id, payment_systems_id, terminals_platform, terminals, terminals_count, card)
+      merchant_category_code, country_id, payment_systems_id, terminals_platform, terminals_count, card, terminals)
     values ($1, $2, $3, $4, $4, 'awaitingBankApproval',
-      $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`,
+      $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, ${givenText('$28', '$29')})`,
 }
 
 /** Adds the row of a new campaign, without banks. */
@@ -100,7 +101,9 @@ export async function insertCampaign(
   const { cashbackId, merchantId, createdByBankId, createdAt } = origin
   const card = cardText(origin, terms, countryId)
   const values = [cashbackId, merchantId, createdByBankId, createdAt, ...termsValues(terms, countryId), card]
-  await transaction.execute(insertStatement, values)
+  await withGivenText(transaction, terms.terminals.text, given =>
+    transaction.execute(insertStatement, [...values, ...given]),
+  )
 }
 
 const updateStatement: Statement = {
@@ -117,25 +120,28 @@ const updateStatement: Statement = {
       all_products = $9, purchase_online = $10, purchase_offline = $11, date_from = $12, date_to = $13, min_amount = $14,
       max_amount = $15, max_budget = $16, percentage = $17, merchant_compensation_percentage = $18, merchant_category_code = $19,
       country_id = $20, payment_systems_id = $21, terminals_platform = $22,
-      terminals = coalesce($23, terminals), terminals_count = $24, card = $25
+      terminals_count = $23, card = $24, terminals = coalesce(${givenText('$25', '$26')}, terminals)
     where cashback_id = $1`,
 }
 
 /**
  * Writes new terms to a campaign that the transaction has locked. The merchant's list is then sorted anew. `writeDecisions`
  * writes the campaign's new version.
+ *
+ * @param terminals null: they stay
  */
 export async function updateTerms(
   transaction: Queryable,
   origin: Origin,
   terms: Terms,
   countryId: string,
+  terminals: GivenText,
 ): Promise<void> {
   const card = cardText(origin, terms, countryId)
-  await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card])
+  await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card, ...terminals])
 }
 
-/** In the order of the columns from `name` to `terminals_count`. */
+/** In the order of the columns from `name` to `terminals_count`; the terminals are given apart, because they may be long. */
 function termsValues(terms: Terms, countryId: string): unknown[] {
   return [
     terms.name,
@@ -159,7 +165,6 @@ function termsValues(terms: Terms, countryId: string): unknown[] {
     countryId,
     terms.paymentSystemsId,
     terms.terminalsPlatform,
-    terms.terminals.text,
     terms.terminals.count,
   ]
 }

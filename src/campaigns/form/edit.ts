@@ -2,6 +2,7 @@
 
 import type { MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
+import { type GivenText, noText, withGivenText } from '../../db/staged-text.ts'
 import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { requireAuthor } from '../for-merchant/operations.ts'
@@ -14,7 +15,7 @@ import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { changedFields, lockedErrors, mergedFields, shownChanges } from './changes.ts'
 import { bankErrors, directoryErrors, requireNoErrors } from './create.ts'
-import { contradictions, crossErrors, type FieldName, type Fields, readFields } from './form.ts'
+import { contradictions, crossErrors, type FieldName, type Fields, type ReadFields, readFields } from './form.ts'
 import { editErrors } from './pending-store.ts'
 import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
 import type { Terms } from './terms.ts'
@@ -39,54 +40,65 @@ type Known = Terms & { participantsIds: string[] }
  */
 export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
-    const { fields, errors } = readFields(params.body)
-    // A body that contradicts itself is invalid for every campaign.
-    const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
-    const campaign = await lockOwn(transaction, deps, params, formErrors)
-    const now = deps.clock.now()
-    if (formErrors.length === 0) requireExpected(campaign, params)
+    const read = readFields(params.body)
+    const terminals = read.fields.terminals?.text ?? null
+    await withGivenText(transaction, terminals, given => editWith(transaction, deps, params, { ...read, given }))
+  })
+}
 
-    const names = editableFields.filter(name => Object.hasOwn(Object(params.body), name))
-    const present = await findPresent(transaction, campaign)
-    const merged = mergedFields(present, fields, names)
-    const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names })
-    const changed = changedFields(present, merged, { names, terminals })
-    const found = await findDirectoryEntries(transaction, {
-      merchantId: campaign.merchantId,
-      banks: merged.participantsIds,
-      countryCode: merged.countryCode,
-      paymentSystems: merged.paymentSystemsId,
-    })
-    const isOpen = editable(campaign, now).fields.length > 0
-    // Banks that are invited already stay valid, even if the bank was disconnected since.
-    const banks = [...found.banks, ...present.participantsIds]
-    requireNoErrors([
-      ...formErrors,
-      ...lockedErrors(campaign, { present, merged, terminals, changed, now }),
-      ...(isOpen ? crossErrors(merged, now) : []),
-      ...bankErrors(merged.participantsIds, { ...found, banks }),
-      ...directoryErrors(merged, found),
-    ])
-    if (changed.length === 0) return
-    if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
-      const { bannerSmall, bannerBig } = merged
-      const content = {
-        terminals: changed.includes('terminals') ? merged.terminals : undefined,
-        bannerSmall,
-        bannerBig,
-      }
-      requireNoErrors(await editErrors(transaction, deps.pending, { ...campaign, content }))
+async function editWith(
+  transaction: Queryable,
+  deps: CampaignDeps,
+  params: Edit,
+  { fields, errors, given }: ReadFields & { given: GivenText },
+): Promise<void> {
+  // A body that contradicts itself is invalid for every campaign.
+  const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
+  const campaign = await lockOwn(transaction, deps, params, formErrors)
+  const now = deps.clock.now()
+  if (formErrors.length === 0) requireExpected(campaign, params)
+
+  const names = editableFields.filter(name => Object.hasOwn(Object(params.body), name))
+  const present = await findPresent(transaction, campaign)
+  const merged = mergedFields(present, fields, names)
+  const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names, given })
+  const changed = changedFields(present, merged, { names, terminals })
+  const found = await findDirectoryEntries(transaction, {
+    merchantId: campaign.merchantId,
+    banks: merged.participantsIds,
+    countryCode: merged.countryCode,
+    paymentSystems: merged.paymentSystemsId,
+  })
+  const isOpen = editable(campaign, now).fields.length > 0
+  // Banks that are invited already stay valid, even if the bank was disconnected since.
+  const banks = [...found.banks, ...present.participantsIds]
+  requireNoErrors([
+    ...formErrors,
+    ...lockedErrors(campaign, { present, merged, terminals, changed, now }),
+    ...(isOpen ? crossErrors(merged, now) : []),
+    ...bankErrors(merged.participantsIds, { ...found, banks }),
+    ...directoryErrors(merged, found),
+  ])
+  if (changed.length === 0) return
+  if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
+    const { bannerSmall, bannerBig } = merged
+    const content = {
+      terminals: changed.includes('terminals') ? merged.terminals : undefined,
+      bannerSmall,
+      bannerBig,
     }
-    const { countryId } = found
-    await write(transaction, {
-      campaign,
-      before: present,
-      after: merged as Known,
-      changed,
-      countryId,
-      merchant: params.merchant,
-      now,
-    })
+    requireNoErrors(await editErrors(transaction, deps.pending, { ...campaign, content }))
+  }
+  const { countryId } = found
+  await write(transaction, {
+    campaign,
+    before: present,
+    after: merged as Known,
+    changed,
+    countryId,
+    merchant: params.merchant,
+    now,
+    given,
   })
 }
 
@@ -125,15 +137,20 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
 async function changeOfTerminals(
   transaction: Queryable,
   { cashbackId, merchantId }: LockedCampaign,
-  { present, merged, names }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[] },
+  {
+    present,
+    merged,
+    names,
+    given,
+  }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[]; given: GivenText },
 ): Promise<TerminalChange | null> {
   const { terminals, terminalsPlatform } = merged
   if (!names.includes('terminals') || !terminals) return null
   if (present.terminalsPlatform && terminalsPlatform) {
-    const fromShown = await compareTerminals(transaction, { merchantId }, terminals)
+    const fromShown = await compareTerminals(transaction, { merchantId }, given)
     if (!fromShown.isChanged) return fromShown
   }
-  return compareTerminals(transaction, { cashbackId }, terminals)
+  return compareTerminals(transaction, { cashbackId }, given)
 }
 
 type Write = {
@@ -144,19 +161,21 @@ type Write = {
   countryId: string | null
   merchant: MerchantCaller
   now: Date
+  given: GivenText
 }
 
 async function write(
   transaction: Queryable,
-  { campaign, before, after, changed, countryId, merchant, now }: Write,
+  { campaign, before, after, changed, countryId, merchant, now, given }: Write,
 ): Promise<void> {
   if (countryId === null) throw new Error('The country must exist here: the form was checked')
   const { participantsIds, ...terms } = after
-  const terminals = changed.includes('terminals') ? terms.terminals : before.terminals
+  const isNew = changed.includes('terminals')
+  const terminals = isNew ? terms.terminals : before.terminals
   const facts: Facts = {}
-  if (terminals !== before.terminals)
-    facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminals, now })
-  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId)
+  if (isNew)
+    facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, given, now })
+  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId, isNew ? given : noText)
   const decision = lifecycle.changeBanks(campaign, participantsIds)
   const changes = shownChanges(before, after, changed)
   const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]

@@ -65,7 +65,7 @@ async function lockUse(
 }
 
 function sizeErrors(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): BrokenRule[] {
-  const ofTerminals = terminals?.text?.byteLength ?? use.ownTerminals
+  const ofTerminals = terminals?.text?.reduce((sum, piece) => sum + piece.byteLength, 0) ?? use.ownTerminals
   const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
   const mebibytes = Math.floor(limits.bytes / (1024 * 1024))
   return use.bytes + bytes <= limits.bytes ? [] : [broken('terminals', 'max-pending-size', { mebibytes })]

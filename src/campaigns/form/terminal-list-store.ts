@@ -1,11 +1,11 @@
 /** SQL for a campaign's own terminals. The database compares the lists, because they may be long. */
 import type { Queryable } from '../../db/database.ts'
-import type { TerminalList } from './terminal-list.ts'
+import { type GivenText, givenText } from '../../db/staged-text.ts'
 
-/** The entries of the stored list and of the given one ($2), with their positions. */
+/** The entries of the stored list and of the given one ($2 and $3), with their positions. */
 const bothLists = (stored: string): string => `
   stored as materialized (select value, place from jsonb_array_elements((${stored})::jsonb) with ordinality as t (value, place)),
-  given as materialized (select value, place from jsonb_array_elements($2::text::jsonb) with ordinality as t (value, place))`
+  given as materialized (select value, place from jsonb_array_elements((${givenText('$2', '$3')})::jsonb) with ordinality as t (value, place))`
 
 const ofCampaign = 'select terminals from campaigns where cashback_id = $1'
 const ofMerchant = 'select terminals from merchant_terminal_lists where merchant_id = $1'
@@ -20,7 +20,7 @@ export type TerminalChange = {
 export async function compareTerminals(
   transaction: Queryable,
   stored: { cashbackId: string } | { merchantId: string },
-  { text }: TerminalList,
+  given: GivenText,
 ): Promise<TerminalChange> {
   const [source, id] = 'cashbackId' in stored ? [ofCampaign, stored.cashbackId] : [ofMerchant, stored.merchantId]
   const [found] = await transaction.query<{ firstMissing: string | null; hasOthers: boolean }>(
@@ -29,7 +29,7 @@ export async function compareTerminals(
        (select value ->> 'terminal_id' from stored s where not exists (select from given g where g.value = s.value)
         order by place limit 1) as "firstMissing",
        exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers"`,
-    [id, text],
+    [id, ...given],
   )
   if (!found) throw new Error('A select without a table has one row')
   return { isChanged: found.hasOthers || found.firstMissing !== null, firstMissing: found.firstMissing }
@@ -42,7 +42,7 @@ export async function compareTerminals(
  */
 export async function noteAddedTerminals(
   transaction: Queryable,
-  { cashbackId, terminals, now }: { cashbackId: string; terminals: TerminalList; now: Date },
+  { cashbackId, given, now }: { cashbackId: string; given: GivenText; now: Date },
 ): Promise<number> {
   const [noted] = await transaction.query<{ added: number }>(
     `with ${bothLists(ofCampaign)}, added as (
@@ -50,10 +50,10 @@ export async function noteAddedTerminals(
        where not exists (select from stored s where s.value ->> 'terminal_id' = g.value ->> 'terminal_id')
      ), noted as (
      insert into campaign_terminal_additions as a (cashback_id, added_at, terminal_ids)
-     select $1, $3, ids from added where ids is not null
+     select $1, $4, ids from added where ids is not null
      on conflict (cashback_id, added_at) do update set terminal_ids = a.terminal_ids || excluded.terminal_ids)
      select coalesce(cardinality(ids), 0) as added from added`,
-    [cashbackId, terminals.text, now],
+    [cashbackId, ...given, now],
   )
   return noted?.added ?? 0
 }

@@ -1,13 +1,13 @@
 /**
  * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is walked over
- * only once; for a large body this happens in a worker thread.
+ * only once; for a large body this happens in another process.
  */
 import type { Terminal } from './terms.ts'
 
 export type TerminalList = {
   count: number
-  /** JSON in UTF-8; null: the stored terminals stay. */
-  text: Uint8Array | null
+  /** JSON in UTF-8, in pieces of at most 64 KiB, because it may be long; null: the stored terminals stay. */
+  text: readonly Uint8Array[] | null
 }
 
 /** `list` null: some entry has no id. */
@@ -17,7 +17,7 @@ export type ReadTerminals = {
   repeated: number[]
 }
 
-export const noTerminals: TerminalList = { count: 0, text: Buffer.from('[]') }
+export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')] }
 /** Further errors are not listed: nobody reads more. */
 const maxRepeated = 100
 
@@ -42,19 +42,28 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
     })
   }
   const isWhole = terminals.length === value.length
-  return { list: isWhole ? { count: terminals.length, text: bytesOf(terminals) } : null, repeated }
+  return { list: isWhole ? { count: terminals.length, text: textOf(terminals) } : null, repeated }
 }
 
-/** Runs in the worker thread of a large body: returns the body with its terminals read. */
-export function readAside(body: object): { body: object; memory: ArrayBuffer[] } {
+/** Runs in the process that reads large bodies: returns the body with its terminals read. */
+export function readAside(body: object): { body: object; lists: { list: string[]; entries: unknown[] }[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
-  if (!terminals?.list?.text) return { body, memory: [] }
-  return { body: { ...body, terminals }, memory: [terminals.list.text.buffer as ArrayBuffer] }
+  if (!terminals?.list?.text) return { body, lists: [] }
+  const { list, repeated } = terminals
+  return {
+    body: { ...body, terminals: { list: { count: list.count, text: [] }, repeated } },
+    lists: terminals.list.text.map(piece => ({ list: ['terminals', 'list', 'text'], entries: [piece] })),
+  }
 }
 
 /** Distinguishes a list that was read already from anything that a client can send: JSON cannot hold bytes. */
 const isRead = (value: unknown): value is ReadTerminals =>
-  (value as ReadTerminals | null)?.list?.text instanceof Uint8Array
+  (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array
 
-/** In a buffer of its own, so that it can be transferred to another thread. */
-const bytesOf = (terminals: readonly Terminal[]): Uint8Array => new TextEncoder().encode(JSON.stringify(terminals))
+const pieceBytes = 64 * 1024
+
+function textOf(terminals: readonly Terminal[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(JSON.stringify(terminals))
+  const count = Math.ceil(bytes.length / pieceBytes)
+  return Array.from({ length: count }, (_, place) => bytes.subarray(place * pieceBytes, (place + 1) * pieceBytes))
+}

@@ -1,6 +1,7 @@
 /** Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
+import { giveBackMemory, takeMemory } from './body-memory.ts'
 
 /** Follows a body while it arrives. */
 export type BodyObserver = {
@@ -17,11 +18,8 @@ declare module 'fastify' {
   }
 }
 
-/** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */
-const minUnpooledBytes = 4096
-
 /**
- * @param onBody called with the whole body; the memory of a large one may be transferred
+ * @param onBody called with the whole body, whose memory is to be given back (`giveBackMemory`) when it has been read
  * @param onError called with the error to answer: the body is longer than the route accepts, or not as long as announced
  */
 export function gatherBody(
@@ -36,30 +34,30 @@ export function gatherBody(
     onError(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return
   }
-  const body = memoryOf(Number.isNaN(announced) ? bodyLimit : announced)
+  const maxBytes = Number.isNaN(announced) ? bodyLimit : announced
+  const body = takeMemory(maxBytes)
   let length = 0
   const stop = () => payload.off('data', take).off('end', finish).off('error', onBroken)
   const fail = (error: Error): void => {
     stop()
+    giveBackMemory(body)
     onError(error)
   }
   const onBroken = (error: Error): void => fail(Object.assign(error, { statusCode: 400 }))
   const take = (piece: Buffer): void => {
-    if (length + piece.length > body.length) fail(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    if (length + piece.length > maxBytes) fail(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     else {
       request.bodyObserver?.add(piece)
       length += piece.copy(body, length)
     }
   }
   const finish = (): void => {
-    stop()
-    if (Number.isNaN(announced) || length === announced) onBody(body.subarray(0, length))
-    else onError(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
+    if (!Number.isNaN(announced) && length !== announced) fail(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
+    else {
+      stop()
+      onBody(body.subarray(0, length))
+    }
   }
   payload.on('data', take).on('end', finish).on('error', onBroken)
   payload.resume()
 }
-
-/** The operating system provides the pages only when they are written. */
-const memoryOf = (bytes: number): Buffer<ArrayBuffer> =>
-  bytes < minUnpooledBytes ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)

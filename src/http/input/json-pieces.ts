@@ -1,7 +1,7 @@
-/** Reads and checks large JSON bodies in a worker thread, which sends the entries of their lists in pieces. */
+/** Reads and checks large JSON bodies in a process of their own, which sends the entries of their lists in pieces. */
 import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
-import { piecesOfThread } from '../../work/worker-pieces.ts'
+import { createAsideProcess } from '../../work/aside-process.ts'
 import type { JsonBounds } from './json.ts'
 import { noteErrors, type SchemaError } from './validation.ts'
 
@@ -9,40 +9,63 @@ import { noteErrors, type SchemaError } from './validation.ts'
 export type JsonPiece =
   | { refusedFor: string | readonly (string | BrokenRule)[] }
   | { value: object; errors: SchemaError[] }
-  | { list: string; entries: unknown[] }
+  | ListPiece
+/** Further entries of the list at this path. */
+type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
  * The export `readAside` of the module that a route names as its `asideReader`. It replaces a body's fields by something that
- * this thread processes faster. `memory` is transferred with the result.
+ * this process handles faster. `lists` are the entries of lists that the body has empty.
  */
-export type AsideReader = (body: object) => { body: object; memory: ArrayBuffer[] }
+export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
+
+export type JsonJob = {
+  bounds: JsonBounds | undefined
+  /** The JSON Schema as text, by which the process knows it again. */
+  schemaText: string
+  /** The address of an `AsideReader`. */
+  reader: string | undefined
+}
+
+const schemaTexts = new WeakMap<object, string>()
+
+function textOf(schema: object): string {
+  const text = schemaTexts.get(schema) ?? JSON.stringify(schema)
+  schemaTexts.set(schema, text)
+  return text
+}
+
+const aside = createAsideProcess(new URL('./json-process.ts', import.meta.url))
 
 /** This thread receives so many entries in a few milliseconds. */
 const entriesOfPiece = 500
 
 /**
- * Does the work of `countValues`, `readJson` and the schema check in a worker thread. Only the fields that are needed come back
+ * Does the work of `countValues`, `readJson` and the schema check in a process of its own. Only the fields that are needed come back
  * (`neededFields`).
  *
- * @param bytes transferred to the thread, so unusable afterwards
- * @throws DomainError 'invalid' for invalid JSON, or too much of it
+ * @throws DomainError 'invalid' for invalid JSON, or too much of it; 'unavailable' when the process was killed
  */
 export async function readJsonAside(
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array,
   { bounds, schema, reader }: { bounds?: JsonBounds | undefined; schema: object; reader?: URL | undefined },
 ): Promise<object> {
   let value: object = {}
-  const file = new URL('./json-worker.ts', import.meta.url)
-  for await (const piece of piecesOfThread<JsonPiece>(file, { bytes, bounds, schema, reader: reader?.href }, [
-    bytes.buffer,
-  ])) {
+  const job: JsonJob = { bounds, schemaText: textOf(schema), reader: reader?.href }
+  for await (const piece of aside.pieces<JsonPiece>(job, bytes)) {
     if ('refusedFor' in piece) throw new DomainError('invalid', piece.refusedFor)
     if ('value' in piece) {
       value = piece.value
       noteErrors(value, piece.errors)
-    } else (value as Record<string, unknown[]>)[piece.list]?.push(...piece.entries)
+    } else listAt(value, piece.list).push(...piece.entries)
   }
   return value
+}
+
+function listAt(value: object, path: readonly string[]): unknown[] {
+  let inner: unknown = value
+  for (const name of path) inner = (inner as Record<string, unknown>)[name]
+  return inner as unknown[]
 }
 
 /**
@@ -70,7 +93,7 @@ export function splitValue(value: object, errors: SchemaError[]): JsonPiece[] {
     const isLong = Array.isArray(inner) && inner.length > entriesOfPiece
     head[name] = isLong ? [] : inner
     for (let from = 0; isLong && from < inner.length; from += entriesOfPiece)
-      entries.push({ list: name, entries: inner.slice(from, from + entriesOfPiece) })
+      entries.push({ list: [name], entries: inner.slice(from, from + entriesOfPiece) })
   }
   return [{ value: head, errors }, ...entries]
 }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { accountOf } from '../limits/account.ts'
+import { giveBackMemory } from './body-memory.ts'
 import { gatherBody } from './gathered-body.ts'
 import { countValues, type JsonBounds, readJson } from './json.ts'
 import { readJsonAside } from './json-pieces.ts'
@@ -15,7 +16,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** How much the body may hold, if not the default. */
     jsonBounds?: JsonBounds
-    /** The module that reads a large body's fields in the worker thread, see `AsideReader`. */
+    /** The module that reads a large body's fields in the process that reads large bodies, see `AsideReader`. */
     asideReader?: URL
     /** Refuses a request before its large body is read. */
     beforeBody?: (request: FastifyRequest) => Promise<void>
@@ -70,7 +71,11 @@ export function readBodies(app: FastifyInstance): void {
     return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
   }
   app.addContentTypeParser('application/json', (request, payload, done) => {
-    gatherBody(request, payload, body => parse(request, body).then(value => done(null, value), done), done)
+    const read = (body: Buffer<ArrayBuffer>) =>
+      parse(request, body)
+        .finally(() => giveBackMemory(body))
+        .then(value => done(null, value), done)
+    gatherBody(request, payload, read, done)
   })
 }
 

@@ -58,7 +58,7 @@ export function findErrors(schema: object, value: unknown): SchemaError[] {
   }))
 }
 
-/** Bodies that a worker thread has checked, with the errors that it found. */
+/** Bodies that another process has checked, with the errors that it found. */
 const checkedBodies = new WeakMap<object, readonly SchemaError[]>()
 
 /** Marks a body as checked, so that it is not checked here again. */

@@ -1,6 +1,7 @@
 /** Bodies in JSON that hold much: bounded before they are parsed, and large ones read in turns (contract/http.md, "Request bodies"). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, before, suite, test } from 'node:test'
@@ -106,7 +107,7 @@ const typed = {
 const aside = (body: string, schema: object = typed) =>
   readJsonAside(new TextEncoder().encode(body), { bounds: { values: 10_000 }, schema })
 
-test('a body comes back from the thread as it was read, its long lists in pieces', async () => {
+test('a body comes back from the other process as it was read, its long lists in pieces', async () => {
   const bodies = [
     '{"a":1,"b":[],"c":{"d":[1,2]}}',
     `{"a":${list(1_234, '{"b":"ї"}')},"c":${list(500, '-0.0')},"d":${list(501, '1e400')}}`,
@@ -117,6 +118,23 @@ test('a body comes back from the thread as it was read, its long lists in pieces
   await assert.rejects(aside('{"a":1,"a":2}'), { ...fault, details: ['a must be given once only'] })
   await assert.rejects(aside('{'), { ...fault, details: 'The body must be valid JSON' })
 })
+
+test('bodies of one moment are read one after the other; one whose process is killed is 503, and the next is read', async () => {
+  const read = await Promise.all([1, 2, 3].map(a => aside(`{"a":${a}}`)))
+  assert.deepEqual(read, [{ a: 1 }, { a: 2 }, { a: 3 }])
+  const refused = assert.rejects(aside(`{"a":[${'1,'.repeat(9_000)}1]}`), { code: 'unavailable' })
+  for (const pid of await readersOf(process.pid)) process.kill(pid, 'SIGKILL')
+  await refused
+  assert.deepEqual(await aside('{"a":4}'), { a: 4 })
+})
+
+/** The processes that read bodies for this one. */
+async function readersOf(parent: number): Promise<number[]> {
+  const children = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8')
+  const pids = children.split(' ').filter(Boolean).map(Number)
+  const commands = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8')))
+  return pids.filter((_, index) => commands[index]?.includes('json-process'))
+}
 
 test('of a body only what somebody looks at comes back', async () => {
   assert.deepEqual(await aside('{"a":"text","b":2,"e":[{}]}'), { a: undefined, b: 2 })

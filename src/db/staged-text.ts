@@ -1,0 +1,39 @@
+/**
+ * Long texts on their way into the database. As one parameter a text of 10 MB would block this thread for some 10 ms, because the driver
+ * copies it several times. So it is sent in pieces before the statement that needs it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Queryable, Statement } from './database.ts'
+
+const insertPiece: Statement = {
+  name: 'staged-text.insert',
+  text: 'insert into staged_texts (staged_id, place, piece) values ($1, $2, $3)',
+}
+
+/** A text as two parameters of a statement: as it is, or the id by which it is staged. */
+export type GivenText = readonly [text: Uint8Array | null, stagedId: string | null]
+export const noText: GivenText = [null, null]
+
+/**
+ * Passes a text to `work`, which gives it to its statements as two parameters. They read it by `givenText`.
+ *
+ * @param text UTF-8, in pieces of some 64 KiB; null for none
+ */
+export async function withGivenText<T>(
+  transaction: Queryable,
+  text: readonly Uint8Array[] | null,
+  work: (given: GivenText) => Promise<T>,
+): Promise<T> {
+  const [only = null, ...more] = text ?? []
+  if (text === null || more.length === 0) return work([only, null])
+  const stagedId = randomUUID()
+  for (const [place, piece] of text.entries()) await transaction.execute(insertPiece, [stagedId, place, piece])
+  const result = await work([null, stagedId])
+  await transaction.execute('delete from staged_texts where staged_id = $1', [stagedId])
+  return result
+}
+
+/** SQL for a text that is given by two parameters. @param text like `$1` */
+export const givenText = (text: string, stagedId: string): string =>
+  `coalesce(${text}::text, (select convert_from(string_agg(piece, ''::bytea order by place), 'UTF8')
+     from staged_texts where staged_id = ${stagedId}::uuid))`

@@ -1,0 +1,33 @@
+/**
+ * Memory for large bodies, used again. Fresh memory for each body makes the engine look for garbage, in pauses that others notice.
+ * What nobody has used for a while is given back.
+ */
+
+/** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */
+const minUnpooledBytes = 4096
+/** Smaller bodies cost less than keeping their memory would. */
+const minKeptBytes = 256 * 1024
+/** A directory's 64 MiB is too much to keep, and seldom. */
+const maxKeptBytes = 16 * 1024 * 1024
+const maxKept = 2
+const keptMs = 5_000
+
+const kept: Buffer<ArrayBuffer>[] = []
+let forgetting: NodeJS.Timeout | undefined
+
+/** @returns at least so many bytes, with anything in them */
+export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
+  if (bytes < minUnpooledBytes) return Buffer.allocUnsafe(bytes)
+  const isKept = bytes >= minKeptBytes && bytes <= maxKeptBytes
+  const known = isKept ? kept.pop() : undefined
+  // The operating system provides the pages only when they are written.
+  return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
+}
+
+/** Call it when nobody reads this memory any more. @param memory as `takeMemory` has given it, or a part of it */
+export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
+  if (buffer.byteLength !== maxKeptBytes || kept.length >= maxKept) return
+  kept.push(Buffer.from(buffer))
+  clearTimeout(forgetting)
+  forgetting = setTimeout(() => kept.splice(0), keptMs).unref()
+}

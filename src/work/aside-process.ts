@@ -1,0 +1,192 @@
+/**
+ * A process of low priority, for work whose threads would slow down requests. A thread of our own is not enough: the engine
+ * collects its garbage in threads of normal priority, which took as long as the work itself.
+ *
+ * Jobs run one after the other, so that however many come, they take one processor. The process is kept for the next job, and ends
+ * when there is none for a while, with its memory.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { DomainError } from '../errors.ts'
+import { lowerPriority } from './low-priority.ts'
+
+const idleMs = 5_000
+/** Far more than any body takes, also on a machine that is busy. */
+const maxJobMs = 300_000
+/** So much is sent within a millisecond. */
+const partBytes = 64 * 1024
+
+export type AsideProcess = {
+  /**
+   * Runs one job and yields its pieces as the caller takes them. A caller who stops early ends the process; the next job starts
+   * another.
+   *
+   * @param job JSON
+   * @param bytes its input; not to be changed before the job is done
+   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes; Error with what the
+   *   job threw
+   */
+  pieces<Piece>(job: object, bytes: Uint8Array): AsyncGenerator<Piece, void, undefined>
+}
+
+type Answer<Piece> = { piece: Piece; isLast: boolean } | { failed: string }
+const next = 'next'
+
+/** @param file the code of the process, which calls `takeJobs` */
+export function createAsideProcess(file: URL): AsideProcess {
+  let child: ChildProcess | null = null
+  let before: Promise<void> = Promise.resolve()
+  let idle: NodeJS.Timeout | undefined
+  const end = () => {
+    child?.kill('SIGKILL')
+    child = null
+  }
+  const start = (): ChildProcess => {
+    const started = startProcess(fileURLToPath(file))
+    const forget = () => {
+      if (child === started) child = null
+    }
+    // `error`: it could not be started, or not be reached.
+    started.on('error', forget).once('exit', forget)
+    return started
+  }
+  const takeTurn = async (): Promise<() => void> => {
+    const mine = Promise.withResolvers<void>()
+    const turn = before
+    before = mine.promise
+    await turn
+    clearTimeout(idle)
+    return () => {
+      idle = setTimeout(end, idleMs).unref()
+      mine.resolve()
+    }
+  }
+  return {
+    async *pieces<Piece>(job: object, bytes: Uint8Array) {
+      const giveBack = await takeTurn()
+      let isDone = false
+      child ??= start()
+      const running = child
+      const conversation = converse<Piece>(running)
+      const limit = setTimeout(() => running.kill('SIGKILL'), maxJobMs)
+      try {
+        setRef(running, true)
+        await conversation.give(job, bytes)
+        for (;;) {
+          const { piece, isLast } = await conversation.take()
+          isDone = isLast
+          yield piece
+          if (isLast) return
+          running.send(next, () => {})
+        }
+      } finally {
+        clearTimeout(limit)
+        conversation.close()
+        setRef(running, false)
+        if (!isDone && child === running) end()
+        giveBack()
+      }
+    },
+  }
+}
+
+function startProcess(path: string): ChildProcess {
+  // The garbage takes no further processor, either.
+  const child = spawn(process.execPath, ['--single-threaded-gc', path], {
+    serialization: 'advanced',
+    stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
+    // It needs none of our settings, which hold secrets.
+    env: {},
+  })
+  if (child.pid !== undefined) lowerPriority(child.pid)
+  // Its end is told by the process itself.
+  child.stdin?.on('error', () => {})
+  return child
+}
+
+type Handle = { ref(): void; unref(): void } | null | undefined
+
+/** The process keeps ours from ending only while it works. */
+function setRef(child: ChildProcess, isBusy: boolean): void {
+  for (const handle of [child, child.channel, child.stdin] as Handle[])
+    if (isBusy) handle?.ref()
+    else handle?.unref()
+}
+
+/** Sends a job to a process and receives its pieces, as long as it lives. */
+function converse<Piece>(child: ChildProcess) {
+  const gone = Promise.withResolvers<never>()
+  gone.promise.catch(() => {})
+  const onGone = () =>
+    gone.reject(new DomainError('unavailable', 'The body could not be read: try again', { retryAfterSeconds: 1 }))
+  child.once('exit', onGone).once('error', onGone)
+  if (child.exitCode !== null || child.signalCode !== null) onGone()
+  const write = (part: Uint8Array): Promise<void> =>
+    Promise.race([
+      gone.promise,
+      // A process that cannot be written to has gone, which is told by itself.
+      new Promise<void>(resolve => child.stdin?.write(part, error => error || resolve())),
+    ])
+  return {
+    async give(job: object, bytes: Uint8Array): Promise<void> {
+      const jobText = Buffer.from(JSON.stringify(job))
+      const lengths = Buffer.alloc(headBytes)
+      lengths.writeUInt32LE(jobText.length, 0)
+      lengths.writeUInt32LE(bytes.length, headBytes / 2)
+      await write(Buffer.concat([lengths, jobText]))
+      for (let at = 0; at < bytes.length; at += partBytes) await write(bytes.subarray(at, at + partBytes))
+    },
+    async take(): Promise<{ piece: Piece; isLast: boolean }> {
+      const [answer] = (await Promise.race([once(child, 'message'), gone.promise])) as [Answer<Piece>]
+      if ('failed' in answer) throw new Error(answer.failed)
+      return answer
+    },
+    close: () => void child.off('exit', onGone).off('error', onGone),
+  }
+}
+
+/** Before each job: the lengths of its JSON and of its bytes. */
+const headBytes = 8
+
+/** Inside the process: does each job as it comes, and sends the pieces, at least one, each when the one before was taken. */
+export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promise<readonly unknown[]>): Promise<void> {
+  // It ends with the process that it works for; a signal to all processes of a service is not for it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+  const read = createReader(process.stdin)
+  const send = (answer: Answer<unknown>) => void process.send?.(answer)
+  for (;;) {
+    const head = await read(headBytes)
+    const job = head && (await read(head.readUInt32LE(0)))
+    const bytes = head && (await read(head.readUInt32LE(headBytes / 2)))
+    if (!job || !bytes) return process.disconnect()
+    const pieces = await work(JSON.parse(job.toString()) as Job, bytes).catch((error: Error) => error)
+    if (pieces instanceof Error) send({ failed: String(pieces.stack) })
+    else
+      for (const [index, piece] of pieces.entries()) {
+        const isLast = index === pieces.length - 1
+        send({ piece, isLast })
+        if (!isLast) await once(process, 'message')
+      }
+  }
+}
+
+/** @returns a function that reads so many bytes; it gives null when the source ends before them */
+function createReader(source: AsyncIterable<Buffer>): (length: number) => Promise<Buffer | null> {
+  const chunks = source[Symbol.asyncIterator]()
+  let rest: Buffer = Buffer.alloc(0)
+  return async length => {
+    const wanted = Buffer.allocUnsafe(length)
+    for (let at = 0; at < length; ) {
+      if (rest.length === 0) {
+        const { value, done } = await chunks.next()
+        if (done) return null
+        rest = value
+      }
+      const copied = rest.copy(wanted, at)
+      at += copied
+      rest = rest.subarray(copied)
+    }
+    return wanted
+  }
+}
