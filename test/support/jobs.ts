@@ -1,0 +1,97 @@
+/** Runs the processes of `npm test`, as many at a time as keep the machine busy, and prints one report. */
+import { availableParallelism, cpus } from 'node:os'
+import process from 'node:process'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type EventData, run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Durations, Job } from './schedule.ts'
+
+const room = fileURLToPath(new URL('room.ts', import.meta.url))
+
+const leastAtATime = Math.max(2, availableParallelism())
+/** Limits what they need of memory and of connections to the database. */
+const mostAtATime = 3 * leastAtATime
+const sampleMs = 100
+/** Many files mostly wait, so another one begins when cores were idle for this share of so many samples. */
+const idle = { share: 0.2, samples: 10 }
+
+type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
+type JobResult = { passed: boolean; counts: Counts; took: Durations }
+
+/** @returns whether all passed, and the seconds that each file took */
+export async function runJobs(jobs: readonly Job[], cwd: string): Promise<{ passed: boolean; took: Durations }> {
+  const startedAtMs = performance.now()
+  const report = new PassThrough({ objectMode: true })
+  const printed = pipeline(report.compose(new spec()), process.stdout, { end: false })
+  const done = await runAll(jobs, job => runJob(job, cwd, report))
+  for (const message of totals(done, performance.now() - startedAtMs))
+    report.write({ type: 'test:diagnostic', data: { nesting: 0, message } })
+  report.end()
+  await printed
+  return { passed: done.every(({ passed }) => passed), took: Object.assign({}, ...done.map(({ took }) => took)) }
+}
+
+async function runAll(jobs: readonly Job[], start: (job: Job) => Promise<JobResult>): Promise<JobResult[]> {
+  const started: Promise<JobResult>[] = []
+  let running = 0
+  let seen = [coreTimes()]
+  for (const job of jobs) {
+    while (running >= leastAtATime && !(running < mostAtATime && areIdle(seen))) {
+      await sleep(sampleMs)
+      seen = [...seen, coreTimes()].slice(-idle.samples)
+    }
+    // What has begun is to show in the samples before the next one begins.
+    seen = [coreTimes()]
+    running++
+    started.push(start(job).finally(() => running--))
+  }
+  return Promise.all(started)
+}
+
+function areIdle(seen: readonly CoreTimes[]): boolean {
+  const [first, last] = [seen.at(0), seen.at(-1)]
+  if (!first || !last || seen.length < idle.samples) return false
+  return last.idle - first.idle > idle.share * (last.all - first.all)
+}
+
+type CoreTimes = { idle: number; all: number }
+
+/** Milliseconds of all cores since the machine's start. */
+function coreTimes(): CoreTimes {
+  const times = cpus().map(core => core.times)
+  return {
+    idle: times.reduce((sum, each) => sum + each.idle, 0),
+    all: times.flatMap(each => Object.values(each)).reduce((sum, each) => sum + each, 0),
+  }
+}
+
+/** Its events are reported at its end, because those of several processes could not be told apart. */
+async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
+  const result: JobResult = { passed: false, counts: noCounts, took: {} }
+  const onEnd = ({ name, nesting, details }: EventData.TestPass | EventData.TestFail) => {
+    if (nesting === 0) result.took[name] = Math.round(details.duration_ms / 100) / 10
+  }
+  const tests = run({ files: [room], argv: job.files, cwd, concurrency: 1 })
+    .on('test:pass', onEnd)
+    .on('test:fail', onEnd)
+    .on('test:summary', ({ file, success, counts }) => {
+      if (file === undefined) Object.assign(result, { passed: success, counts })
+    })
+  const events: { type: string; data: { file?: string } }[] = await tests.toArray()
+  // Totals of this job alone name no file.
+  for (const event of events) if (event.data.file !== undefined && event.type !== 'test:summary') report.write(event)
+  return result
+}
+
+const noCounts: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
+
+function totals(done: readonly JobResult[], ms: number): string[] {
+  const names = Object.keys(noCounts) as (keyof Counts)[]
+  return [
+    ...names.map(name => `${name} ${done.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0)}`),
+    `duration_ms ${Math.round(ms)}`,
+  ]
+}
