@@ -4,6 +4,7 @@
  * to the next one.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { reusePorts } from './free-port.ts'
 import { pathOf } from './require-program.ts'
 
 /** The second browser draws windows that nobody sees, which makes a test a tenth slower. */
@@ -29,10 +30,15 @@ const quietPath = '/app/icon.svg'
 export type PageLook = { viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' }
 
 let browser: Promise<Browser> | null = null
+let closing: NodeJS.Timeout | undefined
+/** The next file of this process may need it. */
+const lingerMs = 2_000
+reusePorts()
 const emptied = new Map<string, Page[]>()
 
 /** @returns a clean page: no cookies, storage, permissions, or settings of an earlier test */
 export async function openPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
+  clearTimeout(closing)
   const page = emptied.get(JSON.stringify(options))?.pop()
   if (!page) return openNewPage(options, look)
   await page.setViewportSize(look.viewport)
@@ -42,6 +48,7 @@ export async function openPage(options: BrowserContextOptions, look: PageLook): 
 
 /** @returns a page in a new browser */
 export async function openNewPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
+  clearTimeout(closing)
   browser ??= chromium.launch({ executablePath: pathOf(browserPrograms) ?? 'chromium', args })
   const context = await (await browser).newContext({ ...options, ...look })
   context.setDefaultTimeout(15_000)
@@ -82,9 +89,13 @@ export async function takeBack(page: Page, options: BrowserContextOptions): Prom
   emptied.set(key, [...(emptied.get(key) ?? []), page])
 }
 
-/** For a test file's `after` hook. */
+/** For a test file's `after` hook. Its pages stay for the next file, whose platform gets the same port. */
 export async function closeBrowser(): Promise<void> {
-  await (await browser)?.close()
-  browser = null
-  emptied.clear()
+  clearTimeout(closing)
+  closing = setTimeout(() => {
+    const left = browser
+    browser = null
+    emptied.clear()
+    void left?.then(each => each.close())
+  }, lingerMs)
 }

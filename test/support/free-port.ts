@@ -1,12 +1,36 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
+/** A port that nobody listens on. @param wanted taken where it is free */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if (wanted === 0) throw error
+    return freePort()
+  }
   const { port } = server.address() as { port: number }
   server.close()
   await once(server, 'close')
   return port
+}
+
+const returned: number[] = []
+let areReused = false
+
+/**
+ * From now on a platform of this process gets the port of one that has been closed, where there is one: a browser keeps what it has
+ * compiled by address.
+ */
+export function reusePorts(): void {
+  areReused = true
+}
+
+/** The port for a platform of this process. */
+export const platformPort = (): Promise<number> => freePort(areReused ? returned.pop() : 0)
+
+/** For the next platform. */
+export function returnPort(port: number): void {
+  returned.push(port)
 }

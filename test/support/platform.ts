@@ -15,7 +15,7 @@ import { createLogger, type Logger } from '../../src/log.ts'
 import { applyDirectory } from '../../src/partners/operations.ts'
 import { createPlatform, type Platform } from '../../src/server/platform.ts'
 import { createTestDatabase } from './database.ts'
-import { freePort } from './free-port.ts'
+import { platformPort, returnPort } from './free-port.ts'
 
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 export type CallOptions = {
@@ -122,6 +122,7 @@ export async function startPlatform(
     ...first,
     async close() {
       await close()
+      returnPort(first.config.port)
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
     },
@@ -129,7 +130,7 @@ export async function startPlatform(
 }
 
 async function start(env: Record<string, string>, options: StartOptions = {}): Promise<TestPlatform> {
-  const port = await freePort()
+  const port = await platformPort()
   const config = readConfig({ ...env, PORT: String(port) }) as Config & { operatorKey: string }
   const logger = options.logger ?? createLogger(config.logLevel)
   const platform = await createPlatform(config, logger, options.only ?? null)

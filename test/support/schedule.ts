@@ -9,7 +9,7 @@ export type Job = { files: string[]; seconds: number }
 const unknownSeconds = 30
 
 /** Files of one of these rooms may share a process: they leave nothing behind in it, and none looks at the process itself. */
-const sharedRooms = /^test\/(rules|api\/[\w-]+)\//
+const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
 /** A shared process takes no more files after this time, so that no core waits for the last one. */
 const jobSeconds = 25
