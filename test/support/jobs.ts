@@ -1,4 +1,5 @@
 /** Runs the processes of `npm test`, as many at a time as keep the machine busy, and prints one report. */
+import { once } from 'node:events'
 import { availableParallelism, cpus } from 'node:os'
 import process from 'node:process'
 import { PassThrough } from 'node:stream'
@@ -68,22 +69,37 @@ function coreTimes(): CoreTimes {
   }
 }
 
-/** Its events are reported at its end, because those of several processes could not be told apart. */
+type Event = { type: string; data: { file?: string } }
+
+/** Events are reported when a file ends, because those of several processes could not be told apart. */
 async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
   const result: JobResult = { passed: false, counts: noCounts, took: {} }
+  let heard: Event[] = []
+  const tell = () => {
+    for (const event of heard) report.write(event)
+    heard = []
+  }
   const onEnd = ({ name, nesting, details }: EventData.TestPass | EventData.TestFail) => {
     if (nesting === 0) result.took[name] = Math.round(details.duration_ms / 100) / 10
   }
   const tests = run({ files: [room], argv: job.files, cwd, concurrency: 1 })
     .on('test:pass', onEnd)
     .on('test:fail', onEnd)
+    .on('test:dequeue', ({ nesting }) => nesting === 0 && tell())
     .on('test:summary', ({ file, success, counts }) => {
       if (file === undefined) Object.assign(result, { passed: success, counts })
     })
-  const events: { type: string; data: { file?: string } }[] = await tests.toArray()
-  // Totals of this job alone name no file.
-  for (const event of events) if (event.data.file !== undefined && event.type !== 'test:summary') report.write(event)
-  return result
+    // Totals of this job alone name no file.
+    .on('data', (event: Event) => {
+      if (event.data.file !== undefined && event.type !== 'test:summary') heard.push(event)
+    })
+  await once(tests, 'end')
+  tell()
+  // A process that ends in the middle need not have failed.
+  const unheard = job.files.filter(file => result.took[file] === undefined)
+  for (const file of unheard)
+    report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `NOT RUN: ${file}` } })
+  return { ...result, passed: result.passed && unheard.length === 0 }
 }
 
 const noCounts: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 /** The longest that a file, and each of its tests, may take on a slow machine. */
-const timeout = 480_000
+const timeout = 600_000
 
 for (const file of process.argv.slice(2))
   test(file, { timeout }, async () => {
