@@ -12,6 +12,7 @@ import { makeTestFolder, startTestServer } from './test-server.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 const folder = makeTestFolder()
+const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 let kind: string | null = process.env.TEST_DATABASE_URL ? 'the server of TEST_DATABASE_URL' : null
 let stop = async () => {}
 let url = process.env.TEST_DATABASE_URL
@@ -26,6 +27,15 @@ if (!url) {
     console.error(`No PostgreSQL server could be started: ${(error as Error).message}`)
   }
 }
+
+// What lies in memory would stay there.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void stop().finally(() => {
+      removeFolder()
+      process.exit(1)
+    })
+  })
 
 // Programs in tests use `#!/usr/bin/env node`, and the Node.js in the PATH may be too old.
 process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`
@@ -51,7 +61,7 @@ if (isRecorded) {
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all.sort()), null, 2)}\n`)
 }
 await stop()
-rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+removeFolder()
 
 let status = passed ? 0 : 1
 if (kind === null) {
