@@ -1,26 +1,26 @@
 /**
- * The one clock that every rule asks (contract/reliability.md, "Clocks"): real time is the database's, so that processes whose machines
- * disagree hold the same rules. Between two looks at it a process counts with its monotonic clock: a jump of the machine's clock changes
- * nothing, and while the database is away time goes on.
+ * The one clock that all rules use (contract/reliability.md, "Clocks"). Real time is the database's, so that processes
+ * whose machines' clocks differ follow the same time. Between two reads of it, a process counts with its monotonic
+ * clock: a jump of the machine's clock changes nothing, and time continues while the database is away.
  */
 
-/** Real time when `performance.now()` was 0. The machine's until the database was asked. */
+/** Real time when `performance.now()` was 0; the machine's until the database's is known. */
 let startedAtMs = performance.timeOrigin
 
 /** Real time, in milliseconds since 1970. */
 export const realMs = (): number => startedAtMs + performance.now()
 
-/** Real time, which also sandboxes have: for what protects, and for what is written down about it. */
+/** Real time, also in a sandbox: for protection and for records of what happened. */
 export const realNow = (): Date => new Date(realMs())
 
 /** How far the clock of this machine is ahead of the database's. */
 export const machineOffsetMs = (): number => Date.now() - realMs()
 
-/** Its answer is read by `followDatabaseClock`. */
+/** `followDatabaseClock` reads the answer. */
 export const databaseTime = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseMs"'
 
 /**
- * Takes over the database's time.
+ * Adopts the database's time.
  *
  * @param read asks the database for `databaseTime`
  */
@@ -29,20 +29,24 @@ export async function followDatabaseClock(read: () => Promise<{ databaseMs: numb
   const [row] = await read()
   const afterMs = performance.now()
   if (!row) throw new Error('A select without a table has one row')
-  // It was read some time in between: an answer that took long tells little, and corrects only what it shows to be wrong.
+  // The database read its clock at some moment in between. The longer the answer took, the less exact it is, so it only
+  // corrects a time outside that range.
   const [earliest, latest] = [row.databaseMs - afterMs, row.databaseMs - beforeMs]
   if (startedAtMs < earliest || startedAtMs > latest) startedAtMs = (earliest + latest) / 2
 }
 
 /**
- * The clock of campaigns and reservations. In live mode it is real time; in sandbox mode it may run ahead by an offset that all
- * processes share through the database. Tokens are not its business: they live in real time.
+ * The clock of campaigns and reservations. In live mode it is real time; in sandbox mode it may be ahead by an offset
+ * that all processes share through the database. Tokens do not use it: they follow real time.
  */
 export type Clock = {
   now(): Date
   /** How far the clock is ahead of real time. */
   offsetMs(): number
-  /** @param asOfMs when its reading began (`performance.now()`): what was read before the present offset comes too late */
+  /**
+   * @param asOfMs when the read of the offset began (`performance.now()`); a read that began before the present offset
+   *   was set is outdated
+   */
   setOffsetMs(offsetMs: number, asOfMs?: number): void
 }
 
@@ -60,5 +64,8 @@ export function createClock(): Clock {
   }
 }
 
-/** An instant of a record is never before the one that it follows, though the clock may go back (a failover, a sandbox). */
+/**
+ * The time of a record is never before that of the record that it follows, even if the clock goes back (after a
+ * failover, or in a sandbox).
+ */
 export const laterOf = (one: Date, other: Date): Date => (one < other ? other : one)

@@ -1,6 +1,6 @@
 /**
- * The settings (contract/operations.md, "Settings"): the only file that reads the environment. Every setting is read and checked at
- * start, and all faults are reported at once, so that nobody fixes them one restart at a time.
+ * The settings (contract/operations.md, "Settings"). This is the only file that reads the environment. Every setting is
+ * checked at the start, and all errors are reported at once, so that nobody has to fix them one restart at a time.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -22,34 +22,37 @@ export type Service = (typeof services)[number]
 export type Config = {
   host: string
   port: number
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   publicUrl: string
-  /** null: the embedded server below `dataDir`. */
+  /** null: the embedded server in `dataDir`. */
   databaseUrl: string | null
   databasePool: number
   dataDir: string
   mode: 'sandbox' | 'live'
   sampleData: boolean
   migrateOnStart: boolean
-  /** The first seals and signs, all of them open and verify. Empty when the embedded platform has to make its own. */
+  /**
+   * The first key encrypts and signs; all keys decrypt and verify. Empty when the embedded platform has to make its
+   * own.
+   */
   masterKeys: Buffer[]
-  /** What commands of this machine send; null when the embedded platform has to make its own. */
+  /** The key that commands on this machine send; null when the embedded platform has to make its own. */
   operatorKey: string | null
-  /** Also accepted, so that the key can be changed without a gap. */
+  /** Further accepted keys, so that the key can be changed without downtime. */
   furtherOperatorKeys: string[]
   smtpUrl: string | null
   mailFrom: string | null
   redisUrl: string | null
   /** null: switched off. */
   rateLimit: { perSecond: number; burst: number } | null
-  /** Of the other APIs, per account, and per address without a token; null: switched off. */
+  /** Limit for all APIs except eSIM, per account, or per address without a token; null: switched off. */
   apiRateLimit: { perSecond: number; burst: number } | null
   openReservations: number
-  /** Per cent of a tariff's unsold stock. */
+  /** In per cent of a tariff's unsold stock. */
   reservationShare: number
-  /** Of one merchant, that no bank has approved yet. */
+  /** The maximum number of a merchant's campaigns that no bank has approved yet. */
   pendingCampaigns: number
-  /** The size of their terminals and banners. */
+  /** The maximum size of their terminals and banners. */
   pendingCampaignMib: number
   completeAfterDays: number
   webhooks: WebhookSettings
@@ -57,53 +60,53 @@ export type Config = {
   eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
-  /** Second factors of the platform's people, while no policy was set. */
+  /** Whether the platform's people need second factors before a policy was set. */
   platformMfa: (typeof mfaRules)[number]
-  /** Years that entries of the audit log are kept. */
+  /** Years for which entries of the audit log are kept. */
   auditYears: number
   /** The file that checkpoints of the audit log are appended to. */
   auditAnchorFile: string | null
   retention: Retention
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
-  /** Where the admin interface listens, and nowhere else; null: beside everything else. */
+  /** The only address of the admin interface; null: it shares the address of everything else. */
   admin: Address | null
   trustedProxies: string[]
   shutdown: Shutdown
-  /** The names of the settings that are set, for support. */
+  /** The names of the given settings, for support. */
   settingsGiven: string[]
-  /** Tells this process from others, in logs and metrics. */
+  /** Distinguishes this process from others in logs and metrics. */
   instance: Instance
 }
 
 /** How a process ends (contract/operations.md, "Settings"). */
 export type Shutdown = {
-  /** How long a load balancer may take to see that this process is not ready any more. */
+  /** How long a load balancer may take to notice that this process is no longer ready. */
   noticeMs: number
-  /** How long requests under way may take to finish. */
+  /** How long running requests may take to finish. */
   limitMs: number
 }
 
 export type Instance = {
   name: string
-  /** By INSTANCE; else the name is that of the machine. */
+  /** Set by INSTANCE; default: the name of the machine. */
   isGiven: boolean
 }
 
 /** How endpoints are called (contract/webhooks.md, "Addresses"). */
 export type WebhookSettings = {
-  /** Requests at a time, of a process. */
+  /** Maximum simultaneous requests of a process. */
   concurrency: number
   ports: number[]
-  /** Networks that may be called beside the public ones. */
+  /** Networks that may be called besides public ones. */
   allowedAddresses: string[]
-  /** PEM file of further authorities. */
+  /** PEM file of further certificate authorities. */
   caFile: string | null
 }
 
 type Address = { host: string; port: number }
 
-/** Days that personal data is kept; null: for ever (contract/security.md, "Personal data"). */
+/** Days for which personal data is kept; null: forever (contract/security.md, "Personal data"). */
 export type Retention = {
   /** Lines and files of reports, after their campaign has ended. */
   reportLinesDays: number | null
@@ -113,7 +116,7 @@ export type Retention = {
   msisdnDays: number | null
 }
 
-/** All faults of the settings, in one message. */
+/** All errors of the settings, in one message. */
 export class ConfigError extends Error {
   constructor(errors: string[]) {
     super(
@@ -125,7 +128,10 @@ export class ConfigError extends Error {
 
 export type Environment = Record<string, string | undefined>
 
-/** What the process was started with. Commands that talk to a running platform read no `.env`: it may be of another project. */
+/**
+ * The environment that the process was started with. Commands that call a running platform do not read `.env`, because
+ * it may belong to another project.
+ */
 export const processEnvironment = (): Environment => process.env
 
 /** Whether npm started this process, as `npm start` and `npx` do. */
@@ -137,7 +143,10 @@ export function environment(): Environment {
   return process.env
 }
 
-/** Empty when there is none, or a folder of that name; some editors put a byte-order mark first, which is no part of a name. */
+/**
+ * Empty when there is no such file, or a folder with that name. Some editors write a byte-order mark first, which is
+ * removed.
+ */
 function readDotEnv(): string {
   try {
     return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '')
@@ -151,7 +160,7 @@ function readDotEnv(): string {
 /**
  * Reads and checks every setting.
  *
- * @throws ConfigError naming all faults at once
+ * @throws ConfigError with all errors at once
  */
 export function readConfig(env: Environment): Config {
   const errors: string[] = []
@@ -188,7 +197,7 @@ export function readConfig(env: Environment): Config {
     if (value === null) return null
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol) && isDecodable(value)) return value
     const starts = protocols.map(protocol => `${protocol}//`).join(' or ')
-    // The value itself stays unsaid: it may carry a password.
+    // The message does not repeat the value, which may contain a password.
     errors.push(`${name} must be a URL that starts with ${starts}, with special characters percent-encoded`)
     return null
   }
@@ -279,7 +288,7 @@ export function readConfig(env: Environment): Config {
     admin,
     trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', errors),
     shutdown: {
-      // In a sandbox no balancer has to be told.
+      // In a sandbox there is no load balancer to notify.
       noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
       limitMs: duration('SHUTDOWN_LIMIT', 'PT30S'),
     },
@@ -297,7 +306,7 @@ const givenText =
 
 const everyAddress = ['0.0.0.0', '::']
 
-/** Port 0 is whichever is free. */
+/** Port 0 means any free port. */
 function isTaken(address: Address, other: Address): boolean {
   const isSameHost = address.host === other.host || [address.host, other.host].some(host => everyAddress.includes(host))
   return address.port !== 0 && address.port === other.port && isSameHost
@@ -305,7 +314,7 @@ function isTaken(address: Address, other: Address): boolean {
 
 const maxShutdownMs = 600_000
 
-/** It stands in every line of the log. */
+/** The name is in every log line. */
 function readInstance(given: string | null, errors: string[]): string {
   if (given === null) return hostname()
   if (!/^[\x21-\x7e]{1,100}$/.test(given))
@@ -319,10 +328,10 @@ const shortestOperatorKey = 32
 const operatorKeyError =
   `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII); several keys with ` +
   'commas, each of that length'
-/** It is sent in a header. */
+/** The key is sent in a header. */
 const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
 
-/** Whether it is `address` or `name <address>` on one line; the address itself is read when mail is set up. */
+/** Whether it is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
 function isSender(text: string): boolean {
   return text.length <= 200 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(text)
 }
@@ -340,7 +349,7 @@ function readMasterKeys(value: string | null, errors: string[]): Buffer[] {
   if (value === null) return []
   return value.split(',').map((part, index) => {
     const key = Buffer.from(part.trim(), 'base64')
-    // Decoding passes over what is no base64, so a key with a typing error would become another key.
+    // Node's decoder skips invalid base64, so a key with a typing error would silently become another key.
     const isExact = withoutPadding(key.toString('base64')) === withoutPadding(part.trim())
     if (key.length !== 32 || !isExact)
       errors.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
@@ -384,9 +393,9 @@ function readRateLimit(name: string, value: string, errors: string[]): Config['r
 }
 
 /**
- * Fills in the keys that an embedded platform makes for itself at its first start, and keeps (`settings/key-files.ts`).
+ * Adds the keys that an embedded platform makes at its first start and keeps (`settings/key-files.ts`).
  *
- * @throws ConfigError when they can't be read or written, or are no keys
+ * @throws ConfigError when they can't be read or written, or are invalid
  */
 export function withKeys(config: Config): Config & { operatorKey: string } {
   const kept = (keep: (dataDir: string) => string): string => {
@@ -413,9 +422,9 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
 }
 
 /**
- * What the commands that talk to a running platform need: its address and the operator's key.
+ * The settings of commands that call a running platform: its address and the operator's key.
  *
- * @throws ConfigError when there is no key, or it would travel unencrypted to another machine
+ * @throws ConfigError when there is no key, or it would be sent unencrypted to another machine
  */
 export function readClientConfig(env: Environment): { url: string; operatorKey: string } {
   const text = givenText(env)
@@ -430,7 +439,7 @@ export function readClientConfig(env: Environment): { url: string; operatorKey: 
   return { url, operatorKey: readOperatorKey(env) }
 }
 
-/** As the environment gives it, or as an embedded platform keeps it. */
+/** From the environment, or as stored by an embedded platform. */
 function readOperatorKey(env: Environment): string {
   const text = givenText(env)
   const errors: string[] = []
@@ -454,9 +463,9 @@ function readOperatorKey(env: Environment): string {
 }
 
 /**
- * Where `perkline health` asks: PERKLINE_URL, else where a process with these settings listens.
+ * The address that `perkline health` calls: PERKLINE_URL, or else the address of a process with these settings.
  *
- * @throws ConfigError when that is no address
+ * @throws ConfigError for an invalid address
  */
 export function readHealthUrl(env: Environment): string {
   const text = givenText(env)
@@ -469,9 +478,9 @@ export function readHealthUrl(env: Environment): string {
 }
 
 /**
- * The master keys alone, for commands that need nothing else.
+ * Only the master keys, for commands that need nothing else.
  *
- * @throws ConfigError when there is none on this machine, or it is none
+ * @throws ConfigError when this machine has none, or an invalid one
  */
 export function readMasterKeysOnly(env: Environment): Buffer[] {
   const text = givenText(env)

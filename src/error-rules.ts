@@ -1,13 +1,14 @@
 /**
- * The rules that a value of a request can break, each with a code for programs and its wording in English. An error tells both: the
- * sentence is the contract's, the code with its `params` is what a client translates. A code never changes its meaning.
+ * The rules that a value in a request can break, each with a code for programs and an English text. An error contains
+ * both: the contract fixes the text, and clients translate the code with its `params`. A code never changes its
+ * meaning.
  */
 
 export type RuleParams = Record<string, string | number>
 
-/** What a value must be or do, as it follows `<field> must `. */
+/** The text that follows `<field> must `. */
 const texts = {
-  // What a schema asks.
+  // Rules of schemas.
   given: () => 'be given',
   omitted: () => 'be omitted',
   type: ({ type }) => `be ${String(type).split(' or ').map(withArticle).join(' or ')}`,
@@ -28,7 +29,7 @@ const texts = {
   format: ({ format }) => `be in the format ${format}`,
   keyword: ({ keyword }) => `be right (${keyword})`,
 
-  // What a text is.
+  // Rules of texts.
   uuid: () => 'be a UUID',
   url: () => 'be a URL',
   day: () => 'be an ISO 8601 date',
@@ -67,13 +68,13 @@ const texts = {
 
   'advance-or-now': () => 'be an object with either advance or now',
 
-  // What a number is.
+  // Rules of numbers.
   'whole-number': ({ min, max }) => `be a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`,
   decimals: ({ decimals }) => `be a number with at most ${decimals} decimals`,
   percentage: ({ decimals }) => `be a number from 0 to 100 with at most ${decimals} decimals`,
   price: ({ decimals }) => `be a number from 0 to 9999999999.99 with at most ${decimals} decimals`,
 
-  // What the fields of a campaign are to each other, to its state and to the directory.
+  // Rules between a campaign's fields, its state and the directory.
   future: () => 'be in the future',
   after: ({ field }) => `be after ${field}`,
   'not-before': ({ field }) => `be ${field}, or a later day`,
@@ -100,7 +101,7 @@ const texts = {
   'max-pending-size': ({ mebibytes }) =>
     `be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
 
-  // What a password and a code are.
+  // Rules of passwords and codes.
   'password-repeated': () => 'be more than one character or one word repeated',
   'password-run': () => 'be more than characters that follow each other',
   'password-known': () => 'be more than the login, the name of the account, and the commonest passwords',
@@ -109,7 +110,7 @@ const texts = {
   network: () => 'be a network like 192.0.2.0/24 or 2001:db8::/32',
   'own-address': ({ address }) => `have a network with ${address}, from which you set it, or be forced`,
 
-  // What an account is.
+  // Rules of accounts.
   'login-taken': ({ login }) => `be free; ${login} is taken already`,
   'login-of-disabled': ({ login }) => `be free; ${login} is taken by a disabled user`,
   'one-account': () => 'be given, or another one account, and only one',
@@ -118,7 +119,7 @@ const texts = {
   'role-of-bank': () => 'be given for a bank',
   'with-tariff': () => 'be given with a tariff',
 
-  // How a directory file is written.
+  // Rules of the directory file's syntax.
   'plain-text': () => 'be text',
   'quoted-text': () => 'be text; put it in quotes',
   'true-or-false': () => 'be true or false',
@@ -142,10 +143,10 @@ export type RuleCode = keyof typeof texts
 
 export const ruleCodes = Object.keys(texts) as RuleCode[]
 
-/** A rule with the values that it has at one place. */
+/** A broken rule with its values, at one place. */
 export type Rule = { rule: RuleCode; params: RuleParams }
 
-/** A rule that the value of a field breaks; `line`, from 1, where the field stands in a file. */
+/** A broken rule of a field's value; `line`, from 1, is the line in a file. */
 export type BrokenRule = Rule & { field: string; line?: number }
 
 export const broken = (field: string, rule: RuleCode, params: RuleParams = {}): BrokenRule => ({ field, rule, params })
@@ -160,12 +161,15 @@ export function ruleMessage(of: BrokenRule): string {
   return `${field === '' ? '' : `${field} (`}line ${line}${field === '' ? '' : ')'}: must ${ruleText(of)}`
 }
 
-/** Without repetitions. */
+/** Without duplicates. */
 export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
   ...new Map(rules.map(rule => [ruleMessage(rule), rule])).values(),
 ]
 
-/** What a schema carries where a pattern or a format would say too little: the rule for programs, and its English for the documents. */
+/**
+ * For a schema whose pattern or format would say too little: the rule for programs, and its English text for the
+ * documents.
+ */
 export const mustBe = (rule: RuleCode, params: RuleParams = {}): { 'x-must-be': string; 'x-rule': Rule } => ({
   'x-must-be': ruleText({ rule, params }).replace(/^be /, ''),
   'x-rule': { rule, params },

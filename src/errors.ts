@@ -42,16 +42,16 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * One broken rule of an uploaded file, for programs: `details` says the same in English. Clients translate `rule`, whose meaning never
- * changes, with its `params`.
+ * One broken rule of an uploaded file, for programs; `details` has the same in English. Clients translate `rule`, whose
+ * meaning never changes, with its `params`.
  */
 export type Problem = {
-  /** Of the file, from 1; null: the file as a whole. */
+  /** The line of the file, from 1; null: the file as a whole. */
   line: number | null
   column: string | null
   rule: string
   params: Record<string, string | number>
-  /** What stands there, cut and without control characters; null: nothing to show. */
+  /** The value in the file, shortened and without control characters; null: nothing to show. */
   value: string | null
 }
 
@@ -59,13 +59,13 @@ export class DomainError extends Error {
   readonly code: ErrorCode
   /** One text for an error of the whole request, or one entry for each wrong field, beginning with the field's name. */
   readonly details: string | string[]
-  /** Seconds after which the caller may try again (`Retry-After`); set where waiting helps. */
+  /** Seconds after which the caller may try again (`Retry-After`); set when waiting helps. */
   readonly retryAfterSeconds: number | undefined
   /** The broken rules among the details, for programs. */
   readonly rules: readonly BrokenRule[]
   /** The first broken rules of a file, where the rules have names. */
   readonly problems: readonly Problem[] | undefined
-  /** What a program needs to go on; the Partner API's error body has them as fields. */
+  /** Data that a program needs to continue; fields of the Partner API's error body. */
   readonly facts: Readonly<Record<string, string | number>> | undefined
 
   constructor(

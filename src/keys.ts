@@ -1,11 +1,11 @@
 /**
- * Keys derived from MASTER_KEY, one for each purpose, so that no two uses ever share one. The first master key is used for what
- * is new; what was made with any of the others can still be read (rotation without downtime).
+ * Keys derived from MASTER_KEY, one for each purpose, so that no two uses share a key. The first master key is used for
+ * new data; data made with any of the others can still be read (rotation without downtime).
  */
 import { createHash, hkdfSync } from 'node:crypto'
 
 export type DerivedKey = {
-  /** 8 hexadecimal digits that name the key without giving anything of it away. */
+  /** 8 hexadecimal digits that identify the key without revealing anything about it. */
   id: string
   key: Buffer
 }

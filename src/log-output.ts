@@ -1,19 +1,22 @@
-/** Where the log goes when nobody looks on: stdout, which may be a file on a full disk, or a pipe that nobody reads. */
+/** Writes the log to stdout, which may be a file on a full disk or a pipe that nobody reads. */
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, pino } from 'pino'
 
-/** So many bytes wait for room; lines beyond them are dropped. */
+/** The maximum number of bytes that wait; further lines are dropped. */
 const maxWaiting = 1024 * 1024
 
-/** A log that finds no room ends nothing and holds nothing up, not even the end of the process; with room again it is written on. */
+/**
+ * When the log cannot be written, nothing fails and nothing waits, not even the end of the process. Writing resumes
+ * when there is space again.
+ */
 export function openLogOutput(): DestinationStream {
   const output = fstatSync(1)
   return output.isFIFO() || output.isSocket() ? toPipe() : toFile()
 }
 
 /**
- * Through Node's own stream, which never waits for a reader. A write to a full pipe on another thread would hold that thread for
- * ever, and with it the end of the process.
+ * Uses Node's own stream, which never waits for a reader. A write to a full pipe on another thread would block that
+ * thread forever, and with it the end of the process.
  */
 function toPipe(): DestinationStream & { flushSync(): void } {
   let waiting = ''
@@ -24,7 +27,7 @@ function toPipe(): DestinationStream & { flushSync(): void } {
   return {
     write(line) {
       if (process.stdout.writableLength + waiting.length > maxWaiting) return
-      // What is logged in one turn of the event loop is written at once.
+      // Lines of one turn of the event loop are written together.
       if (waiting === '') setImmediate(flushSync)
       waiting += line
     },
@@ -43,7 +46,7 @@ function toFile(): DestinationStream {
   output.on('write', () => {
     isFull = false
   })
-  // Both would wait for room without an end.
+  // Both would wait forever for space.
   output.flush = done => {
     if (!isFull) flush.call(output, done)
   }

@@ -1,13 +1,13 @@
 /**
- * JSON lines on stdout, pretty on a terminal. What is logged is chosen field by field: no headers, bodies, queries or raw paths,
- * so a secret has no way in; an error is reduced to what cannot carry a value.
+ * Logs JSON lines to stdout, or formatted lines on a terminal. Each logged field is chosen explicitly: no headers,
+ * bodies, queries or raw paths, so no secret can get in. Errors are reduced to fields that cannot contain a value.
  */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { openLogOutput } from './log-output.ts'
 
 export type { Logger }
 
-/** A database error's `detail` and `where` hold values of rows, so they stay out. */
+/** A database error's `detail` and `where` contain values of rows, so they are left out. */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string }
@@ -15,7 +15,10 @@ function errorFields(error: unknown): object {
   return { type: error.name, ...words(error, code), code, constraint, table, ...cause }
 }
 
-/** The message quotes what could not be read: the value for the database's data exceptions, the text for a parser. */
+/**
+ * The message quotes what could not be read: the value in the database's data exceptions, the text in a parser's
+ * errors.
+ */
 function words(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
   const quotes = /^22[0-9A-Z]{3}$/.test(code ?? '') || error instanceof SyntaxError
   if (!quotes) return { message: error.message, stack: error.stack }
@@ -24,7 +27,7 @@ function words(error: Error, code: string | undefined): { message: string; stack
 }
 
 /**
- * @param stream where to, for people who read it; without: stdout
+ * @param stream destination for people who read it; default: stdout
  * @param instance the name of this process, in each line
  */
 export function createLogger(level: string, stream?: DestinationStream, instance?: string): Logger {
@@ -38,7 +41,7 @@ export function createLogger(level: string, stream?: DestinationStream, instance
   return pino(options, stream ?? openLogOutput())
 }
 
-/** What a terminal shows of a request, and of which request another line is. */
+/** The fields that a terminal shows of a request, and how other lines refer to their request. */
 const requestFields = 'method,route,statusCode,ms,caller,subject,requestId'
 
 /**
@@ -64,7 +67,7 @@ function terminalMessage({ msg, method, route, statusCode, ms, caller, requestId
 
 type Write = Parameters<Logger['info']>
 
-/** The log of one request: a logger that is made when there is something to log, which is seldom. */
+/** The log of one request. The logger is created only when there is something to log, which is seldom. */
 export class RequestLog {
   readonly #base: Logger
   readonly #bindings: Record<string, unknown>

@@ -468,12 +468,12 @@ program
 finish(program, 'perkline')
 let serves = false
 process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
-  // The platform outlives whoever reads what it prints, and a disk that is full.
+  // The platform continues when nobody reads its output, and when the disk is full.
   if (serves) return
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
   else end((await import('./cli/files.ts')).writeError('The output', error))
 })
-// The platform's own log says more about its faults than one sentence.
+// The platform's own log says more about an error than one sentence could.
 program.hook('preAction', (_, command) => {
   serves = command.name() === 'serve'
   if (!serves) process.on('uncaughtException', end)
@@ -484,7 +484,7 @@ try {
   end(error)
 }
 
-/** What commander has to say it has said already. */
+/** commander has printed its message already. */
 function end(error: unknown): void {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2

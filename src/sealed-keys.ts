@@ -1,4 +1,7 @@
-/** Keys that must outlive a change of the master key: random, made once for a database, and kept sealed in it. */
+/**
+ * Keys that must survive a change of the master key. Each is random, made once for a database, and stored encrypted in
+ * it.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from './db/database.ts'
 import { createSealer, SealingError } from './sealing.ts'
@@ -6,9 +9,9 @@ import { createSealer, SealingError } from './sealing.ts'
 const sealerOf = (masterKeys: readonly Buffer[]) => createSealer(masterKeys, 'sealed-keys')
 
 /**
- * The key of this purpose, made when it is first asked for.
+ * The key for this purpose, made at its first use.
  *
- * @throws SealingError when none of the master keys opens it: they are not this database's
+ * @throws SealingError when none of the master keys opens it: they belong to another database
  */
 export async function loadSealedKey(
   database: Queryable,
@@ -23,7 +26,7 @@ export async function loadSealedKey(
 }
 
 /**
- * The key of a database that has been used; nothing is made.
+ * The key of a database that has been used; it never makes a new one.
  *
  * @throws SealingError when there is none, or none of the master keys opens it
  */
@@ -37,7 +40,7 @@ export async function readSealedKey(
   return sealerOf(masterKeys).open(row.sealed, Buffer.from(purpose))
 }
 
-/** Seals a key anew under the first master key, so that the others can be taken away. */
+/** Encrypts a key again with the first master key, so that the other keys can be removed. */
 export async function resealKey(database: Queryable, masterKeys: readonly Buffer[], purpose: string): Promise<void> {
   const key = await loadSealedKey(database, masterKeys, purpose)
   const sealed = sealerOf(masterKeys).seal(key, Buffer.from(purpose))

@@ -1,14 +1,14 @@
 /**
- * Encryption at rest: AES-256-GCM under keys derived from the master keys, one for each purpose. The first master key seals, all of
- * them open (rotation without downtime).
+ * Encryption at rest: AES-256-GCM under keys derived from the master keys, one for each purpose. The first master key
+ * encrypts, all of them decrypt (rotation without downtime).
  *
- * Layout: 4 bytes key id, 12 bytes nonce, 16 bytes tag, ciphertext. The additional data binds a ciphertext to its place: moved to
- * another row, it does not open.
+ * Layout: 4 bytes key id, 12 bytes nonce, 16 bytes tag, ciphertext. The additional data binds a ciphertext to its row:
+ * in another row it cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomFillSync } from 'node:crypto'
 import { deriveKeys } from './keys.ts'
 
-/** The keys at hand do not open what is in the database. */
+/** None of the given keys can decrypt the data in the database. */
 export class SealingError extends Error {
   override name = 'SealingError'
 }
@@ -30,7 +30,7 @@ type SealingKey = { id: string; key: KeyObject }
  * @param purpose what is sealed, e.g. `profiles`
  */
 export function createSealer(masterKeys: readonly Buffer[], purpose: string): Sealer {
-  // Key objects are made once: made from bytes for each value, they would cost more than the encryption.
+  // Key objects are created once. Creating them from bytes for each value would cost more than the encryption.
   const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({ id, key: createSecretKey(key) }))
   const first = keys[0] as SealingKey
   return {
@@ -47,7 +47,7 @@ const nonceBytes = 12
 const nonces = Buffer.alloc(nonceBytes * 512)
 let nextNonce = nonces.length
 
-/** Random, used once. Drawn many at a time, which is ten times quicker. */
+/** A random nonce, used once. Many are drawn at a time, which is ten times faster. */
 function takeNonce(): Buffer {
   if (nextNonce === nonces.length) {
     randomFillSync(nonces)

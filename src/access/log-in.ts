@@ -38,7 +38,7 @@ const challengeTries = 5
 const longestUserAgent = 300
 
 /**
- * Whose login and password these are.
+ * Finds the person with this login and password.
  *
  * @returns null when anything does not fit, without telling what, and in the same time
  */

@@ -1,6 +1,6 @@
-/** To whom credentials and people belong, as tables say it: `bank_id`, `merchant_id`, or neither. */
+/** The owners of credentials and people, in the form of tables: `bank_id`, `merchant_id`, or neither. */
 export type CredentialOwner = { bankId: string } | { merchantId: string }
-/** The platform owns people, and no credentials. */
+/** The platform owns people, but no credentials. */
 export type AccountOwner = CredentialOwner | 'platform'
 
 /** The values of `bank_id` and `merchant_id`. */
@@ -9,7 +9,10 @@ export const ownerIds = (owner: AccountOwner): [bankId: string | null, merchantI
   owner !== 'platform' && 'merchantId' in owner ? owner.merchantId : null,
 ]
 
-/** Which rows of a table with `bank_id` and `merchant_id` are an owner's, by the index of its kind; $1 is the value of `ownerId`. */
+/**
+ * The condition for an owner's rows in a table with `bank_id` and `merchant_id`, using the index of its kind; $1 is
+ * `ownerId`.
+ */
 export function ofOwner(owner: AccountOwner, table: string): string {
   if (owner === 'platform') return `${table}.bank_id is null and ${table}.merchant_id is null and $1::uuid is null`
   return 'bankId' in owner ? `${table}.bank_id = $1` : `${table}.merchant_id = $1`
@@ -20,7 +23,7 @@ export const ownerId = (owner: AccountOwner): string | null => {
   return bankId ?? merchantId
 }
 
-/** Whose a caller, or the account of a person, is. */
+/** The owner that a caller or a person's account belongs to. */
 export function ownerOfAccount(
   account: { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string } | { type: 'platform' },
 ): AccountOwner {

@@ -1,7 +1,8 @@
 /**
- * Who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users, suspended partners, and
- * single tokens whose session was ended; who is let in from some addresses only; and who has to set up a second factor first. Each process keeps the list in memory, so that a token check asks no database. When told of a
- * change and every two seconds it reads the short part anew, and of ended sessions what is new.
+ * Knows who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users,
+ * suspended partners, and ended sessions. Also who may connect only from some addresses, and who must set up a second
+ * factor first. Each process keeps the list in memory, so that checking a token needs no database. It reads the list
+ * again at notifications and every two seconds; of ended sessions only the new ones.
  */
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
@@ -11,22 +12,22 @@ import { findEndedTokens, findRefused } from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
 
-/** The promise of contract/access.md, "Losing access": access is lost within 10 seconds, in every process. */
+/** The promise of contract/access.md, "Losing access": every process refuses within 10 seconds. */
 const staleAfterMs = 10_000
 const forgetEveryMs = 60_000
 
 export type Refusals = {
   refresh(): Promise<void>
   refused(token: Pick<ReadToken, 'caller' | 'id' | 'secretId'>): boolean
-  /** Whether an account lets this caller in from an address. */
+  /** Whether the account's policy accepts this caller from an address. */
   admitsAddress(caller: Caller, address: string): boolean
-  /** Whether a person has to set up a second factor before anything else. */
+  /** Whether a person must set up a second factor before anything else. */
   lacksFactor(caller: Caller): boolean
-  /** True when the list could not be read for so long that the promise would not hold. */
+  /** True when the list could not be read for so long that the promise might be broken. */
   stale(): boolean
 }
 
-/** @param platformMfa what holds for the platform's people while no policy was set */
+/** @param platformMfa the default for the platform's people before a policy was set */
 export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional'): Refusals {
   let refused = new Set<string>()
   let factorless = new Set<string>()
@@ -83,7 +84,7 @@ const platformKey = 'platform'
 const accountKey = (caller: Caller): string =>
   caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformKey
 
-/** Lists that have not changed are not made anew. */
+/** Lists that have not changed are not created again. */
 function knownLists(found: AddressLists[], before: Map<string, KnownLists>): Map<string, KnownLists> {
   const made = (networks: string[]) => (networks.length === 0 ? null : createAddressList(networks))
   return new Map(

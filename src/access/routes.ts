@@ -54,7 +54,7 @@ export const LoginBody = named(
 
 export type AccessRoutesDeps = { logins: Logins }
 
-/** A person's body may carry a code, where it is asked for at once. */
+/** A person's body may contain a code, where a code is required at once. */
 const LoginWithCode = Type.Object(
   {
     ...LoginBody.properties,

@@ -1,4 +1,4 @@
-/** All SQL of who is logged in. */
+/** All SQL that reads who is logged in. */
 
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
@@ -24,9 +24,9 @@ export async function findNames(database: Queryable, caller: Caller): Promise<Ac
 export type PersonLanguage = 'uk' | 'en'
 
 /**
- * What mails speak to a person.
+ * Sets the language of mails to a person.
  *
- * @returns the language before, null when none was chosen; undefined when it stays as it was
+ * @returns the previous language, null when none was chosen; undefined when it does not change
  */
 export async function saveLanguage(
   database: Queryable,

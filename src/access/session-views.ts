@@ -1,4 +1,4 @@
-/** Who is logged in, as the portal sees it. */
+/** How the portal sees the logged-in person. */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -8,7 +8,7 @@ import type { ReadToken } from './tokens.ts'
 
 type ViewDeps = { database: Database; clock: Clock }
 
-/** @throws DomainError 'unauthenticated' when the account is gone */
+/** @throws DomainError 'unauthenticated' when the account no longer exists */
 export async function sessionView({ database, clock }: ViewDeps, { caller, expiresAt }: ReadToken) {
   const names = await findNames(database, caller)
   const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null

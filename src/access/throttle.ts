@@ -1,6 +1,7 @@
 /**
- * Slows down guessing (contract/access.md, "Wrong secrets and passwords"): after 10 failures for one clientId or login from one address,
- * or 50 from one address, within a minute, that address waits. The rightful client elsewhere is never locked out.
+ * Slows down guessing (contract/access.md, "Wrong secrets and passwords"): after 10 failures for one clientId or login
+ * from one address, or 50 from one address, within a minute, that address has to wait. The rightful client at another
+ * address is never locked out.
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
@@ -27,7 +28,7 @@ export type Throttle = {
 export function createThrottle(create: typeof createLocalCounter = createLocalCounter): Throttle {
   const byName = create('name', failuresOfName, windowSeconds)
   const byAddress = create('address', failuresOfAddress, windowSeconds)
-  // The name is the caller's text of any length, and may be a secret in the wrong field.
+  // The name is a text of any length from the caller, and may be a secret that was typed into the wrong field.
   const nameKey = (address: string, name: string) =>
     `${address}|${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`
 
@@ -57,7 +58,10 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
   }
 }
 
-/** Counts what one address gets wrong. @throws DomainError 'too-many' beyond 50 within a minute */
+/**
+ * Counts the errors of an address.
+ * @throws DomainError 'too-many' beyond 50 within a minute
+ */
 export type AddressLimit = (address: string) => Promise<void>
 
 /** @param create as for `createThrottle` */

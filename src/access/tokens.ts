@@ -8,34 +8,38 @@ import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
 import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
-/** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
+/** The maximum number of verified tokens in the cache. A bank's next request then costs only a look-up in a map. */
 const rememberedTokens = 20_000
-/** For clocks that have not been compared since they drifted apart (contract/reliability.md, "Clocks"). */
+/** A tolerance for clocks that have drifted since they were last compared (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000
-/** Characters at the end of a token that tell it from others: half of the signature. */
+/** The last characters of a token, which distinguish it from others: half of the signature. */
 const signatureLength = 43
 
-/** What a valid token says; `id` names this one token among all that its account has, and is the session's of a person. */
+/** The content of a valid token; `id` identifies this token among all of its account, and is a person's session. */
 export type ReadToken = {
   caller: Caller
   id: string
-  /** The client secret that it was issued for; null for a person's token. */
+  /** The client secret that the token was issued for; null for a person's token. */
   secretId: string | null
   expiresAt: Date
 }
 
-/** The client secret that was shown, or the session of a person: its id is the token's, and it may be shorter than tokens are. */
+/**
+ * The client secret that was used, or the person's session: its id becomes the token's, and it may be shorter than
+ * usual.
+ */
 type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
 
 export type Tokens = {
   /**
-   * A fresh token for this caller.
+   * A new token for this caller.
    *
-   * @param origin what it comes from, so that it ends with it; left out, nothing but its own end ends it
-   * @throws DomainError 'unavailable' while no key to sign with is known
+   * @param origin the secret or session that it comes from, and with which it ends; without it, only its own end ends
+   *   it
+   * @throws DomainError 'unavailable' while no signing key is known
    */
   issue(caller: Caller, origin?: TokenOrigin): string
-  /** What a valid token says, or null for anything else; revocation is looked at elsewhere. */
+  /** The content of a valid token, or null for anything else. It does not check revocation. */
   read(token: string): ReadToken | null
 }
 
@@ -55,11 +59,11 @@ type Claims = {
 }
 
 /**
- * @param keys what signs and verifies
+ * @param keys sign and verify
  * @param nowMs real time; an argument so that expiry can be tested
  */
 export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {
-  // By the signature: a tenth of the token, and its most telling part.
+  // The key in the cache is a part of the signature: a tenth of the token, and its most distinctive part.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
@@ -75,7 +79,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
       const secretId = claims.sec === undefined ? null : String(claims.sec)
       return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
     } catch {
-      // Whatever is wrong with it, it is no token of ours; the caller is told no more than that.
+      // Whatever is wrong, it is not a token of ours; the caller learns no more than that.
       return null
     }
   }
@@ -106,7 +110,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
         sub: caller.subject,
         iat,
         exp: iat + (session ? session.minutes * 60 : tokenLifetimeSeconds),
-        // Two tokens of the same second still differ: every call gives a fresh one.
+        // Makes two tokens of the same second different, because every call returns a new one.
         jti: session?.sessionId ?? `${instance}${sequence.toString(36)}`,
         accountType: caller.type,
         accountId: accountId(caller),
@@ -125,7 +129,10 @@ const accountId = (caller: Caller): string | null => {
   return caller.type === 'retailer' ? caller.merchantId : null
 }
 
-/** Algorithm and key of a token in its one canonical spelling: padding, spare bits and other alphabets are refused before any cryptography. */
+/**
+ * The algorithm and key of a token in the one canonical spelling; padding, spare bits and other alphabets are refused
+ * before any cryptography.
+ */
 function headerOf(token: string): { algorithm: string; keyId: string } | null {
   if (token.length > 2048) return null
   const parts = token.split('.')
@@ -149,7 +156,7 @@ const includes = <T extends string>(values: readonly T[], value: string): value 
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** A token that lives longer than ours do, or comes from the future (the tolerance aside), was not made here. */
+/** A token that lives longer than ours, or comes from the future (except for the tolerance), was not made here. */
 function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   const whole = Number.isInteger(iat) && Number.isInteger(exp)
   return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + toleranceMs
@@ -157,7 +164,7 @@ function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
 
 function callerOf(claims: Claims): Caller | null {
   const { sub, role, userType, accountType, accountId } = claims
-  // The verifier lets a missing issuer pass, and a list of audiences that holds ours.
+  // The library accepts a missing issuer, and a list of audiences that contains ours.
   if (claims.iss !== issuer || claims.aud !== audience) return null
   if (!isName(sub) || !includes(userTypes, userType)) return null
   const identity = { userType, subject: sub }

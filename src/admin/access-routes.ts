@@ -23,7 +23,7 @@ import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
 
 const directoryBytes = 64 * 1024 * 1024
-/** As many as there may be merchants in a file. */
+/** The maximum number of merchants in a file. */
 const maxTerminalsFiles = 100_000
 
 /** @throws DomainError 'invalid' unless exactly one is named */
@@ -77,7 +77,7 @@ function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
         dryRun,
         mode,
       })
-      // Whoever applied it sees it in force with the next request; other processes are told at the same moment.
+      // The caller sees the change with its next request; other processes are notified at the same moment.
       await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
       return applied as never
     },

@@ -1,4 +1,4 @@
-/** Shapes of the operator's side of access. */
+/** Schemas of the operator's side of access. */
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'

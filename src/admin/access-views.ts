@@ -1,4 +1,4 @@
-/** Credentials and users as the operator sees them. */
+/** How the operator sees credentials and users. */
 import type { CredentialListing, UserListing } from '../access/store.ts'
 
 const text = (at: Date | null): string | null => at?.toISOString() ?? null

@@ -24,7 +24,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
     '/campaigns',
     {
       preValidation: async request => {
-        // A parameter that may be repeated is a list also when it is given once.
+        // Makes a repeatable parameter a list even when it is given once.
         const { status, ...others } = request.query as Record<string, unknown>
         request.query = { ...others, ...(status !== undefined && { status: [status].flat() }) } as never
       },
@@ -98,7 +98,7 @@ const listedView = ({ retailerId, retailerCode, retailerName, retailerNameEn, ..
   updatedAt: campaign.updatedAt.toISOString(),
 })
 
-/** What changes only with an edit was written as text when it changed. */
+/** The fields that only an edit changes are stored as text. */
 function detailsText(campaign: CampaignDetails, history: readonly object[]): string {
   const { card, retailerId, retailerCode, retailerName, retailerNameEn, ...rest } = campaign
   const retailer = { retailerId, code: retailerCode, name: retailerName, nameEn: retailerNameEn }

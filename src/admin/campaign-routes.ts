@@ -91,7 +91,7 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
   )
 }
 
-/** On its own, as it alone takes a file. */
+/** In a plugin of its own, because only this route accepts a file. */
 const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
   takeUploads(app as unknown as FastifyInstance, csvType)
 

@@ -1,4 +1,4 @@
-/** Campaigns as the platform's operator sees them. */
+/** Schemas of campaigns as the platform's operator sees them. */
 import Type from 'typebox'
 import { offer, origin, participation, standing } from '../campaigns/campaign-schemas.ts'
 import { HistoryEntry } from '../campaigns/history/routes.ts'
@@ -61,7 +61,7 @@ export const CampaignPage = listingOf(
 
 const { terminals: _terminals, ...terms } = offer
 
-/** Its terms are written as text, so this describes and nothing is made from it. */
+/** Documentation only, because the terms are sent as stored text. */
 export const CampaignWithHistory = Type.Object(
   {
     ...origin,

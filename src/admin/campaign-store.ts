@@ -27,12 +27,12 @@ export type ListedCampaign = {
   banksApproved: number
 }
 
-/** null: not asked for. */
+/** null: no filter. */
 export type CampaignSearch = {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
   cashbackId: string | null
-  /** Each once. */
+  /** Without duplicates. */
   statuses: readonly CampaignStatus[]
   merchantCode: string | null
   bankCode: string | null

@@ -1,4 +1,4 @@
-/** How the platform stands as a whole. */
+/** The overview of the whole platform. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'

@@ -1,4 +1,4 @@
-/** All SQL of how the platform stands as a whole. */
+/** All SQL of the overview of the whole platform. */
 import type { CampaignStatus } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable } from '../db/database.ts'
 import { countMadeSince } from '../esim/sold/figures-store.ts'
@@ -12,7 +12,7 @@ export type Overview = {
   credentials: number
   customers: number
   campaigns: { status: CampaignStatus; count: number }[]
-  /** Made since the instant that was asked for. */
+  /** Made since the requested instant. */
   orders: { reserved: number; confirmed: number; cancelled: number; expired: number }
 }
 

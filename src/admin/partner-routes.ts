@@ -1,4 +1,4 @@
-/** The directory as it is now, for those who change it. */
+/** Reads the current directory, for the people who change it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'

@@ -1,4 +1,7 @@
-/** The directory as the operator sees it; entries have the shape of the directory file (contract/operations.md, "The directory file"). */
+/**
+ * Schemas of the directory as the operator sees it; entries have the form of the directory file
+ * (contract/operations.md, "The directory file").
+ */
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../http/paging.ts'

@@ -1,4 +1,4 @@
-/** The operator's side of security policies: reading one, and the way back after a lock-out. */
+/** The operator's side of security policies: reading a policy, and removing address lists after a lock-out. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '../access/operations.ts'
 import { type Policy, readPolicy, takeAddressesOff } from '../access/policy/policies.ts'

@@ -1,6 +1,6 @@
 /**
- * What the platform's operator does, below `/admin`: the commands call these (contract/operations.md, "The command line"), and the
- * portal of the operator's staff.
+ * The operator's interface, below `/admin`: the commands (contract/operations.md, "The command line") and the portal of
+ * the operator's staff call it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'

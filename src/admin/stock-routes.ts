@@ -1,4 +1,4 @@
-/** The operator's side of the stock: imports, withdrawals, counts, and sealing anew. */
+/** The operator's side of the stock: imports, withdrawals, counts, and encrypting again. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -146,7 +146,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
       },
     },
     async request => {
-      // Real time, like all that protects.
+      // In real time, like all protection.
       const { keyId, signsFrom } = await rotateTokenKey(by({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },
@@ -176,7 +176,7 @@ const importSchema = {
   },
 }
 
-/** On its own, as it alone takes a file, and nothing but a file. */
+/** In a plugin of its own, because this route accepts a file and nothing else. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
   takeUploads(app as unknown as FastifyInstance, csvType)
@@ -192,7 +192,7 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
 }
 
 /**
- * @returns the tariffs that are meant; null: all, when no operator is named
+ * @returns the named tariffs; null: all, when no operator is named
  * @throws DomainError 'not-found' for an unknown operator or tariff; 'invalid' for a tariff without its operator
  */
 async function tariffIdsOf(

@@ -1,4 +1,4 @@
-/** Shapes of the operator's side of the stock. */
+/** Schemas of the operator's side of the stock. */
 import Type from 'typebox'
 import { lowBelowDays, paceDays, stockLevels } from '../esim/stock/desk.ts'
 import { stockErrors } from '../esim/stock/file.ts'

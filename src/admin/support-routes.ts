@@ -1,4 +1,4 @@
-/** What whoever helps from afar needs to know (contract/production.md, "Commands"): no rows, no values of settings, no secrets. */
+/** Information for a remote helper (contract/production.md, "Commands"): no rows, no values of settings, no secrets. */
 import process from 'node:process'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -12,7 +12,7 @@ import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-/** What a process knows of itself. */
+/** What a process knows about itself. */
 export type SupportDeps = ReadDeps & {
   support: {
     mode: string
@@ -148,7 +148,7 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // As METRICS_PORT serves them; some thousand lines, so no document shows them.
+  // The same as at METRICS_PORT: some thousand lines, so the document has no example.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),
   }))

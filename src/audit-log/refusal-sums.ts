@@ -150,7 +150,7 @@ async function tellSums(transaction: Queryable, sums: readonly KeptSum[]): Promi
   }
 }
 
-/** A live process tells its sums after ten minutes, and keeps them again where it could not. */
+/** A live process writes its sums every ten minutes, and stores them again if that failed. */
 const lostMinutes = 30
 const lostAtOnce = 200
 

@@ -16,17 +16,17 @@ import { addDuration } from '../text/duration.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
-  /** Who moves it; left out: nobody that is known. */
+  /** Who moves it; default: nobody in particular. */
   origin?: Origin
   database: Database
   clock: Clock
   /** Runs before the clock moves, for work that must see the time before the move. */
   beforeMove(): Promise<void>
   /**
-   * Numbers and hands over what was told, and makes one attempt of everything that waits.
+   * Numbers and hands over the recorded events, and makes one attempt for everything that waits.
    *
    * @param endsAtMs no attempt begins later (`performance.now()`)
-   * @returns how many were tried
+   * @returns how many were attempted
    */
   deliverWebhooks(endsAtMs: number): Promise<number>
   /** Does everything that is due by the clock. */

@@ -73,7 +73,10 @@ const tokenNeeded =
   'is needed'
 
 export type SandboxRoutesDeps = SandboxDeps & {
-  /** Who may call when other machines can reach the platform; null: it listens on this machine only, and everybody may call. */
+  /**
+   * Authenticates callers when other machines can reach the platform; null: it listens only on this machine, and
+   * everybody may call.
+   */
   guard: OperatorDeps | null
 }
 

@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 after(() => scratch.close())
 
-/** @returns the counts alone; what changes is tested in directory-changes.test.ts */
+/** @returns the counts only; directory-changes.test.ts tests the list of changes */
 async function apply(directory: string, options: { files?: Record<string, string>; dryRun?: boolean } = {}) {
   const { created, updated, unchanged } = await applyDirectory(
     { database: database(), clock },

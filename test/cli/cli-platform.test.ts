@@ -22,7 +22,7 @@ after(async () => {
 const run = (args: string[], input = '') =>
   perkline(args, { input, env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
 
-/** Runs a command that must go well and print one line of JSON and nothing else. */
+/** Runs a command that must succeed and print exactly one line of JSON. */
 async function json(args: string[], input = '') {
   const { code, stdout, stderr } = await run([...args, '--json'], input)
   assert.deepEqual([code, stderr], [0, ''])

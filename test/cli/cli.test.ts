@@ -1,4 +1,7 @@
-/** The command line by itself: usage, messages, exit codes, and what it sends (contract/operations.md, "The command line"). */
+/**
+ * The command line without a platform: usage, messages, exit codes, and the requests that it sends
+ * (contract/operations.md, "The command line").
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +44,7 @@ const write = (name: string, content: string | Uint8Array): string => {
 const stockFile = write('stock.csv', 'iccid,msisdn,pin1,activationCode\nfirst\n')
 const importing = ['profiles', 'import', stockFile, '--operator', 'kyivstar', '--tariff', 'eu-10gb']
 
-/** Runs a command against a platform that answers this. */
+/** Runs a command against a server that gives this answer. */
 async function against(
   answer: ScriptedAnswer | ((request: SeenRequest) => ScriptedAnswer),
   args: string[],

@@ -1,4 +1,7 @@
-/** Every `perkline` command that the operator's pages name exists as it stands there; those of the runbook run on a platform. */
+/**
+ * Every `perkline` command in the operator's documents exists in that form; the commands of the runbook are run on a
+ * platform.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +16,7 @@ const pages = [
 ]
 const read = (page: string): string => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')
 
-/** Commands as words: from code blocks, whose lines may set variables first, and from code within sentences. */
+/** The words of commands in code blocks, whose lines may set variables first, and in code within sentences. */
 function commandsOf(text: string): string[][] {
   const blocks = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
     block.replaceAll('\\\n', ' ').split('\n'),
@@ -34,7 +37,7 @@ const wordsOf = (line: string): string[] =>
   )
 
 const helps = new Map<string, Promise<string | null>>()
-/** @returns the help of a command, null when there is none of that name */
+/** @returns the help of a command; null when there is no such command */
 function helpOf(words: readonly string[]): Promise<string | null> {
   const name = words.join(' ')
   const known = helps.get(name) ?? perkline(['help', ...words]).then(({ code, stdout }) => (code === 0 ? stdout : null))
@@ -42,7 +45,7 @@ function helpOf(words: readonly string[]): Promise<string | null> {
   return known
 }
 
-/** @returns what is wrong with a command, null for nothing */
+/** @returns the error of a command; null when it is correct */
 async function faultOf(words: readonly string[]): Promise<string | null> {
   const plain = words.slice(
     0,
@@ -92,7 +95,7 @@ describe('the runbook', () => {
     assert.equal((await run(['customers', 'import', 'customers.csv', '--bank', 'alpha'])).code, 0)
     let ran = 0
     for (const words of given) {
-      // A name alone points to a command; stock files are tried elsewhere.
+      // A name alone refers to a command; other tests import stock files.
       if (
         words.some(word => word === 'FILE.csv') ||
         /^(?:credentials revoke|users disable|customers forget)$/.test(words.join(' '))

@@ -1,4 +1,4 @@
-/** The first start of the embedded platform (contract/operations.md, "Two commands"): what it prints, and when something comes between. */
+/** The first start of the embedded platform (contract/operations.md, "Two commands"): its output, and interruptions. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-/** @param stdout an open file for what it prints, which is then not told */
+/** @param stdout an open file for the output, which is then not returned */
 function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
   const env = { PATH: process.env.PATH ?? '', ...settings }
   const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', stdout, 'pipe'] })
@@ -64,7 +64,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const credentials = /^ {2}alpha +clientId pk_\S+ +secret \S+$/m
 
-/** `date` as BSD and macOS have it: `-d` takes no date there, and `-r` takes seconds. */
+/** `date` of BSD and macOS: `-d` accepts no date there, and `-r` takes seconds. */
 const bsdDate = `#!/bin/sh
 case "$2" in
   -d) exit 1 ;;
@@ -199,7 +199,7 @@ test('npx perkline serve: the platform ends with the npx that started it', async
     await sleep(20)
   }
   child.kill('SIGTERM')
-  // Its streams close once the platform has ended, too.
+  // Its streams close when the platform has ended as well.
   const giveUp = AbortSignal.timeout(60_000)
   await Promise.race([closed, once(giveUp, 'abort').then(() => assert.fail('the platform lives on'))])
   assert.equal(await isReady(), false)
@@ -230,7 +230,7 @@ test('a signal while the samples are loaded: they become whole and are shown, th
     const DATA_DIR = join(root, `stopped-${attempt}`)
     const [PORT, METRICS_PORT] = [String(await freePort()), String(await freePort())]
     const run = serve({ DATA_DIR, PORT, METRICS_PORT })
-    // The metrics are there just before the samples are loaded.
+    // The metrics are available just before the samples are loaded.
     await run.until(() => answers(`http://127.0.0.1:${METRICS_PORT}/metrics`))
     run.child.kill('SIGTERM')
     assert.equal(await run.ended, 0, run.output())

@@ -1,6 +1,7 @@
 /**
- * The guides stay true: their commands run as they stand against a fresh `perkline serve`, and what they say comes back does. A fence
- * of `sh` is run; the `json` or `text` fence after it, before the next heading, is what it prints.
+ * The guides stay correct: their commands are run unchanged against a new `perkline serve`, and must print what the
+ * guide shows. A fence of `sh` is run; the `json` or `text` fence after it, before the next heading, is its expected
+ * output.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

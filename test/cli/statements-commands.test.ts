@@ -1,4 +1,7 @@
-/** The commands of statements and orders against a real platform, also over books that somebody has changed (contract/statements.md, "Checking"). */
+/**
+ * The commands of statements and orders against a real platform, also with books that somebody has changed
+ * (contract/statements.md, "Checking").
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The audit log while many write and its workers are killed; then dumped and restored (contract/audit-log.md, "The chain"). */
+/**
+ * The audit log while many processes write and its workers are killed; then it is dumped and restored
+ * (contract/audit-log.md, "The chain").
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,7 +23,7 @@ const killEveryMs = 3_000
 let platform: TestPlatform
 let folder: string
 before(async () => {
-  // It writes, and chains nothing itself.
+  // This process writes entries, but does not chain them.
   platform = await startPlatform({ PERKLINE_MODE: 'sandbox' }, { only: ['admin', 'auth'] })
   folder = await mkdtemp(join(tmpdir(), 'perkline-chain-'))
 })
@@ -39,7 +42,10 @@ const settings = () => ({
 })
 const startWorker = (): Promise<PerklineProcess> => startProcess(settings(), undefined, ['serve', '--only', 'worker'])
 
-/** Issues credentials until it is told to stop. @returns which */
+/**
+ * Issues credentials until it is told to stop.
+ * @returns their ids
+ */
 async function write(isOver: () => boolean): Promise<string[]> {
   const issued: string[] = []
   const body = { bank: 'alpha', role: 'VIEWER', label: 'writer' }
@@ -47,13 +53,13 @@ async function write(isOver: () => boolean): Promise<string[]> {
     const answer = await platform.call('POST', '/admin/credentials', { token: platform.config.operatorKey, body })
     assert.equal(answer.status, 201, answer.text)
     issued.push(answer.body.clientId)
-    // The point is who writes at once, not how much this machine can do.
+    // What counts is that many write at once, not how fast this machine is.
     await sleep(50)
   }
   return issued
 }
 
-/** How old the oldest entry is that no chain has, in milliseconds. */
+/** The age of the oldest entry that is in no chain yet, in milliseconds. */
 async function lagMs(): Promise<number> {
   const [row] = await platform.platform.database.query<{ ms: number }>(
     `select coalesce(extract(epoch from clock_timestamp() - min((data ->> 'at')::timestamptz)) * 1000, 0)::float8 as ms
@@ -128,7 +134,7 @@ test('dumped and restored, the chain holds and goes on', async t => {
   }
 })
 
-/** Writes a dump of the platform's database into another one. */
+/** Copies the platform's database into another one with a dump. */
 function restore({ url }: TestDatabase): void {
   const file = join(folder, 'dump.sql')
   for (const [program, args] of [

@@ -1,4 +1,6 @@
-/** Real processes and the period of campaigns: killed while they move them, and down while a period passes. */
+/**
+ * Real processes and the period of campaigns: they are killed during transitions, or are down while a period passes.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -18,7 +20,7 @@ import { onTime } from '../support/on-time.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type PerklineProcess, sharedSettings, startProcess } from '../support/process.ts'
 
-/** Asks and answers, but has no worker: what is moved is moved by the processes. */
+/** This platform serves requests but has no worker; other processes make the transitions. */
 let platform: TestPlatform
 let partners: Partners
 const keys = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(32).toString('hex') }
@@ -61,7 +63,7 @@ async function killInTheMiddle(victim: PerklineProcess): Promise<boolean> {
     )
     return row?.count ?? 0
   }
-  // However long it took to make them, the period of all begins now.
+  // The period of all campaigns begins now, however long it took to create them.
   await database.execute('update campaigns set date_from = $2 where cashback_id = any($1)', [campaigns, new Date()])
   let active = 0
   await until('the first are moved', async () => {

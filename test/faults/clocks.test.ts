@@ -1,4 +1,6 @@
-/** Processes whose machines' clocks disagree (contract/reliability.md, "Clocks"): every rule goes by the database's. */
+/**
+ * Processes whose machines' clocks differ (contract/reliability.md, "Clocks"): every rule uses the database's clock.
+ */
 import assert from 'node:assert/strict'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +18,7 @@ import { openShop } from '../support/world.ts'
 const aheadSeconds = 90
 const password = 'correct horse battery staple'
 
-/** Where `faketime` finds the clock of its programs, which may be set while they run. */
+/** The file from which `faketime` reads the clock of its programs; it can be changed while they run. */
 const fakedBy = (file: string) => ({
   LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
   FAKETIME_TIMESTAMP_FILE: file,
@@ -51,7 +53,7 @@ test('one of two processes 90 s ahead, then 90 s behind: tokens, reservations an
     ] as const
 
     for (const skew of [aheadSeconds, -aheadSeconds]) {
-      // The second time the clock jumps under a process that runs.
+      // The second time, the clock jumps while the process is running.
       await writeFile(clockFile, `${skew > 0 ? '+' : ''}${skew}`)
       await until('the metric tells', async () => Math.abs((await offset()) - skew) < 2)
       for (const [one, other] of pairs) await proveTogether(one, other, `${skew} ${one === right}`)
@@ -70,7 +72,7 @@ async function offsetAt(port: string): Promise<number> {
   return Number(/^perkline_clock_offset_seconds (\S+)$/m.exec(text)?.[1])
 }
 
-/** Tokens of one serve at the other; what one reserves the other confirms. */
+/** Tokens of one process work at the other, and one confirms what the other has reserved. */
 async function proveTogether(one: PerklineProcess, other: PerklineProcess, name: string): Promise<void> {
   const issued = await one.admin('POST', '/credentials', { bank: 'alpha', role: 'ADMIN', label: name })
   const tokens = [

@@ -1,4 +1,4 @@
-/** Long reads: PostgreSQL's copy as a JSON array, at the pace of whoever takes it. */
+/** Long reads: PostgreSQL's copy as a JSON array, as fast as the reader takes it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
@@ -46,7 +46,7 @@ suite('the format', () => {
     const given: Buffer[] = []
     for (const [index, from] of edges.slice(0, -1).entries()) {
       const piece = Buffer.from(sent.subarray(from, edges[index + 1]))
-      // After the rows whoever owns the connection goes on by itself.
+      // After the rows, the owner of the connection continues by itself.
       if (given.length > 0) given.push(piece)
       else {
         const read = reader.read(piece, target, end)
@@ -169,7 +169,7 @@ describe('a connection for long reads', () => {
       const fulfilled = (settled: PromiseSettledResult<string>[]) =>
         settled.filter(({ status }) => status === 'fulfilled')
       assert.equal(fulfilled(await both()).length, 2)
-      // Of the two connections that are kept one stays silent for ever.
+      // Of the two connections that are kept, one stays silent forever.
       assert.equal(proxy.fallSilent(), 2)
       proxy.speakAgain()
       const met = await both()
@@ -197,14 +197,14 @@ for (const kind of ['a lending socket', 'a usual socket'] as const)
     })
     after(() => database.close())
 
-    /** Beyond what any wait of a test lasts. */
+    /** Longer than any wait of a test. */
     const limits = { stallMs: 30_000, wholeMs: 60_000 }
     const within = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
       kind === 'a lending socket' ? database.database.longRead(work) : database.database.dedicated(work)
     const many = "select ',' || n, repeat(chr(65 + n % 26), (n * 37) % 5000) from generate_series(1, 3000) n"
     const expected = `[${Array.from({ length: 3000 }, (_, index) => `${index + 1}${String.fromCharCode(65 + ((index + 1) % 26)).repeat(((index + 1) * 37) % 5000)}`).join(',')}]`
 
-    /** Takes at its own pace, and remembers only a copy, as a socket does once it has sent. */
+    /** Reads slowly, and keeps only a copy, like a socket after sending. */
     const taker = (pace: () => Promise<unknown>) => {
       const taken: Buffer[] = []
       const writable = new Writable({

@@ -1,4 +1,7 @@
-/** A database that takes no connections, or is read only: every answer is 503, and sales go on once it takes them again. */
+/**
+ * A database that accepts no connections or is read only: every answer is 503, and sales continue as soon as it works
+ * again.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -14,9 +17,9 @@ let name: string
 let admin: pg.Client
 let other: TestDatabase
 before(async () => {
-  // Of another database: the platform's takes no connections for a while.
+  // A connection to another database, because the platform's accepts none for a while.
   other = await createTestDatabase()
-  // Only a superuser makes another one; the servers of the tests have `postgres`, and take it from this machine.
+  // Only a superuser may create a role; the test servers have `postgres`, which may log in from this machine.
   const url = new URL(other.url)
   url.username = 'postgres'
   admin = new pg.Client({ connectionString: url.href })

@@ -1,4 +1,7 @@
-/** What `db/` makes of a database that fails: callers get an error that tells them to try again, and the log only what is news. */
+/**
+ * How `db/` handles a failing database: callers get an error that tells them to try again, and the log gets only new
+ * errors.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -73,7 +76,7 @@ describe('who loses against others tries three times', () => {
       await database.execute(`create function lose() returns trigger language plpgsql as
                               'begin raise exception ''planned'' using errcode = ''40P01''; end'`)
       const losing = 'create trigger lose before insert on orders for each row execute function lose()'
-      // The first reservation of a process is made in a transaction, the next ones by a statement alone.
+      // A process makes its first reservation in a transaction, and later ones with a single statement.
       for (const externalId of ['in-a-transaction', 'by-a-statement']) {
         await database.execute(losing)
         const answer = await bank.reserve(externalId)
@@ -220,7 +223,7 @@ describe('a connection that breaks while nobody uses it', () => {
 describe('a statement that is planned once', () => {
   type Plans = { kept: number; anew: number }
 
-  /** Counts how it was planned on the connection that has just run it. */
+  /** Counts how a statement was planned on the connection that has just run it. */
   const planned = (table: string): Statement => ({
     name: `planned-${table}`,
     plannedOnce: [table],
@@ -272,7 +275,7 @@ describe('a statement that is planned once', () => {
         const [row] = await database.query<{ mode: string }>(mode)
         return row?.mode === 'force_generic_plan'
       })
-      // Statements of several orders, of one, and of orders that are known.
+      // Statements of several orders, of one order, and of known orders.
       const sold = await Promise.all(
         Array.from({ length: 10 }, (_, n) => bank.reserve(`after-${n % 9}`).then(({ body }) => body.orderId)),
       )

@@ -32,7 +32,7 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-/** Used by one test after the other, so that not every test waits for a new cluster. */
+/** Shared by several tests, so that not every test waits for a new cluster. */
 const dataDir = join(root, 'data, "one" ї')
 
 test('the first start makes a durable cluster of our own that only its folder leads to', async () => {
@@ -153,7 +153,7 @@ test('Ctrl-C reaches our process but not the server', async () => {
   process.kill(-(interrupted.child.pid ?? 0), 'SIGINT')
   let line = ''
   while (line !== 'interrupted' && line !== 'closed') line = await interrupted.line()
-  // Far more commits than a server that is shutting down would let through.
+  // Far more commits than a server that is shutting down would allow.
   for (let commits = 0; commits < 300; commits++) assert.match(await interrupted.line(), /^\d+$/)
   await interrupted.kill()
 })

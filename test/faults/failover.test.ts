@@ -1,4 +1,7 @@
-/** The primary's machine dies under sales (contract/production.md, "High availability"); `npm run chaos -- ha` does it again and again. */
+/**
+ * The primary's machine dies during sales (contract/production.md, "High availability"); `npm run chaos -- ha` repeats
+ * this.
+ */
 import { test } from 'node:test'
 import { surviveDeaths } from '../support/failover.ts'
 import { requireProgram } from '../support/require-program.ts'

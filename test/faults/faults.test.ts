@@ -1,6 +1,6 @@
 /**
- * Real processes on a real, durable database server, and what happens to them: killed in the middle of sales, their database stopped,
- * their sessions ended. At the end everything is searched for what should be nowhere.
+ * Real processes on a real, durable database server: they are killed during sales, the database is stopped, and
+ * sessions are ended. At the end, all output is searched for secrets.
  */
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const at: World['at'] = (index, bank) => world.at(index, bank)
 let lastId = 0
 const newId = () => `fault-${++lastId}`
 
-/** Everything that was acknowledged stands, and the books are right. */
+/** Every acknowledged order exists, and the books are correct. */
 async function proveAll(sales: readonly Sale[]): Promise<void> {
   await proveSales(at, sales)
   const books = await proveBooks(world.database, new Date())
@@ -158,7 +158,7 @@ test('a statement that the server cancels is 503', async () => {
         answered = true
       })
     await until('the request is answered', async () => {
-      // On another connection: inside a transaction the view stays as it was at its first reading.
+      // On another connection, because inside a transaction the view stays as it was at its first read.
       await world.database.query(
         `select pg_cancel_backend(pid) from pg_stat_activity
          where wait_event_type = 'Lock' and query ilike '%orders%' and datname = current_database()`,
@@ -177,7 +177,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
   const orderIds = await each(range(3), 3, async index => (await at(index).reserve(newId())).body.orderId as string)
   const [confirmed = '', reserved = '', other = ''] = orderIds
   await at(0).confirm(confirmed)
-  // Orders that were read before may be kept in memory; they are not told of either while the database is away.
+  // Orders that were read before may be cached; they are not returned either while the database is away.
   for (const index of [0, 1]) {
     assertOrder(await at(index).read(confirmed), { status: 'confirmed' })
     assertOrder(await at(index).read(reserved), { status: 'reserved' })

@@ -1,4 +1,7 @@
-/** The disk of the database fills up in the middle of sales and of uploads (contract/reliability.md, "When something is away"); `npm run chaos` goes on longer. */
+/**
+ * The disk of the database fills up during sales and uploads (contract/reliability.md, "When something is away"); `npm
+ * run chaos` runs longer.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +19,7 @@ import { openSmallDisk } from '../support/small-disk.ts'
 import { keepServer, startWorld } from '../support/world.ts'
 
 const profiles = 5_000
-/** One in which its tables can't grow, and one in which its log can't either. */
+/** One round in which the tables can't grow, and one in which the log can't grow either. */
 const rounds = { profiles, goesOn: (done: number) => done < 2 }
 const megabytes = 768
 

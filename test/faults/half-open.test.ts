@@ -1,6 +1,6 @@
 /**
- * The way to the database falls silent (contract/reliability.md, "When something is away"): connections stay open and bring nothing, new ones are
- * taken and stay mute. Nobody is told of that, so only time limits help.
+ * The network to the database falls silent (contract/reliability.md, "When something is away"): open connections
+ * deliver nothing, and new ones are accepted but stay silent. Nobody is notified, so only time limits help.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -17,13 +17,13 @@ import { proveSales, type Sale, sell } from '../support/sales.ts'
 import { openShop } from '../support/world.ts'
 
 const profiles = 1_500
-/** A statement may take 10 s; the rest is for a machine that is busy. */
+/** A statement may take 10 s; the rest is a reserve for a busy machine. */
 const answeredWithinMs = 13_500
 const recoverWithinMs = 5_000
 
 type Asked = { what: string; status: number; retryAfter: string | null; ms: number }
 
-/** Everything that needs the database, with how long the answer took. */
+/** Every kind of request that needs the database, with the time of its answer. */
 async function askEverything(platform: PerklineProcess, token: string, operatorKey: string, wave: string) {
   const bank = bankAt(platform, token)
   const operator = { token: operatorKey }
@@ -74,7 +74,7 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     const sellers = range(6).map(() => sell(at, sales, () => going))
     await until('sales go on', () => sales.length > 40)
     const operator = { token: settings.OPERATOR_KEY ?? '' }
-    // One that is under way on a connection of its own, without a time limit, whose answer is not to come.
+    // A request on a connection of its own without a time limit, whose answer must not arrive.
     const client = await database.database.connect()
     await client.query('begin; lock table campaign_history in access exclusive mode')
     const audit = platform.call('GET', '/admin/audit', operator)
@@ -108,7 +108,7 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     assert.ok(tookMs < recoverWithinMs, `it took ${tookMs} ms until sales went on`)
     going = false
     await Promise.all(sellers)
-    // Nobody meets a connection that stays silent for ever.
+    // No request uses a connection that stays silent forever.
     for (const answer of await Promise.all(range(40).map(n => at().reserve(`spoken-${n}`))))
       if (answer.status !== 201) assertError(answer, 201)
     t.diagnostic(`${caught} connections caught; back in ${tookMs} ms`)

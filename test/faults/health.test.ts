@@ -1,4 +1,4 @@
-/** GET /health/live and /health/ready (contract/operations.md), against a server of this test's own that it can stop. */
+/** GET /health/live and /health/ready (contract/operations.md), against a server that this test can stop. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What is kept of each order that was read takes as much memory as its text, and not a chunk that others share. */
+/** A cached order takes only as much memory as its text, and does not keep a chunk that it shares with others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
@@ -10,10 +10,10 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
 
 const orders = 300
-/** Connections and what runs beside it take some, too. */
+/** A reserve for connections and other work. */
 const mostBytesEach = 32 * 1024
 
-/** What the first round ends gives the second more to collect. */
+/** Garbage of the first round is collected during the second. */
 async function collectAll(): Promise<void> {
   for (let round = 0; round < 2; round++) {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
@@ -32,7 +32,7 @@ test(`${orders} orders that were read keep at most ${mostBytesEach} bytes each`,
   const before = process.memoryUsage().arrayBuffers
   for (const id of ids) {
     assert.equal((await bank.read(id)).status, 200)
-    // Others take from the shared chunk meanwhile, so that each order would keep another one.
+    // Other allocations from the shared chunk, so that each order would keep another chunk alive.
     for (const _ of range(40)) Buffer.from('x'.repeat(2_000))
   }
   await collectAll()

@@ -1,4 +1,4 @@
-/** A newer version brings the schema forward while the one before it serves (contract/reliability.md, "Experiments"). */
+/** A newer version migrates the schema while the previous one serves (contract/reliability.md, "Experiments"). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { sharedSettings, startProcess } from '../support/process.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
 
-/** What a newer version may do beside the older one: additions only, to the tables that are read and written the most. */
+/** What a newer version may do while the older one serves: additions to the tables that are used most. */
 const sql = `
   alter table orders add column channel text not null default 'api';
   alter table profiles add column batch int;
@@ -22,7 +22,7 @@ const sql = `
   create table order_notes (order_id uuid primary key, note text not null);
   create index orders_channel_idx on orders (channel) where channel <> 'api'`
 
-/** What it may build beside the older one on a large table, which is not to be locked meanwhile. */
+/** An index that it may build on a large table, which must not be locked meanwhile. */
 const concurrentSql = `
   -- For the channels; sales go on.
   create index concurrently if not exists orders_tariff_idx on orders (tariff_id, order_id);
@@ -33,9 +33,9 @@ const concurrentSql = `
 const heldMs = 11_500
 
 const kinds = [
-  // It waits for whoever holds the table.
+  // The migration waits for whoever holds the table.
   { name: 'at once', sql, hold: 'begin; select from orders limit 1; select from banks limit 1' },
-  // It waits for whoever might still look for rows that its index lacks.
+  // The build waits for readers that might look for rows that its index lacks.
   {
     name: 'with indexes built concurrently',
     sql: concurrentSql,

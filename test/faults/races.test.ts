@@ -1,6 +1,6 @@
 /**
- * Many callers at the same moment, over two platforms on one database. Each race must have been one: where only one side ever won,
- * nothing was proven, and the test fails.
+ * Many callers at the same moment, over two platforms on one database. Each test needs a real race: if the same side
+ * always wins, nothing is proven and the test fails.
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -53,7 +53,7 @@ const shuffled = <Item>(items: readonly Item[]): Item[] =>
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-/** Every answer is one of these, and nothing worse. */
+/** Every answer must be one of these. */
 function assertOnly(answers: readonly EsimAnswer[], ...codes: number[]): void {
   for (const answer of answers) assert.ok(codes.includes(answer.status), `${answer.status} ${answer.text}`)
 }
@@ -78,7 +78,7 @@ describe('the last profile', () => {
   })
 
   test('is never denied because of callers who only repeat', async () => {
-    // Their try of the last profile must not look like a sale of it.
+    // The attempt to get the last profile must not look like a sale of it.
     const [repeated] = [newId()]
     const { orderId } = assertOrder(await bankOf(0).reserve(repeated), { status: 'reserved' }, 201)
     assertOrder(
@@ -126,7 +126,7 @@ describe('the last profile', () => {
   })
 })
 
-/** Lets reservations run out now, or a little later. */
+/** Lets reservations expire now, or a little later. */
 async function lapse(orderIds: string[], afterMs = 0): Promise<void> {
   await database().execute(`update orders set reserved_until = $2 where order_id = any($1) and status = 'reserved'`, [
     orderIds,
@@ -257,7 +257,7 @@ describe('one order', () => {
         assert.equal(answer.status === 200, wanted === status, `${answer.path}: ${answer.status} although ${status}`)
         if (answer.status === 200) assert.equal(answer.body.status, wanted)
       }
-      // Once it is no longer reserved, it stays what it is.
+      // Once it is no longer reserved, it never changes.
       const changes = seen.filter((now, index) => now !== seen[index - 1])
       assert.ok(changes.length <= 2 && (changes.length < 2 || changes[0] === 'reserved'), `${changes}`)
       const codes = answers.flatMap(({ body }) => body.esim?.activationCode ?? [])
@@ -293,7 +293,7 @@ describe('one order', () => {
       const resold = answers.filter(({ status }) => status === 201)
       assert.equal((confirmed.status === 200 ? 1 : 0) + resold.length <= 1, true, 'the profile was sold twice')
       outcomes.add(confirmed.status === 200 ? 'confirmed' : resold.length > 0 ? 'resold' : 'free')
-      // Towards the end at which either may come first, however slow the machine is at this moment.
+      // Near the instant at which either side may win, whatever the speed of the machine.
       leftMs = confirmed.status === 200 ? Math.max(leftMs * 0.8, 2) : Math.min(leftMs * 1.25, 500)
       const { body } = await bankOf(round + 1).read(orderId)
       assert.equal(body.status, confirmed.status === 200 ? 'confirmed' : 'expired')
@@ -335,7 +335,7 @@ describe('stock that changes while it is sold', () => {
               yield lines.slice(at, at + 50).join('')
               await sleep(index === 0 ? 12 : 1)
             }
-            // What the others have brought is sold before this one ends.
+            // Profiles of the other imports are sold before this import ends.
             if (index === 0) await until('something is sold meanwhile', () => sold > 0)
           })(),
         )
@@ -366,7 +366,7 @@ describe('stock that changes while it is sold', () => {
 
   test('an import that becomes visible after a later one was sold out is found', async () => {
     const { tariffId } = await idsOf()
-    // The first import is held at its very end, by a trigger that waits for a lock of ours.
+    // A trigger that waits for our lock holds the first import at its very end.
     const client = await database().connect()
     await client.query('select pg_advisory_lock(42)')
     await client.query(`
@@ -416,7 +416,7 @@ describe('stock that changes while it is sold', () => {
     const [firstIsAway, firstIsSold] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await Promise.all([
       each(shuffled(iccids), 3, async (iccid, index) => {
-        // Not all of them go before one is sold.
+        // Not all of them are withdrawn before one is sold.
         if (index >= 30) await firstIsSold.promise
         const { admin } = (index % 2 ? platform : sibling).platform.deps
         const result = await withdrawProfiles(admin, { iccids: [iccid] })
@@ -471,7 +471,7 @@ describe('OPEN_RESERVATIONS holds over all processes', () => {
         const orders = await fill(limit)
         await fill(0)
         const [order] = orders
-        // What is known takes no place, and is answered as ever.
+        // Repeated requests need no room, and get the same answer.
         for (const index of range(4)) assertOrder(await at(index).reserve(order.externalId), { status: 'reserved' })
         assertError(await alpha.reserve({ externalId: order.externalId, tariffCode: 'ua-5gb' }), 409)
         assertError(await alpha.reserve({ externalId: 'x', tariffCode: 'nothing' }), 404)

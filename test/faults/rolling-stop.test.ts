@@ -13,7 +13,7 @@ import { requireProgram } from '../support/require-program.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
 
-/** What a process that has sold has in its log. */
+/** A log line of every process that has sold. */
 const sold = /"route":"\/esim\/v1\/orders"/
 const stock = { profiles: 4_000, seed: 7_301 }
 
@@ -45,7 +45,7 @@ test('two processes behind haproxy, each stopped and started again in turn: no r
         logs.push(process.output())
         await until('the other one serves meanwhile', () => load.answered() > before + 50)
         processes[index] = await start(index)
-        // Until the balancer has seen that it is back, the other one must stay.
+        // The other process must stay until the balancer has noticed that this one is back.
         await until('it has its share again', () => sells(index))
       }
       const { answered, faults } = await load.end()

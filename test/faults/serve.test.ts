@@ -36,7 +36,7 @@ after(async () => {
 let folders = 0
 const newFolder = () => mkdtemp(join(root, `${++folders}-`))
 
-/** What a process on the test database needs. */
+/** The settings of a process on the test database. */
 const onServer = (url = database.url): Record<string, string> => ({
   DATABASE_URL: url,
   MASTER_KEY: masterKey,
@@ -46,7 +46,7 @@ const onServer = (url = database.url): Record<string, string> => ({
 
 const live = { PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
 
-/** Starts the program in a folder of its own, without the settings of whoever runs the tests. */
+/** Starts the program in a folder of its own, without the settings of the person who runs the tests. */
 async function start(t: TestContext, args: string[], settings: Record<string, string>) {
   const folder = await newFolder()
   const port = settings.PORT ?? String(await freePort())
@@ -84,7 +84,10 @@ async function start(t: TestContext, args: string[], settings: Record<string, st
   }
 }
 
-/** Expects that it ends by itself with code 1 and one clear message, and gives the message. */
+/**
+ * Expects that the process ends by itself with code 1 and one clear message.
+ * @returns the message
+ */
 async function failure(t: TestContext, args: string[], settings: Record<string, string>): Promise<string> {
   const run = await start(t, args, settings)
   assert.equal(await run.ended, 1, `${run.stdout()}\n${run.stderr()}`)
@@ -110,7 +113,7 @@ suite('perkline', { concurrency: 3 }, () => {
         'content-length': String(body.length),
       })
       socket.write(head + body.slice(0, 10))
-      // Another request on its own connection: when it is answered, the first has been read that far.
+      // Another request on its own connection: once it is answered, the first one has been read that far.
       assert.equal(await status(`${run.url}/health/live`), 200)
       const signalledMs = performance.now()
       run.signal('SIGTERM')
@@ -176,7 +179,7 @@ suite('perkline', { concurrency: 3 }, () => {
       }
       run.signal('SIGTERM')
       while ((await status(`${run.url}/health/ready`)) !== 503) await sleep(5)
-      // A balancer's or a bank's connection: it is told to make a new one, elsewhere.
+      // A kept connection of a balancer or a bank: it is told to open a new one.
       for (const [socket, path, expected] of [
         [kept, '/health/live', 200],
         [late, '/esim/v1/operators', 401],
@@ -195,7 +198,7 @@ suite('perkline', { concurrency: 3 }, () => {
     test('SIGINT does the same, also twice at once, as a terminal and npm send it', async t => {
       const run = await start(t, ['serve'], onServer())
       await run.ready()
-      // A request under way keeps the stop from ending before the second signal.
+      // A running request delays the stop until the second signal.
       const socket = await openRaw(run.url)
       const body = '{"clientId":"pk_nobody","secret":"nothing"}'
       const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
@@ -483,7 +486,7 @@ suite('perkline', { concurrency: 3 }, () => {
         await sleep(20)
       }
       child.kill('SIGTERM')
-      // Its log may come later than its answers; once it is closed, all of it is here.
+      // Log lines may arrive after the answers; once the log is closed, all of them are here.
       assert.equal((await once(child, 'close'))[0], 0)
       assert.match(stdout, /"level":"info"/)
       assert.match(stdout, /"level":"warn".*MASTERKEY is not a setting: did you mean MASTER_KEY\?/)

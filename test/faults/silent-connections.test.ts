@@ -1,4 +1,4 @@
-/** Connections that hold a descriptor and do nothing, of clients that never read and never close. */
+/** Connections that hold a descriptor and do nothing, from clients that never read and never close. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ beforeEach(() => {
   sockets = []
 })
 
-/** Clients that send the beginning, if any, and then neither read nor close. */
+/** Clients that may send the beginning of a request, and then neither read nor close. */
 async function crowd(beginning: string): Promise<void> {
   for (const _ of range(silentOnes)) {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

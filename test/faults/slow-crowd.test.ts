@@ -1,6 +1,6 @@
 /**
- * 500 connections that trickle (contract/reliability.md, "Experiments"): what they cost the others, measured by turns with and without them in
- * one run, and how soon they are gone.
+ * 500 connections that send very slowly (contract/reliability.md, "Experiments"): how they affect others, measured
+ * alternately with and without them in one run, and how soon they are closed.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { openShop } from '../support/world.ts'
 const attackers = 500
 const rounds = 3
 const asksPerRound = 150
-/** What a pause of a machine that is shared may add to the slowest answers of a round, with the attackers or without. */
+/** How much a pause of a shared machine may add to the slowest answers of a round. */
 const noiseMs = 25
 const goneWithinMs = 11_000
 
@@ -45,7 +45,10 @@ const beginnings = [
   [requestText('POST', '/esim/v1/orders', length), ' '],
 ] as const
 
-/** Opens them all, each of which writes a byte now and then. @returns ends them */
+/**
+ * Opens all connections; each writes a byte from time to time.
+ * @returns a function that ends them
+ */
 async function attack(): Promise<{ sockets: Socket[]; end(): void }> {
   const sockets: Socket[] = []
   for (const _ of range(attackers / 50))
@@ -72,7 +75,10 @@ async function attack(): Promise<{ sockets: Socket[]; end(): void }> {
   }
 }
 
-/** Asks one after the other. @returns how long each took */
+/**
+ * Sends requests one after the other.
+ * @returns how long each took
+ */
 async function ask(): Promise<number[]> {
   const took: number[] = []
   for (let asked = 0; asked < asksPerRound; asked++) {
@@ -103,7 +109,8 @@ test(`${attackers} slow connections: the others’ p99 at most doubles, and the 
     else await proveGone(crowd.sockets).finally(crowd.end)
   }
   t.diagnostic(JSON.stringify(figures.map(({ quiet, crowded }) => [quiet, crowded].map(Math.round))))
-  // The best of the rounds: a disturbance from outside is not in each of them, what the crowd itself costs is.
+  // The best of the rounds, because disturbances from outside are not in every round, but the effect of the slow
+  // clients is.
   assert.ok(
     figures.some(({ quiet, crowded }) => crowded <= 2 * quiet + noiseMs),
     JSON.stringify(figures),

@@ -19,7 +19,10 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Writes the beginning, then a byte now and then for as long as the server listens; gives the answer and how long it took. */
+/**
+ * Writes the beginning, then single bytes for as long as the server listens.
+ * @returns the answer and how long it took
+ */
 async function trickle(beginning: string, byte: string) {
   const socket = await openRaw(platform.url)
   const startedMs = performance.now()
@@ -130,7 +133,7 @@ suite('slow senders', { concurrency: true }, () => {
     }
     const startedMs = performance.now()
     assert.equal(await process.stop(), 0, process.output())
-    // The shortest time that a body is given is 8 s.
+    // The shortest time limit of a body is 8 s.
     assert.ok(performance.now() - startedMs < 7_000)
   })
 })

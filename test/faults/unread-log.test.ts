@@ -1,4 +1,4 @@
-/** A log that nobody reads holds nothing up: not the requests, and not the end of the process. */
+/** A log that nobody reads blocks neither requests nor the end of the process. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { freePort } from '../support/free-port.ts'
 import { callAt, sharedSettings } from '../support/process.ts'
 
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
-/** More than the pipe and both of its ends take. */
+/** More than the pipe and its two ends can hold. */
 const requests = 3_000
 
 test('a pipe that is open and that nobody reads: requests are answered, and SIGTERM ends the process with 0', async t => {

@@ -1,6 +1,7 @@
 /**
- * From the release before to this one and back, behind a balancer, while it sells (contract/production.md, "Upgrades"). The release
- * before is taken from the project's own history; where that is not at hand (a shallow checkout) there is nothing to upgrade from.
+ * From the previous release to this one and back, behind a balancer, during sales (contract/production.md, "Upgrades").
+ * The previous release is taken from the project's own history; a shallow checkout lacks it, and then the test is
+ * skipped.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -23,7 +24,7 @@ import { openShop } from '../support/world.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** Version 0.2.0. */
 const previous = '23c8b70'
-/** In live mode a process that stops gives notice, and the balancer sees it in time. */
+/** In live mode, a stopping process announces it, and the balancer notices in time. */
 const live = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
   ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
@@ -31,7 +32,10 @@ const live = {
 const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The program of the release before, with the packages of this one. @returns null where the history does not reach so far */
+/**
+ * The program of the previous release, with the packages of this one.
+ * @returns null when the history does not reach that far
+ */
 function unpackPrevious(): string | null {
   const root = join(folder, 'previous')
   try {
@@ -58,7 +62,7 @@ async function openCampaigners(platform: PerklineProcess): Promise<Campaigners> 
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** A campaign is made by a merchant, approved by its bank, and launched. */
+/** Creates, approves and launches a campaign. */
 async function runCampaign(platform: PerklineProcess, { merchant, bank }: Campaigners, name: string): Promise<void> {
   const body = {
     ...{
@@ -94,7 +98,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
-    // First this directory: its entries have ids of their own.
+    // Applied first, because its entries have fixed ids.
     const campaigners = await openCampaigners(old)
     const { alpha } = await openShop(old, { profiles: 4_000, seed: 7_901 })
     await runCampaign(old, campaigners, 'before')

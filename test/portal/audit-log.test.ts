@@ -1,4 +1,7 @@
-/** The audit log in a real browser: search, one object's story, details, older entries, the file, and who sees which account's. */
+/**
+ * The audit log in a real browser: search, the history of one object, details, older entries, the file, and access to
+ * accounts.
+ */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
@@ -52,7 +55,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await rows(page, 'Logged in').getByText('Method: none → password').first().waitFor()
   await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
   await page.getByText('All entries of: Credential, Core banking').waitFor()
-  // The head, and its three entries.
+  // The head, and three entries.
   await page.getByRole('row').nth(4).waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('row').count(), 4)
   await rows(page, 'Credential issued').getByText('Role: none → Editor').waitFor()

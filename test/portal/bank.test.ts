@@ -1,4 +1,6 @@
-/** The bank's pages in a real browser: from an invitation to the money, an own campaign, eSIM sales, what goes wrong on the way, a viewer. */
+/**
+ * The bank's pages in a real browser: from an invitation to the payment, an own campaign, eSIM sales, errors, a viewer.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -48,7 +50,7 @@ after(async () => {
 
 const orders: Record<string, string> = {}
 
-/** One order of each outcome, of two tariffs. */
+/** One order of each outcome, for two tariffs. */
 async function sell(): Promise<void> {
   await platform.addStock('kyivstar', 'eu-10gb', 60)
   await platform.addStock('roamwide', 'world', 1)
@@ -69,14 +71,14 @@ const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buff
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
 const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
-/** Confirms what the page asks. */
+/** Confirms the dialog on the page. */
 const agree = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
-/** What a person waits for: a notice, a status, a sentence. */
+/** Waits for what a person would wait for: a notice, a status, a sentence. */
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 const rowsOf = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const at = (id: string, rest = '') => `/bank/campaigns/${id}${rest}`
 
-/** Nothing is wider than the screen. */
+/** Nothing may be wider than the screen. */
 async function fits(page: Page): Promise<void> {
   assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
 }
@@ -208,7 +210,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   assert.equal(await button(page, 'Confirm receipt').count(), 0)
 })
 
-/** A file of another kind, one with faults, and one that is cancelled while it is sent. */
+/** A file of another kind, one with errors, and one that is cancelled while it is sent. */
 async function refuseReports({ page, errors }: Visitor, when: string): Promise<void> {
   const choose = page.locator('input[type=file]')
   const faulty = `${header}\nTX-1,T-0001,yesterday,200.00,10.00\nTX-2,T-0001,${when},-1,10.00\n`
@@ -225,7 +227,7 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   await page.unroute('**/bank-report?*')
 }
 
-/** What was checked is shown; only then it is sent. */
+/** The result of the check is shown, and the report is sent only then. */
 async function sendChecked(page: Page, differences: string): Promise<void> {
   const checked = page.getByRole('region', { name: 'Check before you send' })
   await checked.getByText(differences, { exact: true }).waitFor()

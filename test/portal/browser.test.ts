@@ -1,4 +1,7 @@
-/** The portal's frame in a real browser: login and its faults, the way back after a session has ended, languages, colours, a phone. */
+/**
+ * The portal's frame in a real browser: login and its errors, the way back after the end of a session, languages,
+ * colours, a phone.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser } from '../../src/access/operations.ts'
@@ -132,21 +135,21 @@ suite('a session', () => {
     await page.waitForURL('**/app/login*')
     await fillLogin(page, merchant)
     await page.waitForURL('**/app/merchant?page=2&name=autumn')
-    // Of the session, and of what was asked for ahead.
+    // Requests for the session, and for preloaded data.
     const refused = errors.splice(0)
     assert.ok(refused.length > 0 && refused.every(error => error.includes('401')), refused.join())
   })
 
   test('whose user was switched off says so on the page that is open', async t => {
     const gone = await addAccount(platform, { merchant: 'grocer' }, 'editor')
-    // Its clock is moved, for good.
+    // Its clock is moved and stays so.
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page, logIn, errors } = visitor
     await logIn(gone)
     await disableUser({ database: platform.platform.database }, gone.login)
     await platform.platform.deps.admin.refusals.refresh()
-    // Coming back to the window asks who is logged in.
+    // When the window gets the focus again, the page checks who is logged in.
     await page.clock.install()
     await page.clock.fastForward('05:00')
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
@@ -285,7 +288,7 @@ suite('the frame', () => {
       await page.waitForLoadState('networkidle')
       const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
       assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort(), path)
-      // Those of scripts are of type `fetch`.
+      // Requests of scripts have the type `fetch`.
       assert.ok(
         ofPlatform.every(([, type]) => type !== 'fetch'),
         JSON.stringify(ofPlatform),

@@ -1,4 +1,4 @@
-/** Campaigns as people of banks look through them, and what both sides look up: terminals with what is new, the segment. */
+/** Campaigns as a bank's people browse them, and what both sides look up: terminals with new ones, the segment. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { parse } from 'csv-parse/sync'

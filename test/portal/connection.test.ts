@@ -1,4 +1,4 @@
-/** The portal without a connection, in a real browser: what it says, what it does not do, and how it goes on. */
+/** The portal without a connection, in a real browser: its messages, what it does not do, and how it continues. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -26,7 +26,7 @@ after(async () => {
 const lost = 'Perkline hasn’t been reachable since'
 const back = 'The connection is back'
 const offline = ({ page }: Visitor, isOffline: boolean) => page.context().setOffline(isOffline)
-/** What the browser itself logs of a connection that is not there. */
+/** The browser's own log entries about a missing connection. */
 const forgetFailures = ({ errors }: Visitor) => {
   const others = errors
     .splice(0)
@@ -149,7 +149,7 @@ test('a platform that is away and comes back is told by the next call, without t
   forgetFailures(visitor)
 })
 
-/** A way to the platform that can be shut. */
+/** A connection to the platform that the test can cut. */
 async function openGate(port: string) {
   const own = await freePort()
   const sockets = new Set<Socket>()

@@ -172,7 +172,7 @@ suite('sections and saving', { timeout: 60_000 }, () => {
   })
 })
 
-/** Whether the whole of it is on the screen, with nothing in front of it. */
+/** Whether the whole element is on the screen, with nothing in front of it. */
 async function isInView(page: Page, found: Locator): Promise<boolean> {
   await found.waitFor()
   const box = await found.boundingBox()

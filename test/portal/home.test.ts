@@ -1,4 +1,4 @@
-/** What waits for whom, step by step through the life of a campaign, as each side sees it. */
+/** The open tasks of each side, step by step through the life of a campaign. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -37,7 +37,7 @@ const home = async (partner: Partner) => {
   assert.equal(answer.status, 200, answer.text)
   return answer.body
 }
-/** What waits in one campaign, in short: `me decide-invitation`, `other launch-possible`. */
+/** The open tasks of one campaign, in short: `me decide-invitation`, `other launch-possible`. */
 const tasks = async (partner: Partner, id: string): Promise<string[]> =>
   (await home(partner)).tasks
     .filter((task: any) => task.cashbackId === id)
@@ -254,7 +254,7 @@ test('what waits for the caller is found behind more open campaigns than are loo
     sides.grocer,
   )
   const { database } = platform.platform
-  // Others of the bank, in which it has decided, that end before.
+  // Further campaigns of the bank that it has decided about and that end earlier.
   const columns = await database.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_name = 'campaigns' and is_generated = 'NEVER' and column_name <> 'cashback_id'`,

@@ -1,4 +1,6 @@
-/** The merchant's pages in a real browser: a campaign with two banks from its planning to the payment, what goes wrong on the way, a viewer. */
+/**
+ * The merchant's pages in a real browser: a campaign with two banks from the draft to the payment, errors, a viewer.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -43,9 +45,9 @@ const file = (name: string, text: string, mimeType = 'text/csv') => ({ name, mim
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
 const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
-/** Confirms what the page asks. */
+/** Confirms the dialog on the page. */
 const agree = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
-/** What a person waits for: a notice, a status, a sentence. */
+/** Waits for what a person would wait for: a notice, a status, a sentence. */
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 const at = (id: string, rest = '') => `/merchant/campaigns/${id}${rest}`
 
@@ -78,7 +80,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await chooseTerminals(visitor)
     await sees(page, '5% back')
     await page.getByRole('region', { name: 'As a customer sees it' }).locator('img').waitFor()
-    // The answer gets lost once: pressing again makes no second campaign.
+    // One answer gets lost; sending again must not create a second campaign.
     await page.route(
       '**/cashbacks/for-merchant',
       async route => {
@@ -219,7 +221,7 @@ async function fillForm(page: Page): Promise<void> {
   await sees(page, 'Remove: Small banner')
 }
 
-/** First a file with an error, then a right one. */
+/** First a file with an error, then a correct one. */
 async function chooseTerminals({ page }: Visitor): Promise<void> {
   await page.getByRole('radio', { name: 'A list from a file' }).check()
   const choose = page.locator('input[type=file]').first()
@@ -231,7 +233,7 @@ async function chooseTerminals({ page }: Visitor): Promise<void> {
 
 async function filterDifferences(page: Page): Promise<void> {
   const rows = page.getByRole('table', { name: 'Differences' }).getByRole('row')
-  // While the table loads it has grey rows.
+  // The table has grey rows while it is loading.
   await rows.nth(1).getByText('Wrong cashback').waitFor()
   await assertCount(rows, 2) // a head and one difference
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('TX-1')
@@ -244,7 +246,7 @@ async function filterDifferences(page: Page): Promise<void> {
   assert.match(saved.suggestedFilename(), /^differences-.*\.csv$/)
 }
 
-/** First a file with an error, then a right one with a comment. */
+/** First a file with an error, then a correct one with a comment. */
 async function answerWithReport({ page, errors }: Visitor): Promise<void> {
   await button(page, 'Answer with your own report').click()
   await field(page, 'Comment for the bank').fill('TX-2 is not ours')
@@ -365,7 +367,7 @@ test('українською, на телефоні: від списку до к
   await sees(page, 'Кампанія не відбулася, тож звіряти нічого.')
 })
 
-/** Nothing is wider than the screen. */
+/** Nothing may be wider than the screen. */
 async function fits(page: Page): Promise<void> {
   assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
 }

@@ -56,10 +56,10 @@ const field = (page: Page, name: string) => page.getByRole('textbox', { name })
 const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 const dialog = (page: Page) => page.getByRole('dialog')
-/** What a person waits for: a notice, a status, a sentence. */
+/** Waits for what a person would wait for: a notice, a status, a sentence. */
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 
-/** In the dialog that has opened. */
+/** In the open dialog. */
 const press = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true }).click()
 const gone = (page: Page) => dialog(page).waitFor({ state: 'detached' })
 
@@ -75,7 +75,7 @@ test('the home page tells what runs out, what is sold in all, whether the checks
   const { page } = visitor
   await visitor.logIn(admin)
   await sees(page, 'All checks passed')
-  // One was sold, a second one was given back.
+  // One profile was sold, another one was returned.
   await page
     .locator('div', { has: page.getByText('Sold in total', { exact: true }) })
     .last()
@@ -89,7 +89,7 @@ test('the home page tells what runs out, what is sold in all, whether the checks
   await page.getByRole('link', { name: 'Data checks' }).click()
   await sees(page, 'All checks passed')
   await button(page, 'Check again').click()
-  // While they are read again, the rows that are there already are faint.
+  // Existing rows are faint while they are read again.
   await page.locator('button[data-loading]').waitFor({ state: 'detached' })
   await row(page, 'No profile is in two open orders').getByText('Passed').waitFor()
   await assertAccessible(visitor)
@@ -125,7 +125,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await press(page, 'Save')
     await sees(page, 'Delta Bank is saved')
-    // Whose credentials and users they are is known.
+    // The partner of the credentials and users is fixed here.
     await field(page, 'Label').fill('Delta’s backend')
     await assertAccessible(visitor)
     await press(page, 'Issue credentials')
@@ -141,7 +141,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await row(page, 'Delta’s backend').waitFor()
     await assertAccessible(visitor)
     const suspend = button(page, 'Suspend')
-    // Whoever presses Enter or Escape without reading has done nothing, and is where they were.
+    // Pressing Enter or Escape without reading changes nothing, and the focus returns.
     for (const key of ['Enter', 'Escape']) {
       await suspend.press('Enter')
       await sees(page, /^It loses access/)
@@ -176,7 +176,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await row(page, 'Вольт').getByRole('link').click()
     await button(page, 'Edit').click()
     await field(page, 'Name in English').fill('Volt')
-    // Somebody else changes another field meanwhile: it stays as they made it.
+    // Somebody else changes another field meanwhile; that change must stay.
     await staff.call('POST', '/admin/directory', {
       body: { directory: 'merchants: [{ code: voltshop, description: Meanwhile }]' },
     })
@@ -263,7 +263,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await page.getByRole('option', { name: 'Бета Банк' }).click()
     await field(page, 'Label').fill('Beta’s backend')
     await assertAccessible(visitor)
-    // The answer gets lost: the credentials are there, with a secret that nobody has seen.
+    // The answer gets lost: the credential exists, with a secret that nobody has seen.
     const issuing = (url: URL) => url.pathname === '/admin/credentials'
     await page.route(issuing, async route => {
       if (route.request().method() !== 'POST') return route.continue()
@@ -315,7 +315,10 @@ suite('partners and access', { timeout: 120_000 }, () => {
   })
 })
 
-/** Copies the secret that is shown; a slip of the hand does not close it, and afterwards the page knows it no more. */
+/**
+ * Copies the shown secret. A click beside the dialog does not close it, and afterwards the page has forgotten the
+ * secret.
+ */
 async function keepSecret({ page }: Visitor): Promise<{ clientId: string; secret: string }> {
   await sees(page, 'Save this secret now')
   const clientId = await field(page, 'Client id').inputValue()
@@ -382,7 +385,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     page.on('requestfinished', request => {
       if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
     })
-    // Nothing that a person in a hurry presses is lost.
+    // No click of a hurried person is lost.
     for (const isOn of [false, true, false, true]) {
       await onSale.press('Space')
       await until('the switch has moved', async () => (await onSale.isChecked()) === isOn)
@@ -455,7 +458,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await choose.setInputFiles(csv([head, ...lines].join('')))
     const trial = '3 profiles to import. Already in stock, or twice in the file: 0'
     await sees(page, trial)
-    // The platform cannot be reached just then; afterwards somebody thinks better of it.
+    // The platform cannot be reached at that moment; afterwards the person decides otherwise.
     await page.route(/admin\/profiles/, route => route.abort())
     await button(page, 'Import 3 profiles').click()
     await sees(page, 'Perkline can’t be reached')
@@ -484,7 +487,8 @@ suite('eSIM', { timeout: 120_000 }, () => {
     assert.equal(await free(), 1)
     await gone(page)
 
-    // One was withdrawn before, one is of another tariff: neither is touched, each is named, and the list stays.
+    // One was withdrawn before, and one belongs to another tariff: both stay unchanged, each is named, and the list
+    // stays.
     const [, other = ''] = [...profileLines({ count: 1, seed: 4343 })]
     const path = '/admin/profiles?operator=kyivstar&tariff=ua-5gb'
     const loaded = await staff.call('POST', path, {

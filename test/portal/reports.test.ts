@@ -1,4 +1,6 @@
-/** Reports in a real browser: nothing goes out unseen, nothing is kept of what was cancelled or left, and all differences are in reach. */
+/**
+ * Reports in a real browser: nothing is sent unseen, cancelled uploads leave nothing, and all differences can be read.
+ */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
@@ -46,7 +48,7 @@ const dialogButton = (page: Page, name: string) => page.getByRole('dialog').getB
 const atBank = ({ id }: Pick<Ended, 'id'>) => `/bank/campaigns/${id}/reconciliation`
 const atMerchant = ({ id }: Pick<Ended, 'id'>) => `/merchant/campaigns/${id}/banks/${ids.alpha}`
 
-/** The state that the API tells, and how many reports there are. */
+/** The state from the API, and the number of reports. */
 async function told({ id }: Ended) {
   const { bankReportingStatus, reports } = await reconciliationOf(sides.alpha, id)
   return [bankReportingStatus, reports.length]
@@ -144,7 +146,7 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
   })
 })
 
-/** Nothing of the page is cut off at its side. */
+/** Nothing on the page may be cut off at the side. */
 async function assertFits(page: Page): Promise<void> {
   const [width, shown] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
   assert.ok((width ?? 0) <= (shown ?? 0), `the page is ${width} px wide of ${shown}`)

@@ -1,4 +1,4 @@
-/** The portal's session: a token in a cookie that no script reads, and what may be done with it. */
+/** The portal's session: a token in a cookie that no script can read, and what it permits. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser, endToken } from '../../src/access/operations.ts'

@@ -1,4 +1,7 @@
-/** Support finds an order by its customer's number or by the ICCID: exactly, each bank only its own, and nothing gets into a log. */
+/**
+ * Support finds an order by the customer's number or by the ICCID: exact matches only, each bank only its own orders,
+ * and nothing is logged.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'

@@ -1,4 +1,7 @@
-/** In a real browser: nobody agrees to what they have not seen, and edits and segments are told with old and new values. */
+/**
+ * In a real browser: nobody agrees to terms that they have not seen, and edits and segments are shown with old and new
+ * values.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -156,7 +159,7 @@ test('a launch whose answer is lost is done once, and pressing again says so', a
     await route.fetch()
     await route.abort()
   })
-  // The page is not to notice that it is launched before the button is pressed again.
+  // The page must not notice the launch before the button is pressed again.
   await page.route(`**/cashbacks/for-merchant/${id}`, route => route.abort())
   await button(page, 'Launch').click()
   await inDialog(page, 'Launch').click()
@@ -168,7 +171,7 @@ test('a launch whose answer is lost is done once, and pressing again says so', a
   assert.equal(sent.length, 2)
   assert.ok(sent[0] !== undefined && sent[0] === sent[1], 'the same key')
   await page.unroute(`**/cashbacks/for-merchant/${id}`)
-  // The page logs the requests that were refused on purpose; on another page no more of these errors come.
+  // The page logs requests that the test caused to be refused; on another page there are no more of these errors.
   await page.goto('about:blank')
   errors.splice(0)
 })

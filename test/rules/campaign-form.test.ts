@@ -1,4 +1,4 @@
-/** The rules of a campaign's form that no schema states, and those of an edit, as tables. */
+/** The rules of a campaign's form that no schema can state, and those of an edit, as tables. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/form/changes.ts'
@@ -356,7 +356,7 @@ describe('what the state permits', () => {
   const present = fields({ terminals: own(2), participantsIds: [idA] })
   const faultsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
-    // As `compareTerminals` finds it: a shorter list lacks the first, and a list of two is another one.
+    // The result of `compareTerminals`: a shorter list lacks the first terminal, and a list of two is a different list.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
     return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(

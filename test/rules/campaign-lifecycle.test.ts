@@ -38,7 +38,7 @@ const justBefore = (instant: Date) => new Date(instant.getTime() - 1)
 
 type Ask = (given: LivingCampaign) => Decision | null
 
-/** Each trigger, with banks and a time that are as good for it as they can be. */
+/** Each trigger, with the banks and the time that suit it best. */
 const campaignTriggers = {
   confirm: [{ a: 'pending', b: 'approved' }, given => life.confirm(given, bankA(given), longBefore)],
   reject: [{ a: 'pending', b: 'approved' }, given => life.reject(given, bankA(given), longBefore)],
@@ -72,7 +72,10 @@ const over = {
   wait: 'nothing',
 }
 
-/** What becomes of the campaign; what a line does not name is as in a campaign that is over. `same`: only banks move. */
+/**
+ * The resulting campaign; fields that a line does not name are as in a campaign that is over. `same`: only banks
+ * change.
+ */
 const expectedOfCampaign: Record<CampaignStatus, Partial<Record<CampaignTrigger, string>>> = {
   awaitingBankApproval: {
     confirm: 'awaitingMerchantApproval',
@@ -91,7 +94,7 @@ const expectedOfCampaign: Record<CampaignStatus, Partial<Record<CampaignTrigger,
     invite: 'awaitingBankApproval',
     dateTo: 'expired',
   },
-  // Started before it ends: the clock is asked until nothing is due.
+  // It started before its end, so the clock is asked until nothing is due.
   approved: { delete: 'deleted', dateFrom: 'active', dateTo: 'active', wait: 'active' },
   active: { dateTo: 'awaitingCompensationConfirmation' },
   awaitingCompensationConfirmation: { settle: 'awaitingCompensationPayment' },
@@ -231,7 +234,7 @@ const twoDaysBefore = new Date(dateFrom.getTime() - deleteBeforeStartMs)
 const settledA = { ...closing, stageOfA: 'awaitingCompensationConfirmation' } as const
 const received = { status: 'compensationReceived', compensationReceivedAt: during } as const
 
-/** What depends on more than the state: who created it, what other banks do, and the time. */
+/** Rules that depend on more than the state: the author, the other banks, and the time. */
 const cases: [string, Given, Ask, string][] = [
   ['a bank confirms its own campaign: approved at once', { status, by: 'bank' }, confirmAt(longBefore), 'approved'],
   ['a bank rejects its own campaign: declined', { status, by: 'bank' }, rejectAt(longBefore), 'declined'],

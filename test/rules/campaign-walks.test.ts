@@ -1,6 +1,6 @@
 /**
- * Whatever partners, operator and clock ask for, in whatever order, a campaign makes only moves of the table, and what the contract
- * promises of its banks holds after each of them.
+ * For any sequence of triggers by partners, operator and clock, a campaign makes only transitions of the table, and the
+ * contract's promises about its banks hold after each.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ type Step = Request & { days: number; choice: number }
 
 type Ask = (campaign: LivingCampaign, bank: life.BankState, given: { now: Date; others: string[] }) => life.Decision
 
-/** What partners and the operator ask for. */
+/** The triggers of partners and the operator. */
 const requests = {
   confirm: (campaign, bank, { now }) => life.confirm(campaign, bank, now),
   reject: (campaign, bank, { now }) => life.reject(campaign, bank, now),
@@ -37,7 +37,7 @@ const requests = {
 } satisfies Record<string, Ask>
 const names = Object.keys(requests) as (keyof typeof requests)[]
 
-/** From here on the period has begun or the launch has been made: the states in which a bank must have agreed. */
+/** The states after the period has begun or the campaign was launched, in which a bank must have agreed. */
 const launched = life.campaignStatuses.slice(
   life.campaignStatuses.indexOf('approved'),
   life.campaignStatuses.indexOf('completed') + 1,
@@ -56,7 +56,7 @@ function decisionOn({ campaign, now }: Walk, { what, bank: bankId, others }: Req
   }
 }
 
-/** Of all requests that would change something now, the chosen one. */
+/** Chooses one of all requests that would change something now. */
 function willing(walk: Walk, { choice, others }: Step): Request[] {
   const possible = names
     .flatMap(what => bankIds.map(bank => ({ what, bank, others })))
@@ -134,7 +134,7 @@ function takeStep(walk: Walk, request: Request): void {
   if (!decision) return
   make(walk, decision)
   holds(walk)
-  // An answer that was lost is asked for again. A launch then is too late, a report a new one.
+  // Repeats a request whose answer was lost. A launch is then too late, and a report counts as a new one.
   const again = decisionOn(walk, request)?.changes.length ?? 'refused'
   const { what } = request
   if (what === 'launch') assert.equal(again, 'refused')

@@ -22,10 +22,10 @@ const server = {
 
 const otherOperatorKey = 'p'.repeat(32)
 
-/** What an embedded platform keeps below its data folder. */
+/** The files of an embedded platform in its data folder. */
 const keyFiles = ['keys/master.key', 'operator.key']
 
-/** The faults that a set of settings is refused with, one a line. */
+/** The errors of a refused set of settings, one on each line. */
 function faultsOf(env: Record<string, string>): string[] {
   try {
     readConfig(env)

@@ -84,7 +84,9 @@ const long = (count: number) => 'x'.repeat(count)
 const pictureOf = (bytes: number) => `"data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}"`
 const uuid = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
-/** Path of a key in an otherwise faultless file, with values (YAML source) that are taken and values that are not. */
+/**
+ * The path of a key in an otherwise valid file, with values (YAML source) that are accepted and values that are not.
+ */
 const values: [path: string, taken: string[], refused: string[]][] = [
   ['countries.code', ['PL', 'XK'], ['pl', 'POL', '12', '[UA]', '~', 'XX', 'ZZ', 'UK', 'EU', 'SU']],
   ['countries.name', [long(200), '"😀"'], [`""`, '" "', long(201), '"a\\nb"', '"\\0"', '"\\uD800"', '[a]', 'true']],

@@ -5,14 +5,14 @@ import { DomainError } from '../../src/errors.ts'
 import { countValues, isText, type JsonBounds, readJson } from '../../src/http/input/json.ts'
 
 const roomy: JsonBounds = { values: 1_000_000 }
-/** Counts and reads a body, as a route with these bounds does. */
+/** Counts and reads a body, like a route with these bounds. */
 function read(body: string | Uint8Array, bounds: JsonBounds = roomy): unknown {
   const bytes = Buffer.from(body as string)
   countValues(bytes, bounds)
   return readJson(bytes, bounds)
 }
 
-/** What a faulty body is answered with. */
+/** The error for an invalid body. */
 function faultOf(body: string | Uint8Array, bounds?: JsonBounds): string | string[] {
   try {
     read(body, bounds)

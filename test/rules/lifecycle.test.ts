@@ -19,7 +19,7 @@ const reservedUntil = reservationEnd(reservedAt)
 const after = (ms: number) => new Date(reservedUntil.getTime() + ms)
 const order = (status: OrderStatus) => ({ status, reservedUntil })
 
-/** What the contract's table says of each status, in which the order is shown, and each trigger. */
+/** The contract's table: for each trigger and each status, in which the order is shown, the result. */
 const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | ErrorCode>> = {
   reserved: { confirm: 'confirmed', cancel: 'cancelled' },
   confirmed: { confirm: 'repeat', cancel: 'order-confirmed' },
@@ -43,7 +43,7 @@ for (const status of orderStatuses)
     test(`${trigger} on an order that is ${status}: ${outcome}`, () => {
       assert.equal(outcomeOf(status, trigger, after(-1)), outcome)
     })
-    // A settled order does not change by the passing of its reservation, a reserved one does.
+    // An order with a final status does not change when the time of its reservation passes; a reserved one does.
     const later = status === 'reserved' ? 'expired' : status
     test(`${trigger} after the reservation on an order that was left ${status}: ${expected[later][trigger]}`, () => {
       assert.equal(outcomeOf(status, trigger, after(0)), expected[later][trigger])

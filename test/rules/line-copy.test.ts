@@ -25,7 +25,7 @@ test('a copied line is the one that the platform counts as this line, whatever t
   const chunks = fc.array(fc.array(piece, { minLength: 1 }).map(pieces => Buffer.from(pieces.join(''))))
   await fc.assert(
     fc.asyncProperty(chunks, fc.func(fc.boolean()), async (chunks, chosen) => {
-      // A byte-order mark is looked for in the first chunk, which holds more than three bytes of any real file.
+      // The byte-order mark is expected in the first chunk, which has more than three bytes in any real file.
       const file = [Buffer.concat([Buffer.from('head'), ...chunks.slice(0, 1)]), ...chunks.slice(1)]
       const counted: { lineNumber: number; text: string | undefined }[] = []
       for await (const lines of readLines(Readable.from(file))) counted.push(...lines)

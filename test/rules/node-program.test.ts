@@ -1,4 +1,4 @@
-/** `bin/node` on a machine for which npm brings no Node.js: it uses the one of the PATH, or says what to install. */
+/** `bin/node` on a machine for which npm has no Node.js: it uses the one in the PATH, or says what to install. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 
-/** Runs a copy of it in an empty checkout. @param version what the PATH's `node --version` says @param system what `uname` says */
+/**
+ * Runs a copy of `bin/node` in an empty checkout.
+ * @param version the output of the PATH's `node --version`
+ * @param system the output of `uname`
+ */
 async function runNode(t: TestContext, version: string, system: string) {
   const root = await mkdtemp(join(tmpdir(), 'perkline-node-'))
   t.after(() => rm(root, { recursive: true, force: true }))

@@ -14,7 +14,7 @@ function limited(limit: number, open = 0) {
     },
     onError: assert.fail,
   })
-  /** How many a bank may make one by one without the lock. */
+  /** How many reservations a bank may make one by one without the lock. */
   const takeAll = (bankId = 'alpha') => {
     for (let taken = 0; ; taken++) if (!reservations.far(bankId, 1)) return taken
   }

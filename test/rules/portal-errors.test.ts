@@ -1,4 +1,4 @@
-/** What the portal tells of an error, in the language of the page. */
+/** How the portal shows errors in the language of the page. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { ApiError, apiError } from '../../portal/src/api/errors.ts'

@@ -1,4 +1,7 @@
-/** What the portal works out by itself: words, days in a time zone, addresses, the platform's faults at the fields of a form. */
+/**
+ * What the portal computes by itself: words, days in a time zone, addresses, the platform's errors at the fields of a
+ * form.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { apiError } from '../../portal/src/api/errors.ts'
@@ -121,7 +124,7 @@ test('every check of the audit has its words in both languages; what breaks one 
 })
 
 suite('figures', () => {
-  // Spaces that do not break are shown as plain ones here.
+  // Replaces non-breaking spaces by plain ones.
   const plain = (written: string) => written.replace(/[\u00a0\u202f\u2009]/g, ' ')
   const uk = createFormat('uk', 'Europe/Kyiv')
   const en = createFormat('en', 'Europe/Kyiv')

@@ -76,7 +76,7 @@ function decode(png: Buffer): string {
   }
 }
 
-/** Reads a PNG with the filters "none" and "up" alone; fails on anything but 512x512 pixels of 1-bit greyscale. */
+/** Reads a PNG that uses only the filters "none" and "up"; fails on anything but 512x512 pixels of 1-bit greyscale. */
 function readPng(png: Buffer): boolean[][] {
   assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n')
   const chunks = new Map<string, Buffer>()

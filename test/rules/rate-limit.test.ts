@@ -29,7 +29,7 @@ function bucket(limit: RateLimit) {
   }
 }
 
-/** How many of `count` requests, asked all at once, are let through. */
+/** How many of `count` simultaneous requests are allowed. */
 async function allowedOf(limiters: RateLimiter[], count: number, key = 'alpha'): Promise<number> {
   const asked = Array.from({ length: count }, (_, index) => limiters[index % limiters.length]?.take(key))
   return (await Promise.all(asked)).filter(decision => decision?.allowed).length
@@ -113,10 +113,12 @@ async function sharedLimiters(t: TestContext, count: number, limit: RateLimit) {
   return { redis, limiters, told }
 }
 
-/** Of such a limit nothing comes back while a test lasts. */
+/** With this limit, the bucket does not refill during a test. */
 const slowly = { perSecond: 0.001 }
 
-/** Waits until each of them has reached the store; a key of its own, so that the limit under test is untouched. */
+/**
+ * Waits until each limiter has reached the store. It uses a key of its own, so that the tested limit is not affected.
+ */
 async function untilShared(limiters: RateLimiter[], told: string[]): Promise<void> {
   const away = (index: number) => told.findLast(line => line.startsWith(`${index} `)) === `${index} away`
   for (const [index, limiter] of limiters.entries())
@@ -127,8 +129,8 @@ async function untilShared(limiters: RateLimiter[], told: string[]): Promise<voi
 }
 
 /**
- * Asks while the limiters reach the store. When this process stalls, they take the store for being away, and say so: then it is asked
- * anew, with another key.
+ * Sends requests while the limiters reach the store. If this process stalls, they report that the store is away; then
+ * it tries again with another key.
  */
 async function whileShared<Told>(
   { limiters, told }: { limiters: RateLimiter[]; told: string[] },

@@ -1,4 +1,4 @@
-/** When refusals are written (contract/audit-log.md, "Refusals"); test/api/audit-log tells what of them. */
+/** When refusals are written (contract/audit-log.md, "Refusals"); test/api/audit-log tests their content. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRefusalSums } from '../../src/audit-log/refusal-sums.ts'

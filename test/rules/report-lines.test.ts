@@ -1,4 +1,7 @@
-/** The file of a report (contract/reconciliation.md, "The report file"): every form that a value may have, and every fault by line, column and value. */
+/**
+ * The file of a report (contract/reconciliation.md, "The report file"): every form that a value may have, and every
+ * error by line, column and value.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DomainError } from '../../src/errors.ts'
@@ -24,7 +27,7 @@ async function read(file: string | Buffer, side: Side = 'bank', size = 7) {
   return { lines, faults }
 }
 
-/** The one line of a report with these values in the place of the usual ones. */
+/** The line of a report with these values in place of the default ones. */
 const faultsOf = async (values: string, side: Side = 'bank') => (await read(`${header}\n${values}\n`, side)).faults
 
 const refused = (file: string | Buffer, details: string[], side: Side = 'bank') =>

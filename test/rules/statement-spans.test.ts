@@ -1,4 +1,7 @@
-/** Which instants a statement is for: every instant once, in every zone, whatever the clocks do (contract/statements.md, "Days and closing"). */
+/**
+ * The span of each statement: every instant belongs to exactly one, in every time zone and across changes of clocks
+ * (contract/statements.md, "Days and closing").
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginningWith, closingDelayMs, dueSpan, nextSpan, type Standing } from '../../src/statements/spans.ts'
@@ -6,7 +9,10 @@ import { beginningWith, closingDelayMs, dueSpan, nextSpan, type Standing } from 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Closes day after day. @returns the lengths in hours that occurred */
+/**
+ * Closes day after day.
+ * @returns the lengths in hours that occurred
+ */
 function walk(start: Standing, days: number): Set<number> {
   const lengths = new Set<number>()
   let standing = start

@@ -39,7 +39,7 @@ const merchant: Caller = {
 }
 const staff: Caller = { type: 'platform', role: 'viewer', userType: 'portal_user', subject: 'someone' }
 
-/** Always without memory of what was verified before. */
+/** Always without a cache of verified tokens. */
 const verifier = (atMs = nowMs, keys: TokenKeys = known) => createTokens(keys, () => atMs)
 const callerOf = (tokens: Tokens, token: string) => tokens.read(token)?.caller ?? null
 const verify = (token: string, atMs?: number) => callerOf(verifier(atMs), token)
@@ -55,7 +55,7 @@ const partsOf = (token: string): [string, string, string] => {
 const ownHeader = decode(partsOf(issued)[0])
 const ownClaims = decode(partsOf(issued)[1])
 
-/** A token with our own right signature over whatever header and claims. */
+/** A token with a valid signature of ours over any header and claims. */
 function signed(claims: Json, header: Json = ownHeader): string {
   const content = `${encode(header)}.${encode(claims)}`
   return `${content}.${sign(null, Buffer.from(content), key.private).toString('base64url')}`
@@ -118,7 +118,7 @@ test('alg none is refused, in any spelling, with and without a signature', () =>
 })
 
 test('another algorithm is refused, even with our key', () => {
-  // The public key is known to every process: as an HMAC secret it must not count.
+  // Every process knows the public key, so it must not be accepted as an HMAC secret.
   const pem = `-----BEGIN PUBLIC KEY-----\n${made.publicKey.toString('base64')}\n-----END PUBLIC KEY-----\n`
   for (const secret of [made.publicKey, pem])
     for (const algorithm of ['HS256', 'HS384', 'HS512'] as const) {

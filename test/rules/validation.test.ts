@@ -228,7 +228,7 @@ describe('a body of nothing but faults costs no more than a good one', () => {
   const People = Type.Object({ people: Type.Array(Person, { maxItems: 50_000 }) }, closed)
   const wrong = (count: number) => Array.from({ length: count }, () => ({ age: 'old', nick: 1, nack: 2 }))
 
-  /** How many faults AJV made, and those that are told. */
+  /** The number of errors that AJV created, and of those that are returned. */
   const found = (schema: TSchema, body: unknown) => {
     const validate = compiled(schema, 'body')
     assert.equal(validate(body), false)

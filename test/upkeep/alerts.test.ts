@@ -1,4 +1,7 @@
-/** Alerts and dashboards (contract/production.md, "Alerts"): each rule fires and stays silent, and asks for metrics that there are. */
+/**
+ * Alerts and dashboards (contract/production.md, "Alerts"): each rule fires and stays silent as it should, and uses
+ * only existing metrics.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -56,7 +59,7 @@ test('each alert says what it is, with its figure, how urgent it is, and where t
   assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
 })
 
-/** Metrics of others: node exporter, Patroni, blackbox exporter; and the textfile of the backup drill. */
+/** Metrics of other programs: node exporter, Patroni, blackbox exporter, and the text file of the backup drill. */
 const ofOthers =
   /^(?:node_filesystem_avail_bytes|patroni_sync_standby|patroni_postgres_running|probe_ssl_earliest_cert_expiry|perkline_backup_verified_timestamp_seconds)$/
 

@@ -1,4 +1,7 @@
-/** The backup drill as it is shipped: restores, proves, removes, and tells when (contract/production.md, "Backup"). */
+/**
+ * The shipped backup drill: it restores, verifies, removes the copy, and reports when (contract/production.md,
+ * "Backup").
+ */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

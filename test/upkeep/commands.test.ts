@@ -1,4 +1,4 @@
-/** Commands for whoever runs the machine (contract/production.md, "Commands"). */
+/** Commands for the administrator of the machine (contract/production.md, "Commands"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'

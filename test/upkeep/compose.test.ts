@@ -59,7 +59,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
   const before = await readFile(join(secrets, 'master-key'), 'utf8')
   execFileSync(join(container, 'make-secrets'), [secrets])
   assert.equal(await readFile(join(secrets, 'master-key'), 'utf8'), before, 'a second run changes nothing')
-  // The server of the file is on a network of its own; here it is one of this machine.
+  // In the file, the server is on a network of its own; here it is on this machine.
   const server = await startEmbeddedDatabase({ dataDir: join(folder, 'database') })
   const { user, database, host } = server.connection
   await writeFile(
@@ -136,7 +136,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     const { checks } = JSON.parse((await examine()).stdout) as {
       checks: { name: string; ok: boolean; detail: string }[]
     }
-    // The server of this test takes fewer connections than the one of the file.
+    // The server of this test accepts fewer connections than the one in the file.
     const isOfFile = ({ name }: { name: string }) => name === 'postgresql-connections'
     assert.deepEqual(
       checks.filter(check => !check.ok && !isOfFile(check)),

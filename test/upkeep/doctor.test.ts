@@ -1,4 +1,4 @@
-/** `perkline doctor` names each fault of a set-up, and what to do (contract/production.md, "Commands"). */
+/** `perkline doctor` names each error of an installation, and what to do (contract/production.md, "Commands"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ let folder: string
 let server: EmbeddedServer
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'perkline-doctor-'))
-  // A server of its own: that of other tests may be set up for speed, and its settings are changed here.
+  // A separate server: others may be tuned for speed, and this test changes its settings.
   server = await startEmbeddedDatabase({ dataDir: join(folder, 'own') })
   platform = await startPlatform({ DATABASE_POOL: '4', DATABASE_URL: ownUrl() })
 })
@@ -79,7 +79,7 @@ test('a set-up in order: exit code 0, every check told', async () => {
   assert.match(told.stdout, /^ok {3}public-address: /m)
 })
 
-/** @param expected what the failing check is called, and what is said of it */
+/** @param expected the name of the failing check, and its message */
 async function expectFault(env: Record<string, string>, expected: { name: string; detail: RegExp; status?: string }) {
   const { code, checks, text } = await examine(env)
   const status = expected.status ?? 'failed'
@@ -125,7 +125,7 @@ describe('settings that can’t be used', () => {
   })
 })
 
-/** Its role is no superuser: so the setting goes into the server's file, which it reads anew when told. */
+/** The role is no superuser, so the setting is written to the server's file and reloaded. */
 async function setInServer(setting: string, value: string): Promise<void> {
   const cluster = join(folder, 'own', 'postgres')
   await appendFile(join(cluster, 'postgresql.conf'), `\n${setting} = ${value}\n`)

@@ -1,4 +1,4 @@
-/** The walk of docs/backup.md with the files as they are shipped: back up, lose the machine, restore, prove, go on. */
+/** The steps of docs/backup.md with the shipped files: back up, lose the machine, restore, verify, continue. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { type PerklineProcess, type Settings, sharedSettings, startProcess } fro
 import { requireProgram } from '../support/require-program.ts'
 import { openShop } from '../support/world.ts'
 
-/** The shipped configuration says 60. */
+/** The shipped configuration has 60. */
 const archiveSeconds = 5
 const sellMs = 14_000
 
 type Sold = { externalId: string; orderId: string; beganAt: Date; endedAt: Date }
 
-/** Four sellers, until the machine dies. */
+/** Four sellers, until the machine fails. */
 function sellAll(platform: PerklineProcess, token: string) {
   const bank = bankAt(platform, token)
   const sold: Sold[] = []

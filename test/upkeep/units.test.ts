@@ -1,4 +1,7 @@
-/** The systemd units: no warning, and little that a process could do to its machine (contract/production.md, "Units"). */
+/**
+ * The systemd units: they cause no warning, and limit what a process could do to its machine (contract/production.md,
+ * "Units").
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +19,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/,
 const units = join(checkout, 'deploy', 'systemd')
 const mostExposed = 2.5
 
-/** The units as they would lie on a machine on which the program is in this checkout. */
+/** The units with the paths of this checkout. */
 async function installed(): Promise<{ folder: string; names: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-units-'))
   await cp(units, folder, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * What a new password must be (contract/people.md, "Passwords"): long, and not what everybody tries first. There are no rules of
- * composition. Only the whole is looked at, never its parts.
+ * The rules of a new password (contract/people.md, "Passwords"): long enough, and not among the first that an attacker
+ * tries. There are no rules about kinds of characters. Only the whole password is judged, never parts of it.
  */
 import { readFileSync } from 'node:fs'
 import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
@@ -12,15 +12,15 @@ const longestPassword = 256
 
 /**
  * @param field the field's name in the request
- * @param names the login, and what the account is called
- * @throws DomainError 'invalid' with what is wrong, and nothing of the password
+ * @param names the login and the names of the account
+ * @throws DomainError 'invalid' with the error, which repeats nothing of the password
  */
 export function requirePassword(field: string, password: string, names: readonly string[]): void {
   const fault = passwordFault(field, password, names)
   if (fault) throw new DomainError('invalid', [fault])
 }
 
-/** @returns null for a good one */
+/** @returns null for a good password */
 function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
   const plain = plainPassword(password)
   const length = [...plain].length
@@ -43,13 +43,13 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
-/** The same character or word over and over, in which case the text is found within its own double. */
+/** The same character or word over and over: the text then occurs inside its own double. */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')
   return `${text}${text}`.indexOf(text, 1) < text.length
 }
 
-/** Keys as they lie beside each other. */
+/** Keys that are neighbours on the keyboard. */
 const rows = [
   '1234567890',
   'qwertyuiopasdfghjklzxcvbnm',
@@ -71,13 +71,13 @@ function isRun(letters: string[]): boolean {
   return Math.abs(steps[0] ?? 0) === 1 && steps.every(step => step === steps[0])
 }
 
-/** Names as they are, and of a login also what stands before the @. */
+/** The names themselves, and for a login also the part before the @. */
 function knownNames(names: readonly string[]): string[] {
   const given = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)
   return [...given, ...given.map(withoutEnds), 'perkline'].filter(name => name !== '')
 }
 
-/** Whether a text is nothing but such words. Takes time in proportion to its length. */
+/** Whether a text consists only of such words. The time is proportional to its length. */
 function isJoined(text: string, words: ReadonlySet<string>): boolean {
   const longest = Math.max(...[...words].map(word => word.length))
   const ends = new Set([0])

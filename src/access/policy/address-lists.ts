@@ -1,9 +1,9 @@
-/** Networks from which an account lets its people and systems in. */
+/** Networks from which an account accepts its people and systems. */
 import { BlockList, isIP } from 'node:net'
 import { plainAddress } from '../../text/addresses.ts'
 
 export type AddressList = {
-  /** @param address as a socket or a trusted proxy tells it */
+  /** @param address from a socket or a trusted proxy */
   has(address: string): boolean
 }
 
@@ -15,7 +15,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
 }
 
-/** @param networks as `isNetwork` takes them */
+/** @param networks accepted by `isNetwork` */
 export function createAddressList(networks: readonly string[]): AddressList {
   const list = new BlockList()
   for (const network of networks) {

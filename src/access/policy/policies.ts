@@ -14,7 +14,10 @@ import * as store from './policy-store.ts'
 
 export type { Policy } from './policy-store.ts'
 
-/** What holds for an account; without a policy of its own, the defaults. @param platformMfa the default of the platform's people */
+/**
+ * The policy that applies to an account: its own or the default.
+ * @param platformMfa the default of the platform's people
+ */
 export async function readPolicy(
   database: Queryable,
   owner: AccountOwner,
@@ -30,7 +33,7 @@ export async function readPolicy(
  * Sets an account's whole policy.
  *
  * @param given.platformMfa the default of the platform's people
- * @param given.address where the one who sets it sits: a list for people without it needs `force`
+ * @param given.address the address of the person who sets it; a list for people that lacks it needs `force`
  * @throws DomainError 'invalid'
  */
 export async function setPolicy(
@@ -57,7 +60,7 @@ export async function setPolicy(
 const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
   networks.flatMap((network, index) => (isNetwork(network) ? [] : [broken(`${field}.${index}`, 'network')]))
 
-/** The way back after a lock-out: takes an account's address lists off. */
+/** Removes an account's address lists: the way back after a lock-out. */
 export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)
@@ -69,7 +72,7 @@ export async function takeAddressesOff(database: Database, owner: AccountOwner, 
   })
 }
 
-/** Tells the fields that are other than before; where there are none, nothing. */
+/** Records the fields that have changed; without changes, nothing. */
 async function tellPolicy(
   transaction: Queryable,
   owner: AccountOwner,

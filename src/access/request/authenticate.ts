@@ -1,4 +1,4 @@
-/** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
+/** Authentication: the token of a request becomes a Caller before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RefusalSums } from '../../audit-log/refusal-sums.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
@@ -58,18 +58,18 @@ export function personOf(request: FastifyRequest): { caller: Caller; userId: str
   const sessionId = sessions.get(request)
   if (caller?.userType !== 'portal_user' || sessionId === undefined)
     throw new DomainError('forbidden', 'This operation is for people, not for systems')
-  // Tokens of the version before, which live for two hours, are no sessions.
+  // Tokens of the previous version, which are valid for two hours, have no session.
   if (!isUuid(sessionId) || !isUuid(caller.subject)) throw new InvalidTokenError()
   return { caller, userId: caller.subject, sessionId }
 }
 
-/** Who is calling, or why that is not known or may not be. */
+/** The caller, or why it is unknown or not allowed. */
 export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
   const read = readTokenOf(request, deps)
   return read instanceof DomainError ? read : read.caller
 }
 
-/** What the token of a request says, or why it does not count here. */
+/** The content of a request's token, or why the token is not accepted here. */
 export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): ReadToken | DomainError {
   const token = tokenOf(request, deps.publicUrl)
   const read = token === null ? null : deps.tokens.read(token)
@@ -78,7 +78,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   if (deps.refusals.stale())
     return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
   const byCookie = request.headers.authorization === undefined
-  // The cookie is for people; a system's token in it is no session.
+  // The cookie is for people; a system's token in it is not accepted.
   if (byCookie && read.caller.userType !== 'portal_user') return new InvalidTokenError()
   if (byCookie && !isRead(request) && originOf(request, deps.publicUrl) !== 'same')
     return new DomainError('forbidden', 'With the session cookie, changes are taken from the platform’s own pages only')
@@ -89,7 +89,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   return read
 }
 
-/** What the policy of the caller's account says against a request. */
+/** The error if the policy of the caller's account forbids the request. */
 function policyRefusal(
   request: FastifyRequest,
   caller: Caller,
@@ -105,7 +105,7 @@ function policyRefusal(
   return null
 }
 
-/** The token of a request: its bearer token, or without the header `Authorization` the one in its cookie. */
+/** The bearer token of a request, or the token in its cookie when there is no header `Authorization`. */
 export function tokenOf(request: FastifyRequest, publicUrl: string): string | null {
   return request.headers.authorization === undefined ? cookieToken(request, publicUrl) : bearerToken(request)
 }

@@ -1,4 +1,4 @@
-/** Who may call what (contract/access.md, "Roles"): looked at before anything else of a request is read. */
+/** Checks who may call an operation (contract/access.md, "Roles"), before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 import { type BankCaller, isManager, type MerchantCaller } from '../caller.ts'
@@ -11,7 +11,7 @@ export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {
   app.addHook('onRequest', (request, _, done) => done(refusal(() => editingBankOf(request))))
 }
 
-/** Every route of this plugin is for merchants; whoever changes something must not be a `viewer`. */
+/** Every route of this plugin is for merchants. The role `viewer` may only read. */
 export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) =>
@@ -19,13 +19,13 @@ export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): voi
   )
 }
 
-/** Every route of this plugin is for banks and merchants alike, each as above. */
+/** Every route of this plugin is for banks and merchants, each under the rules above. */
 export function onlyPartners(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => partnerOf(request))))
 }
 
-/** Every route of this plugin is for people, each for themselves. */
+/** Every route of this plugin is for people and concerns their own data. */
 export function onlyPeople(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => personOf(request))))
@@ -46,15 +46,18 @@ export function managerOf(request: FastifyRequest): ReturnType<typeof personOf> 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For people the operation needs a factor that was proven within the last 15 minutes. */
+    /** People need a factor that was proven within the last 15 minutes for this operation. */
     needsFreshFactor?: boolean
   }
 }
 
-/** Routes of this plugin with `needsFreshFactor` ask for that once it is known who calls, and before anything is read. */
+/**
+ * Routes of this plugin with `needsFreshFactor` require a fresh factor. It is checked once the caller is known, before
+ * anything is read.
+ */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('onRequest', async request => {
-    // Systems have no factors; where they may call at all, their secret is enough.
+    // Systems have no factors; where they may call, their secret is enough.
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })

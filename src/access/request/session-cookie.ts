@@ -1,17 +1,19 @@
-/** The cookie that carries the token of a person in the portal, out of the reach of scripts; systems send `Authorization` instead. */
+/**
+ * The cookie with the token of a person in the portal, which scripts cannot read. Systems send `Authorization` instead.
+ */
 import type { FastifyRequest } from 'fastify'
 
 const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:'
 
-/** With https, browsers take a cookie of such a name only from this very host, and send it over https alone. */
+/** With https, browsers accept a cookie with this prefix only from exactly this host, and send it only over https. */
 const sessionCookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-perkline_session' : 'perkline_session'
 
-/** Whether a request comes with the cookie of a session, which may have ended, and without a token of its own. */
+/** Whether a request has the cookie of a session, which may have ended, and no `Authorization` header. */
 export const hasSessionCookie = ({ headers }: FastifyRequest): boolean =>
   headers.authorization === undefined && /(?:^|;\s*)(?:__Host-)?perkline_session=/.test(headers.cookie ?? '')
 
-/** @returns the token of the request's cookie; null without one, and with two, of which one may be foreign */
+/** @returns the token in the request's cookie; null without one, and with two, because one may be foreign */
 export function cookieToken(request: FastifyRequest, publicUrl: string): string | null {
   if (request.headers.cookie === undefined) return null
   const name = sessionCookieName(publicUrl)
@@ -32,7 +34,7 @@ export function cookieToken(request: FastifyRequest, publicUrl: string): string 
 export const sessionCookie = (token: string, given: { maxAge: number; publicUrl: string }): string =>
   setCookie(token, given.maxAge, given.publicUrl)
 
-/** `Set-Cookie` that takes the session out of the browser. */
+/** `Set-Cookie` that removes the session from the browser. */
 export const endedSessionCookie = (publicUrl: string): string => setCookie('', 0, publicUrl)
 
 function setCookie(value: string, maxAge: number, publicUrl: string): string {

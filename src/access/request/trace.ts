@@ -1,12 +1,12 @@
-/** By which way a request came, for the audit log. */
+/** The interface through which a request came, for the audit log. */
 import type { FastifyRequest } from 'fastify'
 import type { Trace } from '../caller.ts'
 import { hasSessionCookie } from './session-cookie.ts'
 
-/** How the commands call themselves. */
+/** The user agent of the commands. */
 export const cliAgent = 'perkline-cli'
 
-/** The portal comes with its cookie; before there is one, as for a login, by its own paths. */
+/** A request of the portal has its cookie; before there is one, as for a login, its path tells. */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers
   const isPortal = hasSessionCookie(request) || (authorization === undefined && request.url.startsWith('/portal/'))

@@ -1,6 +1,6 @@
 /**
- * When sessions and credentials were used last. A request only notes it in memory; a statement from time to time writes it down, so that
- * no request waits for it. A process that dies forgets the last seconds of it.
+ * Records when sessions and credentials were last used. A request only notes it in memory, and a statement stores it
+ * from time to time, so that no request waits. A process that dies loses the last seconds.
  */
 import type { Queryable } from '../../db/database.ts'
 import { isUuid } from '../../text/uuid.ts'
@@ -8,19 +8,19 @@ import type { ReadToken } from '../tokens.ts'
 import { noteSeenCredentials, noteSeenSessions, type SeenSince } from './session-store.ts'
 
 const writeEveryMs = 30_000
-/** Beyond it the others are noted with a later request. */
+/** Beyond this number, further ones are noted at a later request. */
 const mostNoted = 20_000
 
 export type Activity = {
-  /** A request came with this token. */
+  /** A request used this token. */
   seen(token: Pick<ReadToken, 'caller' | 'id'>): void
-  /** Writes down what was seen. */
+  /** Stores what was noted. */
   write(): Promise<void>
-  /** Writes down what is left, and ends. */
+  /** Stores the rest and stops. */
   close(): Promise<void>
 }
 
-/** @param onError told when it could not be written down; it is tried again */
+/** @param onError called when it could not be stored; it is tried again */
 export function createActivity(database: Queryable, onError: (error: unknown) => void): Activity {
   const sessions = new Map<string, number>()
   const credentials = new Map<string, number>()

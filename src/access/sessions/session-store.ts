@@ -2,7 +2,7 @@
 import type { Queryable } from '../../db/database.ts'
 import { lockEndedTokens } from '../store.ts'
 
-/** How the person got in. */
+/** How the person logged in. */
 export const sessionMethods = ['password', 'totp', 'recovery-code'] as const
 export type SessionMethod = (typeof sessionMethods)[number]
 
@@ -25,7 +25,8 @@ export type SessionListing = {
 }
 
 /**
- * Opens a session of a person who is as the login has found them. Whoever changes the person waits for it or is seen by it.
+ * Opens a session for a person who is still as the login has found them. A change of the person at the same time either
+ * waits for this or is seen by it.
  *
  * @param person the role and the password's hash that were found
  * @returns false when the person was disabled, or got another role or password meanwhile
@@ -53,7 +54,7 @@ export async function insertSession(
   return opened === 1
 }
 
-/** The live sessions of a person, the newest first. */
+/** The live sessions of a person, newest first. */
 export function listSessions(database: Queryable, userId: string): Promise<SessionListing[]> {
   return database.query(
     `select session_id as "sessionId", created_at as "createdAt", last_seen_at as "lastSeenAt", address,
@@ -64,9 +65,9 @@ export function listSessions(database: Queryable, userId: string): Promise<Sessi
 }
 
 /**
- * Ends sessions of a person before their time. The person's row is to be locked before where a login is to be kept out.
+ * Ends sessions of a person early. Lock the person's row before, if no login may happen at the same time.
  *
- * @param which one session, all but one, or all of them
+ * @param which one session, all but one, or all
  * @returns how many there were
  */
 export async function endSessions(
@@ -87,12 +88,15 @@ export async function endSessions(
   )
 }
 
-/** Forgets a session whose token was ended. */
+/** Deletes a session whose token was ended. */
 export async function deleteSession(transaction: Queryable, sessionId: string): Promise<void> {
   await transaction.execute('delete from sessions where session_id = $1', [sessionId])
 }
 
-/** When a factor was proven last in this session. @returns null when there is no such live session */
+/**
+ * When a factor was last proven in this session.
+ * @returns null when there is no such live session
+ */
 export async function findFactorAge(database: Queryable, sessionId: string): Promise<number | null> {
   const [found] = await database.query<{ seconds: number }>(
     `select extract(epoch from now() - factor_at)::float8 as seconds
@@ -102,7 +106,10 @@ export async function findFactorAge(database: Queryable, sessionId: string): Pro
   return found?.seconds ?? null
 }
 
-/** A factor was proven now. @returns false when there is no such live session */
+/**
+ * Records that a factor was proven now.
+ * @returns false when there is no such live session
+ */
 export async function noteFactor(database: Queryable, sessionId: string): Promise<boolean> {
   const noted = await database.execute(
     'update sessions set factor_at = now() where session_id = $1 and expires_at > now()',
@@ -113,7 +120,10 @@ export async function noteFactor(database: Queryable, sessionId: string): Promis
 
 const forgottenAtOnce = 1_000
 
-/** Deletes some of the sessions that are over. @returns whether there may be more */
+/**
+ * Deletes some expired sessions.
+ * @returns whether there may be more
+ */
 export async function forgetSessions(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from sessions where session_id = any(array(
@@ -122,10 +132,10 @@ export async function forgetSessions(database: Queryable): Promise<boolean> {
   return forgotten === forgottenAtOnce
 }
 
-/** Who was seen when: ids with the seconds since then, in two lists of the same length. */
+/** Ids with the seconds since their last use, in two lists of the same length. */
 export type SeenSince = { ids: string[]; secondsAgo: number[] }
 
-/** Writes down when sessions and their people were seen last; what others are busy with is passed over. */
+/** Stores when sessions and their people were last used; rows that others have locked are skipped. */
 export async function noteSeenSessions(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
   await database.execute(
     `with seen as (select * from unnest($1::text[], $2::float8[]) as s (id, ago)),
@@ -144,7 +154,7 @@ export async function noteSeenSessions(database: Queryable, { ids, secondsAgo }:
   )
 }
 
-/** Writes down when credentials were used last; what others are busy with is passed over. */
+/** Stores when credentials were last used; rows that others have locked are skipped. */
 export async function noteSeenCredentials(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
   await database.execute(
     `with seen as (select * from unnest($1::text[], $2::float8[]) as s (id, ago)),

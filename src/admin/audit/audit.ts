@@ -1,6 +1,6 @@
 /**
- * Proves the books (contract/operations.md, "The audit"): what the rules promise is checked anew against what the database holds, piece
- * by piece, while everything goes on.
+ * Audits the books (contract/operations.md, "The audit"): checks all rules against the data in the database, piece by
+ * piece, while the platform is in use.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
@@ -25,29 +25,29 @@ export type { AuditResult } from './store.ts'
 export type AuditDeps = { database: Database; sealing: Sealing; retention: RetentionDays }
 
 export type AuditOptions = {
-  /** Goes on where the last run was broken off; without such a run it begins anew. */
+  /** Continues an interrupted run; if there is none, it starts a new one. */
   resume?: boolean
-  /** Aborts when the client has left: the audit ends within a second, and can be resumed. */
+  /** Aborts when the client disconnects: the audit then ends within a second and can be resumed. */
   left?: AbortSignal
-  /** Told at the beginning and after each piece. */
+  /** Called at the beginning and after each piece. */
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
-/** To ask whether others are at work costs as much as a small piece. */
+/** Checking whether others are working costs as much as a small piece. */
 const restAfterMs = 50
-/** A longer pause helps nobody. */
+/** A longer pause would not reduce the load any further. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
-/** A connection that was just closed keeps its lock for a moment. */
+/** The lock of a connection that was just closed may still be held for a moment. */
 const lockWithinMs = 2_000
-/** More findings of one check than anybody reads are counted but not named. */
+/** Further findings of a check are counted but not listed, because nobody reads more. */
 const maxNamed = 10
 
 /**
  * Checks all orders, profiles and campaigns. Only one audit runs at a time.
  *
- * @param now for what depends on the time
- * @returns each check with what was found, in plain words and without secrets
+ * @param now for checks that depend on the time
+ * @returns each check with its findings, in plain words and without secrets
  * @throws DomainError 'conflict' while another one runs; 'unavailable' when the client has left or the database is away
  */
 export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): Promise<AuditResult> {
@@ -67,7 +67,7 @@ export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): P
 }
 
 /**
- * The same checks of a database that nobody serves on; nothing is kept of them.
+ * The same checks for a database on which no process serves; no result is stored.
  *
  * @param connection a connection of its own, prepared by `store.prepare`
  */
@@ -85,7 +85,7 @@ export function proveCopy(
 
 export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
 
-/** What is checked, in the order in which it is told, and the steps that do it. */
+/** All checks in the order of the report, and the steps that perform them. */
 function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
@@ -131,7 +131,7 @@ async function lock(database: Database, connection: Queryable): Promise<void> {
   }
 }
 
-/** How far a run has come, and where that is kept. */
+/** The progress of a run, and where it is stored. */
 type Keeper = { progress: AuditProgress; save(): Promise<void>; finish(result: AuditResult): Promise<void> }
 type Work = { checks: Check[]; steps: Step[]; keeper: Keeper; connection: Queryable; options: AuditOptions }
 
@@ -185,7 +185,7 @@ async function beginRun(database: Database, steps: readonly Step[], resume: bool
   return store.insertRun(database, newProgress(steps))
 }
 
-/** Adds what a piece has found, and moves on behind it. */
+/** Adds the findings of a piece and moves to the next one. */
 function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece): void {
   for (const { code, text } of findings) {
     const found = progress.found[code] ?? { total: 0, named: [] }
@@ -201,7 +201,7 @@ function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece
   if (!reached) progress.step++
 }
 
-/** @returns tells which part of the whole work is done, in per cent: tables count by their size */
+/** @returns a function that tells the progress in per cent; tables count by their size */
 async function sharesOf(connection: Queryable, steps: readonly Step[]): Promise<(progress: AuditProgress) => number> {
   const sizes = await store.findSizes(connection, [...new Set(steps.map(({ table }) => table))])
   const weights = steps.map(({ table }) => 1 + (sizes.get(table)?.bytes ?? 0))

@@ -1,4 +1,4 @@
-/** The audit for the operator: running it, and how the last one ended. */
+/** The audit for the operator: running it, and the result of the last one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'

@@ -1,20 +1,20 @@
-/** All SQL of running the audit: one at a time, its connection, and how far each run has come. */
+/** All SQL of running the audit: one at a time, its connection, and the progress of each run. */
 import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
 import type { CheckResult, Counts } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
 
 export type AuditResult = { ok: boolean; checks: CheckResult[] }
 
-/** The findings of one check so far; `named` are the first of them. */
+/** The findings of one check so far; `named` lists the first of them. */
 export type Found = { total: number; named: string[] }
 
 export type AuditProgress = {
   /** The names of all steps: a run of other steps can't be resumed. */
   steps: string[]
-  /** The step under way and what it has reached. */
+  /** The current step and the key that it has reached. */
   step: number
   after: string[] | null
-  /** Rows of the step under way that were checked. */
+  /** Checked rows of the current step. */
   rows: number
   found: Record<string, Found>
   counts: Counts
@@ -26,8 +26,9 @@ export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress
 const auditLock = 7_365_029
 
 /**
- * Prepares the audit's own connection. It reads only, and its plans are the same whatever the planner believes of the tables: ranges
- * are found by their index, and joined by hash or merge. A connection that is lost to a silent network frees the lock by itself.
+ * Prepares the audit's own connection. It only reads, and its plans do not depend on the planner's statistics: ranges
+ * are found by their index, and joined by hash or merge. If the connection falls silent, the lock is released by
+ * itself.
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [
@@ -57,7 +58,7 @@ export async function unlock(connection: Queryable): Promise<void> {
   await connection.execute('select pg_advisory_unlock($1)', [auditLock])
 }
 
-/** Whether other connections of this database are at work at this moment. */
+/** Whether other connections of this database are working at this moment. */
 export async function othersWork(connection: Queryable): Promise<boolean> {
   const rows = await connection.query(
     `select from pg_stat_activity
@@ -66,7 +67,7 @@ export async function othersWork(connection: Queryable): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The size of each table, and about how many rows it has. */
+/** The size of each table, and its approximate number of rows. */
 export async function findSizes(
   connection: Queryable,
   tables: readonly string[],
@@ -79,7 +80,7 @@ export async function findSizes(
   return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
-/** The run that was broken off, if the last one was. */
+/** The interrupted run, if the last one was interrupted. */
 export async function findUnfinished(database: Queryable): Promise<AuditRun | null> {
   const [run] = await database.query<AuditRun>(
     `select run_id as "runId", started_at as "startedAt", progress from audit_runs where finished_at is null
@@ -88,7 +89,7 @@ export async function findUnfinished(database: Queryable): Promise<AuditRun | nu
   return run ?? null
 }
 
-/** Begins a run in place of one that was broken off. */
+/** Starts a run in place of an interrupted one. */
 export async function insertRun(database: Queryable, progress: AuditProgress): Promise<AuditRun> {
   await database.execute('delete from audit_runs where finished_at is null')
   const [run] = await database.query<AuditRun>(
@@ -105,7 +106,7 @@ export async function saveProgress(database: Queryable, runId: number, progress:
   ])
 }
 
-/** Keeps the result; only the last one stays. */
+/** Stores the result; only the last one is kept. */
 export async function finishRun(database: Queryable, runId: number, result: AuditResult): Promise<void> {
   await database.execute(
     `with older as (delete from audit_runs where run_id <> $1)

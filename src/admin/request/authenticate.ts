@@ -1,6 +1,6 @@
 /**
- * Who may use the operator's interface: whoever has the operator's key, and the platform's own users by their token, as bearer or in
- * the portal's cookie. A user with the role `viewer` reads only.
+ * Authenticates callers of the operator's interface: the holder of the operator's key, and the platform's own users
+ * with a token, as bearer token or in the portal's cookie. A user with the role `viewer` may only read.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -18,7 +18,7 @@ import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/tr
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
 export type OperatorDeps = AuthenticateDeps & {
-  /** Each is accepted, so that the key can be changed without a gap. */
+  /** All of these are accepted, so that the key can be changed without downtime. */
   operatorKeys: readonly string[]
   keyGuesses: AddressLimit
 }
@@ -42,9 +42,9 @@ export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): 
 }
 
 /**
- * Logs a wrong key with its sender's address, and counts it: the right one is always taken, so nobody is locked out.
+ * Logs a wrong key with its sender's address, and counts it. The right key is always accepted, so nobody is locked out.
  *
- * @throws DomainError 'too-many' when the address has sent too many
+ * @throws DomainError 'too-many' when the address has sent too many wrong keys
  */
 export async function noteGuess(request: FastifyRequest, refusal: DomainError, deps: OperatorDeps): Promise<void> {
   if (refusal.code !== 'unauthenticated' || bearerToken(request) === null) return
@@ -52,14 +52,17 @@ export async function noteGuess(request: FastifyRequest, refusal: DomainError, d
   await deps.keyGuesses(request.ip)
 }
 
-/** Compares with each key in constant time, whatever the length of what is sent. */
+/** Compares with each key in constant time, for any length of the sent key. */
 export function keyCheck(operatorKeys: readonly string[]): (given: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = operatorKeys.map(digest)
   return given => given !== null && expected.filter(key => timingSafeEqual(digest(given), key)).length > 0
 }
 
-/** Sets the caller of a request. @returns why it is refused */
+/**
+ * Sets the caller of a request.
+ * @returns why the request is refused
+ */
 function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
   const read = readTokenOf(request, deps)
   if (read instanceof DomainError) return withOwnText(read)
@@ -72,7 +75,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   return undefined
 }
 
-/** Here the operator's key counts, too. */
+/** The operator's key is accepted here, too. */
 function withOwnText(refusal: DomainError): DomainError {
   if (refusal instanceof InvalidTokenError)
     return new InvalidTokenError('This is not the operator’s key, and no valid token of a platform user')
@@ -83,9 +86,9 @@ function withOwnText(refusal: DomainError): DomainError {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A read that takes a body, because what is searched for belongs into no address. */
+    /** A read with a body, because the searched values must not be in an address. */
     isSearch?: boolean
-    /** A read that hands out what the role `viewer` may not have. */
+    /** A read that the role `viewer` may not use. */
     needsAdmin?: boolean
   }
 }
@@ -95,6 +98,6 @@ function isForViewers(request: FastifyRequest): boolean {
   return (isRead(request) || isSearch === true) && needsAdmin !== true
 }
 
-/** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */
+/** Who makes a change, for the history: the platform's user, or nobody in particular for the operator's key. */
 export const operatorOf = (request: FastifyRequest): Actor =>
   request.caller ? actorOf(request.caller) : operatorActor(originOf(request))

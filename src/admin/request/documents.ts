@@ -14,15 +14,15 @@ const common = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
-/** For the `config` of a route: people prove a factor, whoever has the operator's key has nothing to prove. */
+/** For the `config` of a route: people must prove a factor; the operator's key needs none. */
 export const fresh = { needsFreshFactor: true }
 
-/** Of operations with `fresh`. */
+/** The error answers of operations with `fresh`. */
 export const mfaNeeded = {
   401: 'Neither the operator’s key nor a valid token of a platform user; or the user must show a factor first (`mfa-needed`)',
 }
 
-/** Error answers of an operation: those that all share, and its own with the cause in words. */
+/** The error answers of an operation: the common ones, and its own with their causes. */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })
 
@@ -52,7 +52,7 @@ export const tags = [
   { name: 'Upkeep', description: 'Checks of the records, and keys' },
 ] satisfies { name: (typeof tagNames)[number]; description: string }[]
 
-/** The head of an operation. */
+/** The start of an operation's schema. */
 export const operation = (
   tag: (typeof tagNames)[number],
   operationId: string,
@@ -72,6 +72,6 @@ export const lines = (line: TSchema, description: string) => ({
   content: { 'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(line) } },
 })
 
-/** A body that is a file; it is read as it comes, so this describes and nothing is checked by it. */
+/** A body that is a file and is read while it arrives, so this schema is only documentation. */
 export const csvBody = (description: string) =>
   Type.Unsafe<unknown>({ type: 'string', contentMediaType: 'text/csv', description })

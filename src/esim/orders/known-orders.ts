@@ -24,7 +24,7 @@ export type OrderReadDeps = {
 /** What is asked of an order that was read. `status` is as stored. */
 type Read = Pick<Order, 'orderId' | 'status' | 'createdAt' | 'reservedUntil'>
 
-/** @throws DomainError 'not-found' also for another bank's */
+/** @throws DomainError 'not-found' also for another bank's order */
 export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
 
 /**

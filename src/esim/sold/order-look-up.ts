@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue.ts'
 import { createOrderReader, type OrderReadDeps, type ReadOrder } from '../orders/known-orders.ts'
 import { areUnstated, findByNames, type ShownOrder, type StoredOrder } from './order-store.ts'
 
-/** An order without what only the portal shows. */
+/** An order without the fields that only the portal shows. */
 export type LookedUpOrder = Omit<StoredOrder, 'tariffId'> & Pick<ShownOrder, 'operatorCode' | 'tariffCode'>
 export type OrderLookUp = { byId: ReadOrder<LookedUpOrder>; byExternalId: ReadOrder<LookedUpOrder> }
 export type OrderLookUpDeps = OrderReadDeps & { catalogue: Pick<Catalogue, 'tariffOf'> }

@@ -8,7 +8,7 @@ import { createTokens } from '../../../src/access/tokens.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import { makeTokenKeys, tokensOf } from '../../support/token-keys.ts'
 
-/** The promise of the contract. */
+/** The time limit that the contract promises. */
 const lostWithinMs = 10_000
 
 let platform: TestPlatform
@@ -43,7 +43,7 @@ async function userToken(login: string, owner: { bank: string } | { merchant: st
   return body.access_token as string
 }
 
-/** Tokens of the platform's own key that were issued almost, and more than, 7200 s ago. */
+/** Tokens signed with the platform's own key, issued a little less and a little more than 7200 s ago. */
 async function signedBefore(caller: Caller) {
   const before = await platform.platform.database.query<{ signsFrom: Date }>(
     'select signs_from as "signsFrom" from token_keys',
@@ -90,7 +90,7 @@ suite('401', () => {
     const caller = { ...bank, userType: 'gateway_user', subject: claims.sub } as const
     const at = async (ms: number) => (await tokensOf(platform, () => Date.now() + ms)).issue(caller)
     assert.equal((await get(await at(0))).status, 200)
-    // What the key signed since it was made; tokens from before its time are of a key before.
+    // A key counts only for tokens issued after the key was made; an older token was signed with an earlier key.
     assert.equal((await get(await at(120_000))).status, 401)
     const foreign = createTokens(await makeTokenKeys(platform.config.masterKeys)).issue(caller)
     assert.equal((await get(foreign)).status, 401)

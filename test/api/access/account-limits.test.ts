@@ -6,12 +6,15 @@ import { addressPrefixes, addressUnit } from '../../../src/text/addresses.ts'
 import { assertRefused } from '../../support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** Of such a limit nothing comes back while a test lasts. */
+/** With this limit, the bucket does not refill during a test. */
 const burst = 5
 const settings = { API_RATE_LIMIT: `1/${burst}`, TRUSTED_PROXIES: '127.0.0.1' }
 
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
-/** Asks until the burst is used up, whatever comes back meanwhile. @returns the refusal */
+/**
+ * Sends requests until the burst is used up, whatever the answers are.
+ * @returns the refusal
+ */
 async function untilRefused(ask: () => Promise<Answer>): Promise<Answer> {
   for (let asked = 0; asked < 50; asked++) {
     const answer = await ask()

@@ -1,4 +1,7 @@
-/** With ADMIN_PORT what the operator's staff use has an address of its own (contract/security.md, "Transport, headers and files"). */
+/**
+ * With ADMIN_PORT, what the operator's staff use has an address of its own (contract/security.md, "Transport, headers
+ * and files").
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addUser } from '../../../src/access/operations.ts'

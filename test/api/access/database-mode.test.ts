@@ -1,4 +1,7 @@
-/** A database keeps the mode of its first use (contract/security.md, "The mode of a database"): no sample logins and no movable clock beside real customers. */
+/**
+ * A database keeps the mode of its first use (contract/security.md, "The mode of a database"), so that sample logins
+ * and a movable clock never meet real customers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { issueCredential } from '../../../src/access/operations.ts'
@@ -8,7 +11,7 @@ import { startPlatform } from '../../support/platform.ts'
 const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
 const live = { PERKLINE_MODE: 'live', ...mail }
 
-/** As version 0.2 leaves it: it remembers no mode. */
+/** A database of version 0.2, which stored no mode. */
 const forget = 'delete from database_mode'
 
 test('a start in another mode than that of the first use fails, and changes nothing', async t => {

@@ -1,4 +1,4 @@
-/** A proxy that TRUSTED_PROXIES does not name is told of in the log (contract/access.md, "Wrong secrets and passwords"). */
+/** The log warns of a proxy that TRUSTED_PROXIES does not name (contract/access.md, "Wrong secrets and passwords"). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
@@ -6,7 +6,7 @@ import { startPlatform } from '../../support/platform.ts'
 
 const live = { PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
 
-/** What a platform with these settings logs of two requests that came through a proxy on this machine. */
+/** The log lines of a platform with these settings after two requests through a proxy on this machine. */
 async function warnings(settings: Record<string, string>): Promise<string[]> {
   const lines: string[] = []
   const logger = createLogger('warn', { write: line => void lines.push(line) })

@@ -11,7 +11,7 @@ const path = '/getToken/auth'
 let platform: TestPlatform
 let deps: { database: TestPlatform['platform']['database'] }
 before(async () => {
-  // Each test comes from an address of its own, so that the failures of one do not slow down another.
+  // Each test uses a different address, so that failed attempts of one do not slow down another.
   platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
   deps = { database: platform.platform.database }
 })
@@ -246,7 +246,7 @@ suite('429', () => {
       for (let index = 0; index < 10; index++) await guess(address, index)
       return (await guess(address, 0)) === 429 && (await guess(address, 1)) === 429
     }
-    // Until both have reached the store.
+    // Wait until both processes have reached the store.
     for (let attempt = 0; !(await isShared()); attempt++) {
       assert.ok(attempt < 50)
       await sleep(20)

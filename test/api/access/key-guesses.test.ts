@@ -61,7 +61,7 @@ test('a failed login is a line of its own in the log, with the address, without 
   assert.doesNotMatch(lines.join(''), /typed/)
 })
 
-/** A platform and what it logs. */
+/** A platform, and its log lines. */
 async function startTold(t: TestContext, settings: Record<string, string> = {}) {
   const lines: string[] = []
   const stream = new PassThrough()

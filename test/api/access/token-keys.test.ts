@@ -93,7 +93,7 @@ test('rotation: the new key signs once every process has read it, and tokens of 
   assert.ok(accepts(unaware, last, changesMs), 'nobody issues what another process does not know yet')
   assert.ok(accepts(aware, last, changesMs - 1 + lifetimeMs - 1_000))
   assert.equal(accepts(aware, issue(aware, changesMs), changesMs), true)
-  // Once none of its tokens is live any more, the old key is good for nothing.
+  // Once all of its tokens have expired, the old key is no longer accepted.
   const verifier = aware.verifier('EdDSA', first?.keyId ?? '', changesMs + lifetimeMs + 61_000)
   assert.equal(verifier, null)
 })

@@ -301,7 +301,7 @@ describe('POST /admin/profiles', () => {
     for (let count = 0; count < 100; count++) await new Promise(resolve => socket.write(part, resolve))
     const [answer] = await new Promise<Buffer[]>(resolve => socket.once('data', data => resolve([data])))
     assert.match(String(answer), /^HTTP\/1\.1 400 [\s\S]*line 1 must be the header/)
-    // The connection is still good.
+    // The connection still works.
     socket.write(`GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n`)
     const [next] = await new Promise<Buffer[]>(resolve => socket.once('data', data => resolve([data])))
     assert.match(String(next), /^HTTP\/1\.1 200 /)
@@ -378,7 +378,7 @@ describe('an upload', () => {
     await Promise.all([first.begun, second.begun])
     let size = 0
     large.end(Buffer.alloc(10_000))
-    // The reader takes its time.
+    // The client reads slowly.
     await sleep(100)
     for await (const chunk of first.source) size += (chunk as Buffer).length
     assert.equal(size, 64 * 1024 + 10_000)

@@ -1,4 +1,4 @@
-/** The audit in pieces: nothing is missed or told twice where one piece ends and the next begins. */
+/** The audit in pieces: nothing is missed or reported twice where one piece ends and the next begins. */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
@@ -19,7 +19,7 @@ const foundIn = (detail: string) => totalOf(detail) + Number(/; and (\d+) more$/
 suite('orders and profiles', () => {
   const piece = 20_000
   const count = 2 * piece + 1_000
-  /** First, last, and around both ends of pieces. */
+  /** The first, the last, and those around both ends of pieces. */
   const places = [1, piece - 1, piece, piece + 1, 2 * piece, 2 * piece + 1, count]
   const listed = places.join(', ')
   const bank = randomUUID()
@@ -50,7 +50,8 @@ esim:
       { database: scratch.database, clock: createClock() },
       { directory, files: new Map(), dryRun: false },
     )
-    // What the database would never let happen is what an audit is for; the indexes stay, though not as unique ones.
+    // Drops the database's constraints, so that the test can store rows that they would refuse. The indexes stay, but
+    // are no longer unique.
     await run('alter table orders drop constraint orders_bank_external_id_key')
     await run('drop index orders_live_profile_key')
     await run(`create index on orders (profile_id) where status in ('reserved', 'confirmed', 'withdrawn')`)
@@ -163,7 +164,7 @@ suite('campaigns', () => {
   before(async () => {
     platform = await startPlatform({}, { directory: campaignDirectory })
     const id = await createCampaign(platform, {}, await openMerchant(platform))
-    // Copies of one campaign, with ids in order; the original goes.
+    // Copies of one campaign with ascending ids; the original is deleted.
     for (const [table, own] of [
       ['campaigns', ''],
       ['campaign_banks', ''],

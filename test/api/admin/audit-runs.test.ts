@@ -1,4 +1,7 @@
-/** Running the audit: one at a time, ended when its client leaves, resumed after that or a kill, and right while everything goes on. */
+/**
+ * Running the audit: only one at a time; it ends when its client leaves, can be resumed after that or after a kill, and
+ * is correct while others write.
+ */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -48,7 +51,7 @@ suite('one audit', () => {
 
   const operator = () => ({ token: platform.config.operatorKey })
   const last = async () => (await platform.call('GET', '/admin/audit/last', operator())).body
-  /** Holds audits up behind the orders until it is let go. */
+  /** Blocks audits after their check of the orders, until it is released. */
   const block = () => blocker.query('begin; lock table campaign_history in access exclusive mode')
   const start = (signal: AbortSignal, query = '') =>
     fetch(`${platform.url}/admin/audit${query}`, {
@@ -83,7 +86,7 @@ suite('one audit', () => {
   })
 
   test('it goes on where it was broken off; without --resume it begins anew', async () => {
-    // What it has passed already is not looked at again.
+    // The resumed audit does not look at the checked part again.
     await database.execute(`insert into returned_profiles values (999, 1)`)
     const env = { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey }
     const resumed = await perkline(['audit', '--resume', '--json'], { env })
@@ -188,7 +191,7 @@ test('no false alarm while 64 sellers, a merchant and the clock change everythin
       }
     })()
     const time = (async () => {
-      // Reservations and campaigns fall due all the time.
+      // Reservations and campaigns become due during the whole test.
       while (going) await moveClock(platform, { advance: randomInt(10) === 0 ? 'P12D' : 'PT16M' })
     })()
     for (let audited = 0; audited < 8; audited++) {

@@ -1,4 +1,6 @@
-/** `perkline audit` on the stock: green on sound books, and each check red on books that were broken on purpose. */
+/**
+ * `perkline audit` on the stock: every check passes on correct books, and each fails on books that the test has broken.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
@@ -45,7 +47,7 @@ esim:
       dryRun: false,
     },
   )
-  // What the database would never let happen is what an audit is for.
+  // Removes the database's constraints, so that the test can store what an audit must find.
   for (const { name } of await scratch.database.query<{ name: string }>(
     `select conname as name from pg_constraint where conrelid = 'orders'::regclass and conname <> 'orders_pkey' and contype <> 'n'`,
   ))

@@ -1,4 +1,7 @@
-/** A directory file changes only what it states, and every apply tells what changes (contract/operations.md, "The directory file"). */
+/**
+ * A directory file changes only what it states, and every apply lists its changes (contract/operations.md, "The
+ * directory file").
+ */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'

@@ -1,4 +1,4 @@
-/** What people choose from in the portal's forms. */
+/** The choices in the portal's forms. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { assertRefused, campaignDirectory, ids } from '../../support/campaigns.ts'

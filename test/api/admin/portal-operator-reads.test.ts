@@ -1,4 +1,4 @@
-/** What the operator's staff look through: partners, stock, orders, campaigns and customers of everybody. */
+/** The lists of the operator's staff: partners, stock, orders, campaigns and customers of everybody. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../../samples/make-profiles.ts'
@@ -148,7 +148,7 @@ suite('stock', () => {
     await advance(platform, 'P7D')
     const { soldLastDays, daysOfCover, level } = await desk('eu-10gb')
     assert.deepEqual([soldLastDays, daysOfCover, level], [0, null, 'enough'])
-    // The sessions of people live in real time.
+    // People's sessions use real time.
     assert.equal((await viewer.call('GET', '/portal/session')).status, 200)
   })
 

@@ -1,4 +1,7 @@
-/** `perkline audit` on the audit log and on the feeds: green as they are, and red on what only the database's owner can do. */
+/**
+ * `perkline audit` on the audit log and on the feeds: every check passes, and fails after changes that only the owner
+ * of the database can make.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
@@ -39,7 +42,7 @@ async function numberOf(table: string): Promise<number> {
 }
 const broken = async () => (await audit(platform.platform.deps.admin, new Date())).checks.filter(({ ok }) => !ok)
 
-/** What the audit finds once this was done, which is taken back. */
+/** The findings of the audit after a change, which is then undone. */
 async function afterwards(table: 'audit_log' | 'events', statement: string) {
   await run(`create table kept as select * from ${table}`)
   await run('alter table audit_log disable trigger all')

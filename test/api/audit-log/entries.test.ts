@@ -1,4 +1,7 @@
-/** What the audit log has of credentials and users, and who reads it (contract/audit-log.md, "Entries", "Reading"). */
+/**
+ * The audit log's entries about credentials and users, and who may read them (contract/audit-log.md, "Entries",
+ * "Reading").
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'

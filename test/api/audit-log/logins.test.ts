@@ -1,4 +1,4 @@
-/** What the audit log has of getting in, and of not getting in (contract/audit-log.md, "Entries", "Refusals"). */
+/** The audit log's entries about logins and failed logins (contract/audit-log.md, "Entries", "Refusals"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRefusalSums, tellLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
@@ -18,7 +18,7 @@ after(() => platform.close())
 const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
 const told = (entries: any[]) => entries.map(({ action, via, object }) => [action, via, object.type])
 
-/** Does something in another process, which is stopped then: a stop writes what was counted. */
+/** Does something in another process and stops it, because a process writes its counts when it stops. */
 async function inProcess(work: (there: TestPlatform) => Promise<void>): Promise<void> {
   const there = await platform.sibling({ TRUSTED_PROXIES: '127.0.0.1' })
   await work(there)

@@ -1,4 +1,7 @@
-/** What changes nothing leaves no entry, and an entry tells only what changed (contract/audit-log.md, "Entries"). */
+/**
+ * A request that changes nothing leaves no entry, and an entry contains only the changes (contract/audit-log.md,
+ * "Entries").
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { platformUserToken, readEntries } from '../../support/audit-log.ts'
@@ -15,7 +18,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** The entries that this leaves. */
+/** The entries that a request leaves. */
 async function entriesOf(work: () => Promise<unknown>): Promise<any[]> {
   const before = (await readEntries(platform, auditor)).length
   await work()
@@ -23,7 +26,7 @@ async function entriesOf(work: () => Promise<unknown>): Promise<any[]> {
 }
 const actionsOf = async (work: () => Promise<unknown>) => (await entriesOf(work)).map(({ action }) => action)
 
-/** Asks, and expects success. */
+/** Sends a request that must succeed. */
 async function done(answer: Promise<{ status: number; text: string; body: any }>): Promise<any> {
   const { status, text, body } = await answer
   assert.ok(status < 300, text)

@@ -1,4 +1,7 @@
-/** What leaves the beginning of the log because of its age, and what may not (contract/audit-log.md, "The chain", "Checking"). */
+/**
+ * Which old entries are removed from the beginning of the log, and which may not be (contract/audit-log.md, "The
+ * chain", "Checking").
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,7 +48,7 @@ async function tell(count: number, age: string): Promise<void> {
   await waitForNext()
 }
 
-/** Waits until the log has what was told: more than it has where some was removed. */
+/** Waits until the log contains all recorded entries. */
 async function waitForNext(): Promise<void> {
   for (let tried = 0; tried < 100; tried++) {
     const [row] = await platform.platform.database.query<{ told: number; last: number }>(
@@ -109,7 +112,9 @@ test('no setting of a session and no record of a removal opens the table', async
   await refused('update audit_log set entry = entry')
 })
 
-/** As the owner of the tables can: deletes through the trigger, and writes a removal that tells of this age. */
+/**
+ * Deletes entries as only the owner of the tables can: through the trigger, with a removal entry that names this age.
+ */
 async function cut(through: number, age: string | null): Promise<void> {
   await platform.platform.database.transaction(async transaction => {
     if (age !== null)

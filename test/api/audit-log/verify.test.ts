@@ -1,4 +1,4 @@
-/** What a check finds of what the owner of the database may do to the log (contract/audit-log.md, "Checking"). */
+/** What the check finds after the owner of the database has changed the log (contract/audit-log.md, "Checking"). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -46,7 +46,7 @@ after(async () => {
 const verify = async (anchors?: string) =>
   (await platform.call('POST', '/admin/audit-log/verify', { ...operator, body: { anchors } })).body
 
-/** Does to the log what only its owner can, checks it, and takes it back. */
+/** Changes the log as only its owner can, checks it, and undoes the change. */
 async function tampered(statements: string[], anchors = notes): Promise<any> {
   const { database } = platform.platform
   await database.execute('create table kept_log as select * from audit_log')

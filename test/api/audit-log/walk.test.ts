@@ -7,7 +7,10 @@ import { type Exchange, walkExamples } from '../../support/example-walk.ts'
 import { addressesOf } from '../../support/examples.ts'
 import { documents, snapshotUrl } from '../../support/openapi.ts'
 
-/** What each operation leaves; those without an entry say why. Reads leave none unless they are here. */
+/**
+ * The entries of each operation; operations without an entry state the reason. Reads leave none unless they are listed
+ * here.
+ */
 const actions: Record<string, string | string[] | { none: string }> = {
   confirmParticipation: 'campaign.confirm',
   rejectParticipation: 'campaign.reject',

@@ -259,7 +259,7 @@ describe('400', () => {
       using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
       assertResult(await decide(alpha, 'confirm', justInTime), 201, { status: 'awaitingMerchantApproval' })
     }
-    // Only now: at that instant the platform itself moves whatever is not decided yet.
+    // Not earlier, because at that instant the platform itself changes every campaign without a decision.
     using _ = stopClock(platform, dateTo)
     assertRefused(await decide(alpha, 'confirm', late), 400, /over|expired/)
   })

@@ -1,4 +1,7 @@
-/** The ETag of GET /cashbacks/for-bank: it changes with everything that the bank can see and with nothing else, and 304 answers it. */
+/**
+ * The ETag of GET /cashbacks/for-bank changes with everything that the bank can see and with nothing else; an unchanged
+ * list is answered with 304.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, suite, test } from 'node:test'
 import {
@@ -45,7 +48,9 @@ const decide = async (bank: Partner, decision: 'confirm' | 'reject', id: string)
   ok(await bank.call('POST', `/cashbacks/${id}/${decision}`))
 const both = { participantsIds: [ids.alpha, ids.beta] }
 
-/** Whether each bank's list is new after the change, by its ETag; the content must say the same as the ETag. */
+/**
+ * Whether each bank's list has a new ETag after the change; the content must have changed exactly when the ETag has.
+ */
 async function newsOf(change: () => Promise<unknown>): Promise<{ alpha: boolean; beta: boolean; gamma: boolean }> {
   const banks = { alpha, beta, gamma }
   const readAll = () =>
@@ -286,7 +291,7 @@ for (const [kind, campaigns] of [
     })()
     const seen = new Map<string, string>()
     const reader = async () => {
-      // Nobody knows how many edits a slow disk takes meanwhile.
+      // On a slow disk, the number of edits in this time is unknown.
       for (let round = 0; round < 25 || (seen.size <= 5 && round < 5_000); round++) {
         const { headers, text } = await read(bank)
         const tag = headers.get('etag') ?? ''

@@ -1,4 +1,7 @@
-/** What the database keeps as text of a campaign's states: the bank's list says after every move what the merchant's details say. */
+/**
+ * The states that the database stores as text: after every transition, the bank's list must show the same as the
+ * merchant's details.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { migrate } from '../../../src/db/migrate.ts'
@@ -27,7 +30,10 @@ after(() => platform.close())
 const ok = ({ status, text }: Answer) => assert.ok(status === 200 || status === 201, text)
 const listOf = async () => (await sides.alpha.call('GET', '/cashbacks/for-bank')).text
 
-/** Alpha's list and the details are read by other statements of other columns. @returns what both say of the campaign */
+/**
+ * Alpha's list and the merchant's details, which come from different statements and columns.
+ * @returns what both show
+ */
 async function agreed(id: string): Promise<string> {
   const listed = JSON.parse(await listOf()).find((campaign: { cashbackId: string }) => campaign.cashbackId === id)
   const details = (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body

@@ -1,4 +1,7 @@
-/** GET /cashbacks/for-bank as bytes: long lists, compression, slow readers, readers that leave, and turns. */
+/**
+ * GET /cashbacks/for-bank as bytes: long lists, compression, slow readers, readers that disconnect, and the concurrency
+ * limit.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
@@ -28,7 +31,7 @@ let platform: TestPlatform
 let alpha: Partner
 let beta: Partner
 let gamma: Partner
-/** What grocer sent, by id; alpha is invited to all, gamma to few. */
+/** The campaigns that grocer sent, by id; alpha is invited to all, gamma to few. */
 const created = new Map<string, Record<string, unknown>>()
 before(async () => {
   platform = await startPlatform({ PENDING_CAMPAIGNS: '1000' }, { directory: campaignDirectory })
@@ -57,7 +60,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** An answer with its body as it came over the wire. */
+/** An answer with its body as it was transferred. */
 async function readBytes(bank: Partner, headers: Record<string, string> = {}, query = '') {
   const { port } = new URL(platform.url)
   const request = get({ port, path: path + query, headers: { authorization: `Bearer ${bank.token}`, ...headers } })
@@ -195,7 +198,7 @@ test('a fault before the first byte is an ordinary error, whatever was asked for
 })
 
 suite('readers of a list that fills every buffer on the way', () => {
-  /** Far more than the operating system keeps for a connection. */
+  /** Far more than the operating system buffers for a connection. */
   const megabytes = 60
   const participantsIds = [ids.beta]
   before(async () => {
@@ -214,7 +217,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     socket.write(ask.replace('\r\n\r\n', `\r\nauthorization: Bearer ${bank.token}\r\n\r\n`))
     return socket
   }
-  /** Opens one that takes the beginning and then nothing. */
+  /** Opens a connection that reads the beginning and then nothing. */
   const openStuck = async (bank: Partner): Promise<Socket> => {
     const socket = await open(bank)
     const [first] = await once(socket, 'data')

@@ -251,7 +251,7 @@ suite('the record, every field of the document and no other', () => {
     AjvFormats.default(ajv)
     const [campaign] = Object.entries<any>(document.components.schemas).filter(([name]) => name === 'Campaign')
     assert.ok(campaign)
-    // The described record must leave nothing open: every field named, and no other.
+    // The documented record must be complete: every field is named, and no other exists.
     const closed = JSON.parse(JSON.stringify({ ...schema, components: document.components }), (_, value) =>
       value?.properties ? { ...value, additionalProperties: false } : value,
     )

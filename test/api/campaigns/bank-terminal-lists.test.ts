@@ -1,4 +1,4 @@
-/** The terminals of merchants as banks get them: written by an apply, and by a migration for what was applied before. */
+/** The terminals of merchants as banks get them: written by an apply, and by a migration for older directories. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClock } from '../../../src/clock.ts'
@@ -88,7 +88,7 @@ test('a directory that was applied before there were lists gets the same ones by
     const all = readMigrations()
     const isOlder = ({ version }: { version: number }) => version < 8
     await migrate(old.database, all.filter(isOlder))
-    // What the tables of that time hold, as any apply has left it.
+    // The content of the older tables after an apply.
     for (const table of ['merchants', 'terminals']) {
       const [row] = await scratch.database.query<{ rows: unknown }>(`select json_agg(t) as rows from ${table} t`)
       await old.database.execute(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [

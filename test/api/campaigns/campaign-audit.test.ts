@@ -1,4 +1,7 @@
-/** `perkline audit` on campaigns: green after everything that partners do, and each check red on what was broken on purpose. */
+/**
+ * `perkline audit` on campaigns: every check passes after everything that partners do, and each fails on data that the
+ * test has broken.
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
@@ -21,7 +24,7 @@ let partners: Partners
 const run = (text: string) => platform.platform.database.execute(text)
 const proven = () => audit(platform.platform.deps.admin, new Date())
 
-/** What tests break, and what is put back after each. */
+/** Tables that tests break and restore afterwards. */
 const tables = [
   'campaigns',
   'campaign_banks',
@@ -36,7 +39,7 @@ before(async () => {
   platform = await startPlatform({}, { directory: campaignDirectory })
   partners = await openPartners(platform)
   await makeCampaigns()
-  // What the database would never let happen is what an audit is for.
+  // Removes the database's constraints, so that the test can store what an audit must find.
   for (const table of tables)
     for (const { name } of await platform.platform.database.query<{ name: string }>(
       `select conname as name from pg_constraint
@@ -54,7 +57,7 @@ afterEach(async () => {
   }
 })
 
-/** One of each kind: waiting, deleted, rejected, expired, reported on, completed; with segments. */
+/** One campaign of each kind: waiting, deleted, rejected, expired, reported, completed; with segments. */
 async function makeCampaigns(): Promise<void> {
   const { grocer, alpha, beta } = partners
   const both = { participantsIds: [ids.alpha, ids.beta] }

@@ -1,4 +1,4 @@
-/** What the clock does with campaigns (contract/campaigns.md, "The period"), over two platforms on one database. */
+/** Transitions of campaigns by the clock (contract/campaigns.md, "The period"), over two platforms on one database. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -177,7 +177,7 @@ suite('several processes', () => {
       )
       return row?.count
     }
-    // The third of these moves gets to the beginning, and the fourth past it.
+    // The third of these advances reaches the start, and the fourth passes it.
     const seen = await Promise.all(
       [platform, sibling, platform, sibling].map(async at => {
         const answer = await at.call('POST', '/sandbox/clock', { body: { advance: 'P4D' } })
@@ -216,7 +216,7 @@ suite('several processes', () => {
       'the jobs of both processes pass it over',
       async () => (await statusOf(partners.grocer, other)) === 'active',
     )
-    // Longer than whoever moves the clock waits for others to hear of it.
+    // Longer than a move of the clock waits for other processes to notice it.
     await sleep(500)
     assert.equal(await statusOf(partners.grocer, busy), 'approved')
     assert.equal(answered, false)
@@ -234,13 +234,14 @@ suite('several processes', () => {
       const period = { dateFrom: inDays(platform, -1), dateTo: inDays(platform, 1) }
       const made = await Promise.all(range(22).map(() => createCampaign(platform, period, partners.grocer)))
       await Promise.all(made.slice(0, 10).map(id => partners.alpha.call('POST', `/cashbacks/${id}/confirm`)))
-      // Nobody knows how busy the machine is: the end comes sooner or later after the first request, over times that grow.
+      // The machine's speed is unknown, so the end is tried at growing delays: it comes before or after the first
+      // request.
       const spreadMs = 60 * 2 ** Math.floor(round / 4)
       const requests = made.map(async (id, index) => {
         await sleep(Math.random() * spreadMs)
         if (index < 10) return elsewhere.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
         if (index < 20) return partners.alpha.call('POST', `/cashbacks/${id}/confirm`)
-        // As many as one merchant may upload at once.
+        // The maximum number of simultaneous uploads of one merchant.
         return putSegment(elsewhere, id, 'customerId\n')
       })
       const ends = sleep((round % 4) * spreadMs).then(() => moveClock(platform, { advance: 'P2D' }))

@@ -31,7 +31,7 @@ const path = '/cashbacks/for-merchant'
 const create = (overrides: Record<string, unknown> = {}, partner = grocer): Promise<Answer> =>
   partner.call('POST', path, { body: campaignForm(platform, overrides) })
 const read = async (id: string): Promise<Record<string, any>> => (await grocer.call('GET', `${path}/${id}`)).body
-/** Creates it and gives its details. */
+/** Creates a campaign and returns its details. */
 const created = async (overrides: Record<string, unknown>): Promise<Record<string, any>> => {
   const answer = await create(overrides)
   assertResult(answer, 201, { status: 'awaitingBankApproval' })
@@ -500,7 +500,7 @@ test('401 and 403: merchants, and no viewer', async () => {
     statusFor: 201,
     call: partner => platform.call('POST', path, { token: partner?.token ?? null, body: campaignForm(platform) }),
   })
-  // Before anything of the body is looked at.
+  // Refused before the body is looked at.
   assertRefused(await (await openCampaignBank(platform)).call('POST', path, { raw: '{' }), 403)
 })
 
@@ -531,7 +531,7 @@ test('the history tells who created it and whom it invites', async () => {
 
 test('campaigns that are created at the same time are all there', async () => {
   const before = await countCampaigns()
-  /** A busy machine may have no connection in time: who is told so has made nothing, and asks again. */
+  /** A busy machine may have no free connection in time. Such a request has created nothing, and is sent again. */
   const persist = async (): Promise<Answer> => {
     for (;;) {
       const answer = await create({ participantsIds: [ids.alpha, ids.beta] })

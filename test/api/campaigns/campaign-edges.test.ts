@@ -1,6 +1,6 @@
 /**
- * What a partner asks for at the edge of a period (contract/campaigns.md, "The period"), on a platform whose clock job never comes: what is due is
- * done by whoever comes first.
+ * Requests at the edge of a period (contract/campaigns.md, "The period"), on a platform without the clock's job: the
+ * next request applies what is due.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
@@ -19,10 +19,13 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Long enough to create and launch a campaign in, also on a busy machine. */
+/** Enough time to create and launch a campaign, even on a busy machine. */
 const lastsMs = 5_000
 
-/** A campaign that runs for a moment only; waits until it is over. @param steps what is done with it before */
+/**
+ * A campaign with a very short period; waits until it is over.
+ * @param steps what is done with it before
+ */
 async function over(steps: (id: string) => Promise<void>): Promise<string> {
   const now = platform.platform.deps.campaigns.clock.now().getTime()
   const period = {

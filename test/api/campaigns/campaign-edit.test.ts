@@ -62,7 +62,7 @@ const assertNothingChanged = async (id: string, before: Answer): Promise<void> =
 const terminals = (...names: string[]) => names.map(terminal_id => ({ terminal_id }))
 const own = { terminalsPlatform: false, terminals: terminals('1', '2') }
 
-/** A campaign in each state, and why most of it may not be changed there. */
+/** A campaign in each state, and why most fields may not be changed there. */
 const states: Record<string, { make(overrides?: Record<string, unknown>): Promise<string>; why: string }> = {
   'a bank has approved': {
     make: async overrides => {

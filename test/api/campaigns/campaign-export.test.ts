@@ -1,4 +1,4 @@
-/** A partner's campaigns as a CSV file: what is in it, by filters, in any length. */
+/** A partner's campaigns as a CSV file: its content, filters, and files of any length. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
@@ -95,7 +95,7 @@ test('a file of many pieces has each campaign once, the newest first', async () 
     [],
   )
   const names = columns.map(({ name }) => name).join(', ')
-  // Three of each instant, so that pieces end between equal ones; instants are of microseconds.
+  // Three campaigns for each instant, so that pieces end between equal instants, which have microseconds.
   await database.query(
     `with made as (
        insert into campaigns (cashback_id, created_at, ${names})

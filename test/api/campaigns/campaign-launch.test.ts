@@ -123,7 +123,7 @@ describe('201', () => {
       using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
       assertResult(await launch(inTime), 201, { id: inTime, status: 'approved' })
     }
-    // Only now: at that instant the platform itself moves whatever is not launched yet.
+    // Not earlier, because at that instant the platform itself changes every campaign that is not launched.
     using _ = stopClock(platform, dateTo)
     assertRefused(await launch(late), 400, 'The campaign is expired: it cannot be launched')
   })

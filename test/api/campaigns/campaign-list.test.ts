@@ -245,7 +245,7 @@ describe('filters', () => {
           status,
         ])
       }
-      // What no partner's call has done, no list has heard of.
+      // The list does not notice changes that were made in the database directly.
       await sql('update merchant_lists set arranged = arranged + 1, touched = touched + 1', [])
     })
     const found = async (query: string): Promise<string[]> =>
@@ -314,7 +314,7 @@ describe('sorting', () => {
   })
   const order = async (query: string): Promise<number[]> =>
     (await list(`?name=o:&${query}`)).body.data.map((one: any) => made.indexOf(one.cashbackId))
-  /** Of equal ones the smaller id comes first, whatever the direction. */
+  /** Among equal values the smaller id comes first, in both directions. */
   const byId = (...indexes: number[]) => indexes.toSorted((a, b) => ((made[a] ?? '') < (made[b] ?? '') ? -1 : 1))
 
   const ascending: Record<string, () => number[]> = {
@@ -448,7 +448,7 @@ describe('what is remembered never shows in an answer', () => {
     const filter = { statuses, namePattern: null, sku: null, startsFrom: null, endsBy: null }
     for (let change = 0; change < 3; change++) {
       const added = await createCampaign(platform, { name: `beginning ${change}` })
-      // There and back: pages of the beginning, past it, and of the beginning again.
+      // Back and forth: pages at the beginning, beyond it, and at the beginning again.
       for (const page of [1, 2, 3, 4, 2, 1])
         for (const by of ['createdAt', 'updatedAt', 'name'] as const)
           for (const ascending of [true, false]) {

@@ -1,4 +1,6 @@
-/** Lists and counts of campaigns that stay quick however many there are: nothing is lost, shown twice or counted wrong. */
+/**
+ * Lists and counts of campaigns stay fast for any number of campaigns: nothing is lost, shown twice or counted wrong.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
@@ -6,7 +8,7 @@ import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners }
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** As many as a page looks at. */
+/** The number of campaigns that one page looks at. */
 const maxLookedAt = 10_000
 
 let platform: TestPlatform
@@ -39,7 +41,7 @@ const ofBank = (query = ''): Promise<Listed> => get(`/portal/cashbacks${query}`,
 const ofOperator = (query = ''): Promise<Listed> => get(`/admin/campaigns${query}`, platform.config.operatorKey)
 const idsOf = ({ data }: Listed): string[] => data.map(({ cashbackId }) => cashbackId)
 
-/** All that a list gives when one goes on behind each page. */
+/** All items of a list, read page by page. */
 async function walk(list: (query: string) => Promise<Listed>, query: string, between: () => Promise<unknown>) {
   const met: string[] = []
   for (let next: string | null = ''; next !== null; await between()) {
@@ -58,7 +60,7 @@ test('each campaign is met once from page to page while others are added, change
     { name: 'Walked', participantsIds: [ids.alpha, ids.beta] },
     partners.grocer,
   )
-  // All of one instant, so that pages end between equal ones.
+  // All made at the same instant, so that pages end between equal ones.
   const all = [one, ...(await copyCampaigns(database, one, 30))].toSorted()
   const removed = await createCampaign(platform, {}, partners.grocer)
   const add = () => createCampaign(platform, { name: 'Walked later' }, partners.grocer)
@@ -78,7 +80,7 @@ test('each campaign is met once from page to page while others are added, change
   assert.equal(new Set(filtered).size, filtered.length)
   assert.deepEqual(filtered.filter(id => all.includes(id)).toSorted(), all)
 
-  // What changes meanwhile moves to the beginning: it is met, or was met before.
+  // Campaigns that change meanwhile move to the beginning, so a reader sees them later or has seen them before.
   const changed = all[20]
   const ofAll = await walk(ofOperator, '', add)
   assert.equal(new Set(ofAll).size, ofAll.length)
@@ -165,7 +167,7 @@ test('of a longer list the newest are looked at, and one can go on behind them',
   assert.equal(others.pagination.isComplete, true)
   assert.ok(others.data.some(({ name }) => name === 'Needle'))
 
-  // In another order one goes on behind them by page, too.
+  // In another order, the next page also starts after those that were looked at.
   const behind = (page: number) => ofBank(`?sortBy=name&pageSize=2&page=${page}&after=${sorted.pagination.next}`)
   const lastPage = Math.ceil(others.pagination.totalItems / 2)
   const ends = await Promise.all([behind(1), behind(lastPage)])
@@ -174,7 +176,7 @@ test('of a longer list the newest are looked at, and one can go on behind them',
     [true, false],
   )
 
-  // Another state is not hidden by them.
+  // They do not hide campaigns in another state.
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
 

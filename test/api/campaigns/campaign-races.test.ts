@@ -1,5 +1,6 @@
 /**
- * Partners who do something with one campaign at the same instant, over two processes: one of the possible outcomes, never a mixture.
+ * Partners act on one campaign at the same instant, over two processes. The outcome is one of the possible ones, never
+ * a mixture.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
@@ -41,7 +42,7 @@ const make = async (overrides: Record<string, unknown> = {}): Promise<string> =>
   return id
 }
 
-/** Every move in the history is one of the table, and each goes on from where the one before has ended. */
+/** Every transition in the history is in the table, and each starts where the previous one ended. */
 afterEach(async () => {
   for (const id of made.splice(0)) {
     const states = new Map<string, string | null>()

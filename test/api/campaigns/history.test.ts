@@ -35,7 +35,7 @@ type Entry = { subject: string; bankId: string | null; trigger: string; from: st
 const steps = (entries: Entry[]) =>
   entries.map(({ subject, bankId, trigger, from, to }) => [subject, bankId, trigger, from, to].join(' '))
 
-/** Made, approved by alpha, rejected by beta, launched, and its whole period over. */
+/** A campaign that was created, approved by alpha, rejected by beta, and launched; its period is over. */
 async function wholeLife(): Promise<string> {
   const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, grocer)
   assert.equal((await alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
@@ -64,7 +64,7 @@ suite('200', () => {
       'campaign  end active awaitingCompensationConfirmation',
     ])
     const merchant = { type: 'retailer', id: ids.grocer, login: clientIdOf(grocer), name: 'Гросер', role: 'gateway' }
-    // Of the other side nobody's login is told.
+    // Logins of the other side are not shown.
     const rejecting = { type: 'bank', id: ids.beta, login: null, name: 'Бета Банк', role: 'ADMIN' }
     const clock = { type: 'clock', id: null, login: null, name: null, role: null }
     assert.deepEqual(

@@ -1,4 +1,7 @@
-/** Callers say which version of a campaign they decided by, and get 412 when it has changed since (contract/http.md, "Versions of a campaign"). */
+/**
+ * Callers send the version of a campaign that they based a decision on, and get 412 if it has changed since
+ * (contract/http.md, "Versions of a campaign").
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { assertRefused, campaignDirectory, createCampaign, ids, type Partner } from '../../support/campaigns.ts'
@@ -36,7 +39,7 @@ const tagOf = ({ headers, status, text }: Answer): string => {
 }
 const bankTag = async (bank: Partner, id: string) => tagOf(await bank.call('GET', `/portal/cashbacks/${id}`))
 const merchantTag = async (id: string) => tagOf(await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`))
-/** As a system knows it that has only the list. */
+/** The version that a system knows which has read only the list. */
 async function listTag(bank: Partner, id: string): Promise<string> {
   const { body } = await bank.call('GET', '/cashbacks/for-bank')
   const { updatedAt } = body.find(({ cashbackId }: { cashbackId: string }) => cashbackId === id)
@@ -109,7 +112,7 @@ test('an edit and a confirmation at the same time: no bank agrees to what it has
       () => edit(id, { percentage: 20 }),
     )
     const statuses = [confirmed.status, edited.status]
-    // Whoever is first wins: then either the terms are fixed, or the bank has to look again.
+    // One of them comes first: either the terms are fixed, or the bank must read them again.
     assert.ok(
       [
         [201, 400],

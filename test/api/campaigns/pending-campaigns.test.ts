@@ -1,4 +1,4 @@
-/** What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"). */
+/** Limits of a merchant's campaigns that no bank has agreed to yet (contract/limits.md, "Campaigns and stock"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openPartners, type Partners } from '../../support/campaign-moves.ts'
@@ -27,7 +27,7 @@ const path = '/cashbacks/for-merchant'
 const create = (overrides: Record<string, unknown> = {}) =>
   partners.grocer.call('POST', path, { body: campaignForm(platform, overrides) })
 const remove = (id: string) => partners.grocer.call('DELETE', `${path}/${id}`)
-/** Terminals of so many bytes of JSON, nearly. */
+/** Terminals with about this many bytes of JSON. */
 const terminals = (bytes: number) =>
   range(Math.floor(bytes / 600)).map(index => ({ terminal_id: `T-${index}`, terminal_location: 'x'.repeat(448) }))
 const own = (bytes: number) => ({ terminalsPlatform: false, terminals: terminals(bytes) })
@@ -49,7 +49,7 @@ test('of creations at the same moment no more than PENDING_CAMPAIGNS are taken; 
     again.map(({ status }) => status),
     [201, 201, 400],
   )
-  // What a bank creates itself is its own affair.
+  // Campaigns that a bank creates do not count.
   await createBankCampaign(platform, partners.alpha)
   for (const id of [first, ...others, ...again.slice(0, 2).map(({ body }) => body.id)]) await remove(id)
 })

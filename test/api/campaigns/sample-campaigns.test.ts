@@ -6,7 +6,10 @@ import { createLogger } from '../../../src/log.ts'
 import { loadSamples, type SampleCredential, type SampleLogin } from '../../../src/sandbox/samples.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** As in a first start, whose jobs begin once all samples are there: they would carry on what is being made. */
+/**
+ * Without jobs, as in a first start: they begin only after all samples are loaded, because they would change the
+ * samples.
+ */
 const withoutJobs = services.filter(service => service !== 'worker')
 
 let platform: TestPlatform
@@ -82,7 +85,7 @@ test('what a first start that was cut off has left of them is made anew', async 
   try {
     const { database } = cutOff.platform
     await loadSamples(cutOff.platform, createLogger('silent'))
-    // Access comes last, and with it the end of the loading.
+    // Credentials are created last, and then the loading ends.
     await database.execute('truncate credentials, portal_users cascade')
     await database.execute('insert into sample_loading default values')
     await database.execute(`update campaigns set name = 'left over'`)

@@ -1,4 +1,7 @@
-/** Who is shown activation data: not people who only read, and everybody who is leaves a record (contract/security.md, "Reads of activation data"). */
+/**
+ * Who is shown activation data: never people with read-only roles, and every read is recorded (contract/security.md,
+ * "Reads of activation data").
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createActivationReads } from '../../../src/esim/orders/activation-reads.ts'

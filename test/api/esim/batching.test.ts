@@ -8,7 +8,7 @@ class Full extends Error {}
 
 type Options = { maxItems?: number; inFlight?: number; maxWaiting?: number }
 
-/** A batcher whose statements end when the test says so; each item's result is its tenfold. */
+/** A batcher whose statements end when the test says so; the result of each item is ten times the item. */
 function heldBatcher(options: Options = {}) {
   const statements: { items: number[]; end(results?: (number | Error)[]): void; fail(error: Error): void }[] = []
   const ask: Batcher<number, number> = createBatcher({
@@ -24,7 +24,7 @@ function heldBatcher(options: Options = {}) {
   return { ask, statements, sizes: () => statements.map(({ items }) => items.length) }
 }
 
-/** What a lone item gets. */
+/** The result of an item that arrives alone. */
 async function answerOf(ask: Batcher<number, number>, statements: { end(): void }[]): Promise<number> {
   const answer = ask(9)
   await turn()
@@ -32,14 +32,14 @@ async function answerOf(ask: Batcher<number, number>, statements: { end(): void 
   return answer
 }
 
-/** What an end makes room for begins in the turn after it. */
+/** When a statement ends, the next one begins in the following turn of the event loop. */
 const turnAfter = async () => {
   await turn()
   await turn()
 }
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
-/** What a promise came to by now. */
+/** The current state of a promise. */
 const settled = (promise: Promise<unknown>) => Promise.race([promise, turn('pending')])
 
 test('items that arrive in one turn share one statement and get their own results in order', async () => {

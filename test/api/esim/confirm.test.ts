@@ -124,7 +124,7 @@ describe('200', () => {
   })
 
   test('the body may be absent or empty', async () => {
-    // As `curl -d ''` says it.
+    // The header that `curl -d ''` sends.
     const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
     const headers = [{ 'content-length': '0' }, form, { ...form, 'content-type': 'no type' }]
     const bodies = [{}, { raw: '' }, { raw: '{}' }, { raw: ' {\n} ' }]

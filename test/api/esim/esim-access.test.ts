@@ -1,4 +1,4 @@
-/** Who may call the eSIM API, in which order a request is looked at, and what holds for every one of its operations. */
+/** Who may call the eSIM API, in which order a request is checked, and the rules of all its operations. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -213,7 +213,7 @@ describe('the request rate', () => {
       while (refused.status !== 429) refused = await alpha.operators()
       assertError(refused, 429)
       assert.match(refused.headers.get('ratelimit') ?? '', /^"bank";r=0;t=\d+$/)
-      // A refused request is refused before its form is looked at, and takes no profile.
+      // Permissions are checked before the form of a request; a refused request takes no profile.
       await limited.addStock('kyivstar', 'eu-10gb', 1)
       const beta = await openBank(limited, await limited.bankToken('beta'))
       assert.equal((await beta.operators()).status, 200)

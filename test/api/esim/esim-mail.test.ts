@@ -1,4 +1,4 @@
-/** The QR e-mail as a bank sees it: over HTTP, with a real mail server. How one message is sent is in mail.test.ts. */
+/** The QR e-mail as a bank sees it: over HTTP, with a real mail server. mail.test.ts tests how one message is sent. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -271,6 +271,6 @@ test('the address, and every installation secret, is in no table, log or metric'
   }
   const told = logs + (await metrics.registry.metrics())
   for (const secret of secrets) assert.ok(!told.includes(secret), secret)
-  // That what is searched would show it.
+  // Proves that the search would find it.
   assert.ok(logs.includes(orderId))
 })

@@ -27,7 +27,7 @@ const from = 'Perkline <no-reply@perkline.example>'
 const address = 'olena.koval@customer.example'
 const activationCode = 'LPA:1$smdp.operator.example$7F3A-0B1C-95DE'
 const certificate = makeCertificate()
-/** Long enough to connect and to send, on any machine; short enough to wait for. */
+/** Long enough to connect and send on any machine, and short enough to wait for. */
 const shortMs = 2_500
 
 const credentials = { user: 'shop@bank.example', pass: 'p:a/s s%ї' }
@@ -69,7 +69,7 @@ async function scriptedServer(t: TestContext, script: Script) {
   return server
 }
 
-/** `command responseCode errorCode` of the one event, as far as they are there. */
+/** `command responseCode errorCode` of the only event, as far as they exist. */
 function told(events: MailEvent[]): string {
   assert.equal(events.length, 1)
   return [events[0]?.command, events[0]?.responseCode, events[0]?.errorCode]
@@ -77,7 +77,10 @@ function told(events: MailEvent[]): string {
     .join(' ')
 }
 
-/** Keeps its side open. Writing to a client that has closed only its own half succeeds: a closed socket alone ends it. */
+/**
+ * Keeps its side of the connection open. Writing to a client that has closed only its own half succeeds, so only a
+ * closed socket ends the attempt.
+ */
 function stay(socket: Socket) {
   socket.removeAllListeners('end')
   const talk = setInterval(() => socket.write('250 still here\r\n'), 20)

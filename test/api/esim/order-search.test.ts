@@ -1,11 +1,11 @@
-/** What people find among many orders: the same as by looking at every one. */
+/** Searches among many orders find the same as looking at every order. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../../src/db/database.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { type Browser, openBrowser } from '../../support/portal.ts'
 
-/** More than what is looked at of one beginning of identifiers, and of the newest orders. */
+/** More than the searches look at for one beginning of identifiers, and of the newest orders. */
 const many = 14_000
 
 let platform: TestPlatform
@@ -20,7 +20,8 @@ before(async () => {
      select tariff_id, int4send(n), '+' || 380670000000 + n, '', now() from tariffs, generate_series(1, $1) n where code = 'eu-10gb'`,
     [many],
   )
-  // One after the other through a month, of two banks, of all tariffs and statuses; identifiers by the day, and some at random.
+  // Orders spread over a month, of two banks, with all tariffs and statuses; some identifiers contain the day, others
+  // are random.
   await database.execute(
     `insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
                          confirmed_at, delivery_mode, cancelled_at)
@@ -43,7 +44,7 @@ after(() => platform.close())
 const filters = {
   none: ['true', {}],
   status: [`o.status = 'cancelled'`, { status: 'cancelled' }],
-  // Nobody marks those that are over.
+  // No job marks expired reservations.
   expired: [`o.status in ('expired', 'reserved')`, { status: 'expired' }],
   reserved: ['false', { status: 'reserved' }],
   operator: [`operator = 'roamwide'`, { operatorCode: 'roamwide' }],
@@ -60,7 +61,7 @@ const filters = {
 } as const satisfies Record<string, readonly [string, Record<string, string>]>
 const names = Object.keys(filters) as (keyof typeof filters)[]
 
-/** By looking at every order. */
+/** The expected result, found by looking at every order. */
 async function expected(conditions: readonly string[], bank: string | null): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select order_id as id from orders o join banks b using (bank_id)
@@ -75,7 +76,7 @@ async function expected(conditions: readonly string[], bank: string | null): Pro
 
 type Page = { data: { orderId: string }[]; nextCursor: string | null }
 
-/** Some pages from the beginning. */
+/** Reads some pages from the beginning. */
 async function walk(read: (query: string) => Promise<Page>, asked: Record<string, string>): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | null = null; ; ) {
@@ -90,7 +91,7 @@ for (const [index, one] of names.entries())
   test(`${one}, and together with each other filter`, async () => {
     for (const other of names.slice(index)) {
       const [conditions, asked] = [[filters[one][0], filters[other][0]], { ...filters[one][1], ...filters[other][1] }]
-      // Two of one kind are no question.
+      // A parameter that is given twice is refused.
       if (other !== one && Object.keys(filters[one][1]).some(key => key in filters[other][1])) continue
       const own = await expected(conditions, 'alpha')
       const read = async (query: string) => (await viewer.call('GET', `/portal/esim/orders?${query}`)).body

@@ -1,6 +1,6 @@
 /**
- * Any sequence of a bank's calls, of time passing, of new stock and of restarts, in two processes, against a model of the contract
- * that is small enough to be believed (contract/esim.md, "States").
+ * Compares random sequences of a bank's calls, passing time, new stock and restarts, in two processes, with a simple
+ * model of the contract (contract/esim.md, "States").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -24,7 +24,7 @@ let platform: TestPlatform
 let siblings: [TestPlatform, TestPlatform]
 let token: string
 before(async () => {
-  // Never asked itself: the two that are get restarted.
+  // This platform only owns the database; requests go to the two processes that are restarted.
   platform = await startPlatform({ PUBLIC_URL: 'http://esim.example' }, { only: ['auth', 'esim', 'admin'] })
   token = (await openBank(platform)).token
   siblings = [await platform.sibling(), await platform.sibling()]

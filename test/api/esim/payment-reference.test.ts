@@ -1,4 +1,4 @@
-/** The header of a confirm that carries the bank's own reference of the payment (contract/esim.md, "The payment reference"). */
+/** The header of a confirm with the bank's own reference of the payment (contract/esim.md, "The payment reference"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Bank, openBank, range } from '../../support/esim.ts'

@@ -12,7 +12,7 @@ let alpha: Bank
 let viewer: Browser
 const orders: Record<string, string> = {}
 before(async () => {
-  // Without the worker nothing marks what is over: whoever reads has to know it.
+  // Without the worker nothing marks expired reservations, so readers must compute the status.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'portal', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 30)
   await platform.addStock('roamwide', 'world', 5)

@@ -1,4 +1,4 @@
-/** GET /orders/{orderId}/qr. How the picture is drawn is in qr.test.ts. */
+/** GET /orders/{orderId}/qr. qr.test.ts tests how the picture is drawn. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ const reserved = async () => assertOrder(await alpha.reserve(`q${++lastId}`), { 
 const confirmed = async () => (await alpha.confirm((await reserved()).orderId)).body
 
 const pngSignature = '89504e470d0a1a0a'
-/** Width and height as the header chunk has them. */
+/** Width and height from the header chunk. */
 const sizeOf = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)]
 
 describe('200', () => {

@@ -30,7 +30,8 @@ suite('a share of 20 per cent', () => {
     assert.deepEqual(small.map(({ status }) => status).sort(), [201, 429], 'at least one of each tariff')
     assert.equal((await alpha.confirm(first.body.orderId)).status, 200)
     assert.equal((await alpha.cancel(held[1]?.body.orderId)).status, 200)
-    // Of the 79 that are left it is 15, which it holds with the next one. Another process has not counted before.
+    // The share of the remaining 79 profiles is 15, which the bank reaches with the next reservation. Another process
+    // has not counted before.
     const other = await platform.sibling()
     try {
       const there = bankAt(other, alpha.token)
@@ -58,7 +59,7 @@ suite('a share of 20 per cent', () => {
     )
     const gamma = await openBank(platform, await platform.bankToken('gamma'))
     const answers = await Promise.all(range(60).map(index => gamma.reserve(`g-${index}`)))
-    // The count before may still serve.
+    // An earlier count may still be in use.
     const held = answers.filter(({ status }) => status === 201).length
     assert.ok(held === 39 || held === 40, `${held}`)
   })

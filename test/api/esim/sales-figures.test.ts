@@ -1,6 +1,6 @@
 /**
- * Sales figures and stock counters are added up from the outbox: at every moment they equal a recount of the orders, whoever adds them
- * up, is killed at it, or does not run.
+ * Sales figures and stock counters are added up from the outbox. At every moment they equal a recount of the orders, no
+ * matter which process adds them up, is killed meanwhile, or is not running.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

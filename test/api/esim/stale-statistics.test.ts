@@ -1,6 +1,6 @@
 /**
- * The database's statistics may be of a time when nothing was reserved: it takes new ones only after many changes. No statement may
- * then become a walk over all reservations for each order.
+ * The database's statistics may be from a time without reservations, because it refreshes them only after many changes.
+ * Even then no statement may walk over all reservations for each order.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -30,7 +30,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Orders of the first profiles that no order names yet. */
+/** Orders for the first profiles without an order. */
 async function addOrders(count: number, status: 'reserved' | 'confirmed'): Promise<void> {
   await database.execute(
     `insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
@@ -49,7 +49,7 @@ test('cancelling reads the one order', async () => {
     `select order_id as id from orders where status = 'reserved' order by profile_id limit ${cancelled}`,
   )
   const before = await readStatistics()
-  // Its connections tell what they have read when they end.
+  // Connections report their reads when they end.
   const sibling = await platform.sibling()
   const there = await openBank(sibling, bank.token)
   const answers = await each(orders, 16, ({ id }) => there.cancel(id))
@@ -61,11 +61,11 @@ test('cancelling reads the one order', async () => {
     return after.changed >= before.changed + cancelled
   })
   const read = after.read - before.read
-  // What the test itself reads is among them.
+  // Includes the test's own reads.
   assert.ok(read < (cancelled * open) / 10, `${read} rows were read`)
 })
 
-/** Of orders, since the database was made. */
+/** Reads of orders since the database was made. */
 async function readStatistics(): Promise<{ changed: number; read: number }> {
   const [row] = await database.query<{ changed: number; read: number }>(
     `select n_tup_upd as changed, coalesce(idx_tup_fetch, 0) + seq_tup_read as read from pg_stat_user_tables where relname = 'orders'`,

@@ -1,4 +1,7 @@
-/** The operator's side of the stock: imports, withdrawals, counts, sealing anew (contract/operations.md, "The stock file"). */
+/**
+ * The operator's side of the stock: imports, withdrawals, counts, and sealing again (contract/operations.md, "The stock
+ * file").
+ */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -224,7 +227,7 @@ const order = (profileId: number, externalId: string, now: Date, minutes = 15) =
   caller: 'system:pk_test',
 })
 
-/** Profiles 1 (reserved), 2 (sold), 3 (a reservation that is over), 4 (given back), others free. */
+/** Profiles 1 (reserved), 2 (sold), 3 (with an expired reservation), 4 (returned); all others are free. */
 async function sellSome(): Promise<void> {
   const now = clock.now()
   await load([header, ...lines])
@@ -330,7 +333,7 @@ describe('sealing anew', () => {
     await assert.rejects(loadIndexKey(scratch.database, masterKeys), SealingError)
 
     assert.deepEqual(await rotateKeys(given), { resealed: 0 })
-    // Back to the key that the other tests use.
+    // Restores the key that the other tests use.
     const back = [...masterKeys, ...keys]
     await rotateKeys({
       database: scratch.database,
@@ -347,7 +350,7 @@ describe('sealing anew', () => {
     assert.ok(row)
     const after = rotated.seal(rotated.open(row.sealed, row), row)
     assert.equal(await replaceSealed(scratch.database, [{ profileId: row.profileId, before: row.sealed, after }]), 1)
-    // What someone else has sealed anew meanwhile stays.
+    // A profile that somebody else has sealed again meanwhile stays unchanged.
     assert.equal(
       await replaceSealed(scratch.database, [{ profileId: row.profileId, before: row.sealed, after: row.sealed }]),
       0,

@@ -1,6 +1,6 @@
 /**
- * What `esim/stock.ts` and the reservation promise whatever happens at the same moment: a free profile is found, and none is lost.
- * Here the moments are arranged, on a real database; `races.test.ts` finds them by force.
+ * What `esim/stock/stock.ts` and reservations guarantee under concurrency: every free profile is found and none is
+ * lost. Here the moments are arranged on a real database; `races.test.ts` tries them at random.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(faults, [])
 })
 
-/** What goes wrong behind a test's back; that the database is gone at the end does not count. */
+/** Errors in the background, except that the database is gone at the end. */
 let closing = false
 const faults: unknown[] = []
 const onError = (error: unknown) => {
@@ -44,7 +44,7 @@ const onError = (error: unknown) => {
 const clock = () => platform.platform.deps.esim.clock
 type Watch = (name: string, run: () => Promise<unknown>) => Promise<unknown>
 
-/** The same database, each statement of which passes by `watch`. */
+/** The same database with `watch` called for each statement. */
 function watched(watch: Watch, real = database): Database {
   const name = (statement: Statement | string) => (typeof statement === 'string' ? statement : statement.name)
   const over = (queryable: Queryable): Queryable => ({
@@ -56,12 +56,12 @@ function watched(watch: Watch, real = database): Database {
   return { ...real, ...over(real), transaction: work => real.transaction(inner => work(over(inner))) }
 }
 
-/** What another process has: its own stock and operations on the same database. */
+/** The stock and operations of another process on the same database. */
 function anotherProcess(
   watch: Watch = (_, run) => run(),
   { openReservations = 1_000_000, at = platform }: { openReservations?: number; at?: TestPlatform } = {},
 ): Orders {
-  // Connections of its own, or one would wait for the other's.
+  // Separate connections, because otherwise one would wait for the other's.
   const real = openDatabase({ connection: { connectionString: at.databaseUrl }, poolSize: 4 })
   opened.push(real)
   const own = watched(watch, real)
@@ -92,7 +92,10 @@ const request = (externalId: string) => ({
   externalId,
 })
 
-/** Sells until nothing is left. @returns how many */
+/**
+ * Sells until no profile is left.
+ * @returns how many
+ */
 async function sellOut(orders: Orders): Promise<number> {
   for (let sold = 0; ; sold++) {
     const error = await orders.reserve(request(`rest-${++lastRest}`)).then(
@@ -125,10 +128,10 @@ describe('a caller is never told that the stock is empty', () => {
     await until('the first look has begun', () => looks > 0)
     const second = stock.take(tariffId)
     gate.resolve()
-    // Either look may come first.
+    // Either of the two refills may come first.
     const candidate = await Promise.race([first, second])
     assert.ok(candidate)
-    // The other caller's own look finds nothing: the profile is being tried.
+    // The other caller's own refill finds nothing, because the profile is being tried.
     for (let quiet = 0; quiet < 5; quiet = running === 0 ? quiet + 1 : 0) await turn()
     stock.giveBack(tariffId, candidate)
     assert.deepEqual(await Promise.all([first, second]), [candidate, candidate])
@@ -203,13 +206,13 @@ describe('no profile is lost to a process', () => {
     let alone = 0
     const ours = anotherProcess(async (name, run) => {
       if (name !== 'esim.reserve' || !failing) return run()
-      // The shared statement fails, and of those of one row every third one.
+      // The shared statement fails; of the statements with one row, every third one fails.
       if (alone++ % 3 === 0) throw new Error('planned')
       return run()
     })
     await ours.reserve(request('warm')).catch(() => {})
     alone = 0
-    // In an order of their ids that is not that of the profiles.
+    // The ids are in another order than the profiles.
     const answers = await Promise.allSettled(range(20).map(index => ours.reserve(request(`x${(index * 7) % 20}`))))
     assert.ok(
       answers.some(({ status }) => status === 'rejected') && answers.some(({ status }) => status === 'fulfilled'),
@@ -246,7 +249,7 @@ test('a window that another process has sold out costs a few tries, not one for 
 })
 
 test('reservations of several banks in several processes wait for each other without deadlock', async () => {
-  // A database of its own, whose deadlocks are no others'.
+  // A database of its own, so that deadlocks of other tests are not counted.
   const own = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
   const { database } = own.platform
   const sessionCount = async (): Promise<number> => {
@@ -260,7 +263,7 @@ test('reservations of several banks in several processes wait for each other wit
     const banks = await database.query<{ id: string }>('select bank_id as id from banks order by bank_id')
     const processes = [anotherProcess(undefined, { at: own }), anotherProcess(undefined, { at: own })]
     const theirs = opened.splice(-2)
-    // From here on none of them takes the lock of a bank, and statements are slow enough that they really overlap.
+    // From here on the lock of a bank is not needed, and statements are slow enough to overlap.
     for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
     await database.execute(`
       create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
@@ -274,7 +277,8 @@ test('reservations of several banks in several processes wait for each other wit
         ),
       ),
     )
-    // By the server's own count, which a session hands in at its end: callers would not notice one.
+    // Counted by the server, which includes a session's counts when the session ends. Callers would not notice a
+    // deadlock.
     const left = (await sessionCount()) - theirs.reduce((sum, each) => sum + each.pool().total, 0)
     await Promise.all(theirs.map(each => each.close()))
     await until('their sessions have ended', async () => (await sessionCount()) <= left)

@@ -7,7 +7,7 @@ import { startPlatform, type TestPlatform, testDirectory } from '../../support/p
 let platform: TestPlatform
 let alpha: Bank
 before(async () => {
-  // Without the worker: what is available must be right although nothing sweeps.
+  // Without the worker: availability must be correct although nothing marks expired reservations.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
   alpha = await openBank(platform)
 })

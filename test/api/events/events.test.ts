@@ -1,4 +1,4 @@
-/** Every change is told by its events, to the accounts that it concerns and no others, in feeds without a hole. */
+/** Every change is recorded as events for the accounts that it concerns and for no others, in feeds without gaps. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

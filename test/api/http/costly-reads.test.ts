@@ -1,4 +1,7 @@
-/** Reads that cost much are few at once for each partner, and nothing else waits for them (contract/limits.md, "Costly reads"). */
+/**
+ * Each partner may run only a few costly reads at once, and nothing else waits for them (contract/limits.md, "Costly
+ * reads").
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,9 +25,9 @@ suite('sales figures that take long', () => {
     await platform.close()
   })
 
-  /** How many statements wait for the table that the test holds. */
+  /** How many statements wait for the table that the test has locked. */
   async function counting(): Promise<number> {
-    // Within its transaction the blocker would see the same activity again and again.
+    // Inside its transaction the blocker would always see the same activity.
     const rows = await platform.platform.database.query(
       `select from pg_stat_activity where datname = current_database() and state = 'active' and wait_event_type = 'Lock'`,
     )
@@ -36,7 +39,7 @@ suite('sales figures that take long', () => {
 
   test('two of a partner run, the others wait; another bank sells and reads meanwhile; those of readers that left are ended', async () => {
     const [alpha, beta] = [await openBank(platform), await openBank(platform, await platform.bankToken('beta'))]
-    // No sale reads or writes these figures.
+    // Sales neither read nor write these figures.
     await blocker.query('begin; lock table sales_days in access exclusive mode')
     const leaving = new AbortController()
     const ask = (token: string) =>
@@ -94,7 +97,7 @@ suite('turns of groups', () => {
     const take = async (groups: string[]) => {
       const end = await turns.take(groups, here())
       served.push(groups.join('/'))
-      // The others have asked by then.
+      // By then the other requests have arrived.
       await sleep(1)
       end()
     }

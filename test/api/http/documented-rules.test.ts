@@ -1,4 +1,7 @@
-/** What the documents say of a value, the server holds: a client that is made from them is refused for nothing else, and nothing less. */
+/**
+ * The server enforces exactly the documented rules of values, so a client that is generated from the documents is
+ * refused for nothing else.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -20,11 +23,11 @@ type Schema = Record<string, any>
 const resolved = (schema: Schema): Schema =>
   schema.$ref ? resolved(document.components.schemas[schema.$ref.split('/').at(-1)]) : schema
 
-/** Without the null that a value may also be. */
+/** Without null, if a value may also be null. */
 const alternatives = (schema: Schema): Schema[] =>
   (resolved(schema).anyOf ?? [schema]).map(resolved).filter(({ type }: Schema) => type !== 'null')
 
-/** For each rule of a schema a value that breaks it, and as few others as possible. */
+/** For each rule of a schema a value that breaks this rule and as few others as possible. */
 function wrongValues(schema: Schema, right: any): [rule: string, value: unknown][] {
   const { type, minLength, maxLength, pattern, format, minimum, maximum, multipleOf, uniqueItems, minItems } = schema
   const wrong: [string, unknown, unknown][] = [

@@ -1,4 +1,7 @@
-/** Codes of errors for programs (contract/http.md, "Error codes"): a header on both contracts' errors, a field in the portal's and the operator's. */
+/**
+ * Error codes for programs (contract/http.md, "Error codes"): a header for errors of both contracts, a field for those
+ * of the portal and the operator.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { merchantRoles, platformRoles } from '../../../src/access/caller.ts'
@@ -22,7 +25,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** The code of a contract's error, whose body has none. */
+/** The code of an error whose body the contract fixes. */
 function codeOf({ headers, body, status }: Answer): [number, string | null] {
   assert.ok(!('code' in body))
   return [status, headers.get(header)]
@@ -115,7 +118,7 @@ test('the portal’s and the operator’s errors tell which rule each field brea
   const token = platform.config.operatorKey
   const admin = (path: string, body: object) => platform.call('POST', `/admin${path}`, { token, body })
   const rulesOf = ({ status, body }: Answer) => {
-    // Each message is worded from its rule.
+    // Each message is the text of its rule.
     assert.equal(body.message.length, body.rules.length)
     return [status, body.code, body.rules]
   }

@@ -1,4 +1,6 @@
-/** What HTTP itself asks of the platform: one Host, known versions and codings, conditions, places of what was made. */
+/**
+ * What HTTP itself requires: exactly one Host, known versions and codings, conditions, and the location of new objects.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
@@ -71,7 +73,7 @@ suite('a request that HTTP does not allow', () => {
 })
 
 suite('Expect: 100-continue', () => {
-  /** The first status of the answer: 100, or at once the final one. */
+  /** The first status of the answer: 100, or the final one at once. */
   async function firstStatus(path: string, headers: Record<string, string>): Promise<number> {
     const socket = await openRaw(platform.url)
     socket.write(requestText('POST', path, { expect: '100-continue', 'content-type': 'application/json', ...headers }))
@@ -104,7 +106,7 @@ suite('connections', () => {
     const others = await open()
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openRaw(platform.url)))
     for (const socket of sockets) {
-      // The other side's end is never answered with one's own.
+      // A client that does not close its side when the server does.
       socket.allowHalfOpen = true
       socket.pause()
       socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-slow: ')

@@ -242,7 +242,7 @@ describe('at the same time', () => {
   test('while the first is still running the answer is 409, whatever the body', async () => {
     const key = randomUUID()
     const { database } = platform.platform
-    // Who creates a campaign waits for the merchant's list, which is locked here.
+    // The creation of a campaign waits for the merchant's list, which is locked here.
     const held = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
     await createCampaign(platform, {}, sides.grocer)
@@ -287,7 +287,7 @@ test('a process that dies before its answer is through: the repeat gets what was
     const options = { token: sides.grocer.token, body, headers: { 'idempotency-key': key } }
     try {
       const asked = callAt(proxy.url)('POST', path, options).catch(() => null)
-      // Cut by the proxy when the answer comes, or killed somewhere on the way to it.
+      // The proxy cuts the connection when the answer comes, or the process is killed before that.
       if (isCommitted) assert.equal(await asked, null)
       await process.kill()
       await asked

@@ -1,4 +1,7 @@
-/** Bodies in JSON that hold much: bounded before they are parsed, and large ones read in turns (contract/http.md, "Request bodies"). */
+/**
+ * JSON bodies with much content: they are bounded before they are parsed, and few large ones are read at once
+ * (contract/http.md, "Request bodies").
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -171,7 +174,7 @@ test('a large form with many kinds of faults is told the same as a small one', a
 })
 
 const large = 300_000
-/** Announces a large body and sends none of it, or its beginning. */
+/** Announces a large body and sends nothing of it, or only its beginning. */
 async function announce(token: string, target = path, method = 'POST'): Promise<Socket> {
   const socket = await openRaw(platform.url)
   const authorization = `Bearer ${token}`
@@ -185,7 +188,7 @@ const rest = `{"x":"${'x'.repeat(large - 8)}"}`
 suite('large bodies take turns', () => {
   test('of one partner two are read at once, the third when one of them has its answer; other partners are served', async () => {
     const [first, second] = [await announce(voltshop), await announce(voltshop)]
-    // Others' large bodies pass them.
+    // Large bodies of others need not wait for them.
     const other = await platform.call('POST', path, { token: grocer, raw: rest })
     assert.equal(other.status, 400)
     const third = await announce(voltshop)

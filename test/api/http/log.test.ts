@@ -22,7 +22,7 @@ beforeEach(() => {
   lines = []
 })
 
-/** The line of the request with this id; it is written once the answer has gone. */
+/** The log line of the request with this id, which is written after the answer. */
 async function lineOf(requestId: string): Promise<Record<string, any>> {
   for (;;) {
     const line = written().find(found => found.requestId === requestId && found.msg === 'request')

@@ -79,7 +79,7 @@ test('tokens are counted by outcome', async () => {
 })
 
 test('reservations are counted by outcome, and stock and connections are told', async () => {
-  // A process of its own, whose stock nobody has asked for yet: it is counted every 15 seconds at most.
+  // A new process, because the stock is counted at most every 15 seconds.
   await platform.addStock('kyivstar', 'eu-10gb', 3)
   const sibling = await platform.sibling()
   const scraped = await serveMetrics(sibling.platform.metrics, { host: '127.0.0.1', port: 0 })

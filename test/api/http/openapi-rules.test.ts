@@ -1,6 +1,6 @@
 /**
- * What every operation of the OpenAPI documents must have, so that a client made from them compiles, and every example works. Each
- * message says what to do.
+ * What every operation in the OpenAPI documents must have, so that generated clients compile and every example works.
+ * Each message says what to do.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const operations: Operation[] = parsed.flatMap(({ file, document }) =>
   ),
 )
 
-/** Every schema of a document with the place at which it stands. */
+/** Every schema of a document and its place. */
 function* schemasOf(document: any): Generator<[at: string, schema: any]> {
   for (const [name, schema] of Object.entries(document.components.schemas)) yield* within(name, schema)
   for (const methods of Object.values<any>(document.paths))
@@ -173,7 +173,7 @@ function createValidator() {
   }
 }
 
-/** The same schemas, which take no field that they do not name. */
+/** The same schemas, without additional fields. */
 function closed(schema: any): any {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema

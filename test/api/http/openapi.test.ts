@@ -72,7 +72,7 @@ test('a body is required where the operation needs one, and only there', () => {
 test('every operation that takes a body says what it answers to one that it does not take', () => {
   for (const { name, operation } of operations())
     if (operation.requestBody) {
-      // A file of stock or of customers may be of any length.
+      // Files of stock or customers may have any length.
       const codes = 'text/csv' in operation.requestBody.content ? ['400', '415'] : ['400', '413', '415']
       for (const code of codes) assert.ok(operation.responses[code], `${name} ${code}`)
     }
@@ -128,7 +128,7 @@ for (const { file, page } of documents)
         const parts = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, part]) => part ?? '')
         assert.ok(parts.length >= 5, text)
         for (const part of parts) {
-          // As a browser finds them, wherever a proxy has put the page.
+          // Resolves addresses as a browser does, even behind a proxy with another path.
           const { pathname } = new URL(part, `http://127.0.0.1${address}`)
           assert.ok(pathname.startsWith(`${page}/`), pathname)
           assert.equal((await platform.call('GET', pathname, { token })).status, 200, pathname)
@@ -144,7 +144,7 @@ test('the linter finds nothing to complain about', () => {
   assert.equal(status, 0, output)
 })
 
-/** Every object in a document, with its place. */
+/** Every object in a document, and its place. */
 function* objects(value: unknown, place: string): Generator<{ place: string; object: Record<string, any> }> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield { place, object: value }

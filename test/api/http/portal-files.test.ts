@@ -1,4 +1,7 @@
-/** What a browser gets below `/app/`: the built files, compressed and cached, one page for every inner address, and strict headers. */
+/**
+ * What a browser gets below `/app/`: the built files, compressed and cached; one page for every inner address; and
+ * strict headers.
+ */
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -44,7 +47,7 @@ after(async () => {
 
 type Got = { status: number; headers: Record<string, string | undefined>; body: Buffer }
 
-/** The path exactly as it stands, and nothing unpacked. */
+/** Requests exactly this path and decompresses nothing. */
 function get(path: string, headers: Record<string, string> = {}, method = 'GET', at = port): Promise<Got> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: at, path, method, headers }, async answer => {

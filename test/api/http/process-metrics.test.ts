@@ -1,4 +1,4 @@
-/** What the metrics tell of a process itself (contract/production.md, "Metrics"). */
+/** Metrics of the process itself (contract/production.md, "Metrics"). */
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import { test } from 'node:test'
@@ -67,7 +67,7 @@ test('the last audit is told; without one, the time since which there could have
     assert.ok((sample(text, 'perkline_audit_last_seconds') ?? 0) > 1_700_000_000)
     const operator = { token: platform.config.operatorKey }
     assert.equal((await platform.call('GET', '/admin/audit', operator)).body.ok, true)
-    // A process of its own: what is read of the database is kept for 15 seconds.
+    // A new process, because values from the database are kept for 15 seconds.
     const sibling = await platform.sibling()
     const after = await scrapeOf(sibling)
     const { body } = await platform.call('GET', '/admin/audit/last', operator)

@@ -1,4 +1,4 @@
-/** What holds for every request, whatever it asks for (contract/http.md). */
+/** Rules for every request, whatever it asks for (contract/http.md). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Each request comes from an address of its own: one that sends too many malformed bodies is throttled. */
+/** Each request comes from a different address, because an address with too many malformed bodies is throttled. */
 let lastAddress = 0
 const from = () => {
   lastAddress++
@@ -29,7 +29,7 @@ const raw = (method: string, target: string, headers?: Record<string, string>, b
 const json = { 'content-type': 'application/json' }
 const bearer = () => ({ authorization: `Bearer ${token}` })
 
-/** Fails unless an error has the body of the API that its path belongs to, and nothing more. */
+/** Fails unless an error has exactly the body of its path's API. */
 function assertErrorBody(answer: Answer | RawAnswer, status: number, method: string, path: string, what = path): void {
   assert.equal(answer.status, status, `${method} ${what}: ${answer.text.slice(0, 300)}`)
   if (path.startsWith('/getToken')) {
@@ -153,7 +153,7 @@ const knownPaths: Record<string, string> = {
   '/health/ready': 'GET, HEAD',
   '/cashbacks/for-bank': 'GET, HEAD',
   '/cashbacks/for-merchant': 'GET, HEAD, POST',
-  // Also where a campaign's id may stand.
+  // Also where the id of a campaign may stand.
   '/cashbacks/for-merchant/banks': 'GET, HEAD',
   '/esim/v1/operators': 'GET, HEAD',
   '/esim/v1/operators/x/tariffs': 'GET, HEAD',
@@ -238,7 +238,7 @@ test('application/json is taken in any case and with parameters', async () => {
     )
 })
 
-// 400 for what is no JSON; the table of what that is, is test/rules/json.test.ts
+// 400 for invalid JSON; test/rules/json.test.ts has the table of invalid texts
 
 test('400 for a body that is no JSON, in the body of the API', async () => {
   for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
@@ -340,7 +340,7 @@ test('a declared length that is huge is refused before any of it has come', asyn
   socket.destroy()
 })
 
-// What can't be read as a request
+// Input that can't be read as a request
 
 test('431 as clear JSON for headers that are too long, one or many', async () => {
   const long = { 'x-long': 'x'.repeat(20_000) }
@@ -464,7 +464,7 @@ test('400 for a query that is no well-formed text, after the caller is known', a
     const path = '/esim/v1/operators'
     assertErrorBody(await raw('GET', `${path}?${wrong}`, bearer()), 400, 'GET', path, wrong)
     assertErrorBody(await raw('GET', `${path}?${wrong}`), 401, 'GET', path, wrong)
-    // Where no parameter is looked at, either.
+    // Also where no parameter is used.
     assertErrorBody(await raw('GET', `/health/live?${wrong}`), 400, 'GET', '/health/live', wrong)
   }
 })
@@ -491,7 +491,7 @@ test('NUL in a path names nothing', async () => {
     assert.ok([400, 404].includes((await raw('POST', path, operator)).status), path)
 })
 
-// Odd texts in every field
+// Unusual texts in every field
 
 const uuid = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'
 const oddValues: unknown[] = [

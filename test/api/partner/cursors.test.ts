@@ -1,4 +1,4 @@
-/** Cursors that a caller makes itself: their digest is no secret (contract/partner-api.md, "Lists"). */
+/** Cursors that a caller makes itself: their digest is not secret (contract/partner-api.md, "Lists"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ListScope, type Position, writeCursor } from '../../../src/partner/lists.ts'

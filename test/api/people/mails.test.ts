@@ -16,7 +16,7 @@ after(() => platform.close())
 
 type Mail = Awaited<ReturnType<typeof mailTexts>>[number]
 
-/** The mails to an address, once there are so many. */
+/** Waits for this many mails to an address. */
 async function mailsTo(address: string, count = 1): Promise<Mail[]> {
   const endsAt = Date.now() + 10_000
   for (;;) {

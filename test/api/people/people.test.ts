@@ -18,7 +18,7 @@ const accept = (body: object) => platform.call('POST', '/portal/invitations/acce
 let logins = 0
 const newLogin = () => `invited-${++logins}`
 
-/** Invites and accepts. */
+/** Invites a person, who accepts. */
 async function join(manager: Person, role: string, query = ''): Promise<Person> {
   const login = newLogin()
   const invited = await manager.call('POST', `/portal/invitations${query}`, { login, role })
@@ -340,7 +340,7 @@ suite('passwords', () => {
     assert.equal((await person.call('POST', '/portal/password', body)).status, 204)
     assert.equal((await person.call('GET', '/portal/session')).status, 200)
     assert.equal((await other.call('GET', '/portal/session')).status, 401)
-    // The ligature typed as two letters is the same (NFKC).
+    // A ligature and its two letters are the same text (NFKC).
     await logInAs(platform, { ...accountOf(person), password: 'fine words of my own' })
   })
 

@@ -17,7 +17,7 @@ function luhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** A number of so many digits with this beginning and the right check digit. */
+/** A number with this length and beginning, and a valid check digit. */
 const card = (first: string, length: number): string => withCheckDigit(first.padEnd(length - 1, '1'))
 
 suite('a card number', () => {

@@ -1,4 +1,4 @@
-/** Who may do what of reconciliation, and at which stage (contract/reconciliation.md, "Stages"). */
+/** Who may call which operation of reconciliation, and at which stage (contract/reconciliation.md, "Stages"). */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
@@ -31,7 +31,7 @@ import {
 
 let platform: TestPlatform
 let sides: Sides
-/** A campaign of alpha and beta whose reports are all there, and which of them. */
+/** A campaign of alpha and beta with all reports, and the ids of these. */
 let campaign: Ended
 let reports: { alpha: string; beta: string; merchant: string }
 before(async () => {
@@ -217,7 +217,9 @@ suite('404 and 403: what is not there, and whose it is', () => {
   })
 })
 
-/** Each stage with the operations that it permits; `again` those that were done before and change nothing any more. */
+/**
+ * Each stage with the operations that it permits. `again` are operations that were done before and now change nothing.
+ */
 type Stage = { name: string; next: string; also?: string; again: string[] }
 const stages: Stage[] = [
   { name: 'the bank’s report is awaited', next: 'bank-report', again: [] },

@@ -1,4 +1,6 @@
-/** In what reports may differ from the terms and from each other, to the cent (contract/reconciliation.md, "Differences"). */
+/**
+ * How reports can differ from the terms and from each other, to the cent (contract/reconciliation.md, "Differences").
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { differenceKinds } from '../../../src/reconciliation/differences.ts'
@@ -28,7 +30,7 @@ after(() => platform.close())
 
 type Item = { kind: string; transactionId: string; expected: string | null; found: string | null }
 
-/** A bank's report alone: what its lines break, and what is expected for the others. */
+/** A bank's report alone: the terms that its lines violate, and the expected compensation for the others. */
 async function reported(overrides: Record<string, unknown>, linesOf: (campaign: Ended) => string[]) {
   const campaign = await endedCampaign(sides, [sides.alpha], overrides)
   const answer = await uploadBank(sides.alpha, campaign.id, reportOf(...linesOf(campaign)))

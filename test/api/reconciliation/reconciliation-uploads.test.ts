@@ -1,4 +1,7 @@
-/** Uploads of reports: what is refused, and that whatever goes wrong leaves nothing behind (contract/reconciliation.md, "The report file"). */
+/**
+ * Uploads of reports: what is refused, and that a failed upload leaves nothing behind (contract/reconciliation.md, "The
+ * report file").
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { openAsBlob } from 'node:fs'
@@ -40,7 +43,7 @@ after(() => platform.close())
 
 const path = () => `/portal/cashbacks/${campaign.id}/bank-report`
 
-/** Everything that uploads write, for all campaigns. */
+/** All rows that uploads write, for all campaigns. */
 async function stored() {
   const [counts] = await platform.platform.database.query<Record<string, number>>(
     `select (select count(*)::int from reports) as reports, (select count(*)::int from report_chunks) as chunks,
@@ -50,7 +53,7 @@ async function stored() {
   return counts
 }
 
-/** Whatever it does, nothing is there afterwards that was not before, and the bank's report is still awaited. */
+/** Whatever `work` does, the tables are unchanged afterwards, and the bank's report is still expected. */
 async function leavesNothing(work: () => Promise<unknown>): Promise<void> {
   const before = await stored()
   await work()
@@ -105,7 +108,7 @@ suite('forms', () => {
     leavesNothing(async () => {
       const headers = { authorization: `Bearer ${sides.alpha.token}`, 'content-type': cut }
       const socket = await openRaw(platform.url)
-      // Twice on one connection: the first answer must not leave it in a strange state.
+      // Twice on one connection, to check that the first answer leaves the connection in order.
       for (const _ of [1, 2]) {
         socket.write(requestText('POST', path(), headers))
         const { status, body, headers: given } = await readRaw(socket)
@@ -219,7 +222,7 @@ suite('files', () => {
 const longReport = () =>
   [header, ...Array.from({ length: 100_000 }, (_, index) => line(campaign, `tx-${index}`))].join('\n')
 
-/** Begins an upload and sends so much of its form. */
+/** Begins an upload and sends this much of its form. */
 async function beginUpload(bytes: number, id = campaign.id): Promise<{ socket: Socket; rest: Uint8Array }> {
   const { raw, headers } = await formOf({ file: longReport() })
   const socket = await openRaw(platform.url)
@@ -230,7 +233,7 @@ async function beginUpload(bytes: number, id = campaign.id): Promise<{ socket: S
   return { socket, rest: raw.subarray(bytes) }
 }
 
-/** Transactions of uploads that have begun to write, and those of them that wait for more. */
+/** Transactions of uploads that have begun to write, and those that wait for more data. */
 async function writing() {
   const [row] = await platform.platform.database.query<{ all: number; waiting: number }>(
     `select count(*)::int as all, (count(*) filter (where state = 'idle in transaction'))::int as waiting

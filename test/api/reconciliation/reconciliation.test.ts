@@ -1,4 +1,4 @@
-/** From the first report to the end of a campaign, as both sides do it (contract/reconciliation.md). */
+/** From the first report to the end of a campaign, by both sides (contract/reconciliation.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { assertResult, campaignDirectory, ids, type Partner } from '../../support/campaigns.ts'
@@ -39,7 +39,7 @@ const noDifferences = {
 const part = (id: string, operation: string, bankId: string = ids.alpha) => `${id}/banks/${bankId}/${operation}`
 const clientIdOf = ({ token }: Partner): string => JSON.parse(atob(token.split('.')[1] ?? '')).sub
 
-/** What the merchant's details and the bank's list say of the bank's part. */
+/** The bank's part in the merchant's details and in the bank's list. */
 async function shownPart({ grocer, alpha }: Sides, id: string) {
   const details = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
   const [ofMerchant] = details.body.banks

@@ -1,4 +1,7 @@
-/** Trials of a report, and clients that leave before they have their answer: neither keeps anything (contract/reconciliation.md, "Trials"). */
+/**
+ * Trials of a report, and clients that disconnect before the answer: neither leaves anything
+ * (contract/reconciliation.md, "Trials").
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -33,7 +36,7 @@ after(() => platform.close())
 
 const database = () => platform.platform.database
 
-/** Everything that uploads write, for all campaigns. */
+/** All rows that uploads write, for all campaigns. */
 async function stored() {
   const [counts] = await database().query<Record<string, number>>(
     `select (select count(*)::int from reports) as reports, (select count(*)::int from report_chunks) as chunks,
@@ -127,7 +130,7 @@ suite('?dryRun=true', () => {
   })
 })
 
-/** Sends a form, all of it or its first bytes. */
+/** Sends a form completely or only its first bytes. */
 async function send(partner: Partner, target: string, file: string, bytes = Number.POSITIVE_INFINITY, method = 'POST') {
   const { raw, headers } = await formOf({ file })
   const socket: Socket = await openRaw(platform.url)
@@ -137,7 +140,7 @@ async function send(partner: Partner, target: string, file: string, bytes = Numb
   return { socket, rest: raw.subarray(bytes) }
 }
 
-/** Connections within a transaction whose last statement is like this. */
+/** Connections inside a transaction whose last statement matches. */
 async function busy(pattern: string): Promise<number> {
   const [row] = await database().query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
@@ -155,7 +158,7 @@ const waitsForCampaign = async (): Promise<boolean> => {
   return row?.count === 1
 }
 
-/** Leaves when all of the file was sent, compared, and nothing but the end of the transaction is left. */
+/** Disconnects when the file was sent and compared, and only the end of the transaction is left. */
 async function leaveAtTheEnd(
   campaign: Pick<Ended, 'id'>,
   begin: () => Promise<{ socket: Socket; rest: Uint8Array }>,

@@ -108,7 +108,7 @@ suite('customers forget and export', () => {
 
   test('run again after it was cut off, it ends what is left', async () => {
     const id = await newCampaign('A-1', 'A-2')
-    // As after a crash between the directory and the segments.
+    // The state after a crash between the directory and the segments.
     await platform.platform.database.execute(`delete from customers where customer_id = 'A-1'`)
     assert.deepEqual(await forget(['A-1']), { forgotten: 0, unknown: 1 })
     assert.deepEqual((await segmentOf(sides.alpha, id))?.customerIds, ['A-2'])
@@ -166,7 +166,10 @@ suite('retention', () => {
     return checks.filter(({ ok }) => !ok)
   }
 
-  /** A campaign with a segment, from its period to its end. @returns the report's id */
+  /**
+   * A campaign with a segment, from its period to its end.
+   * @returns the report's id
+   */
   async function completeCampaign(): Promise<{ campaign: Ended; reportId: string }> {
     const { grocer, alpha } = sides
     const campaign = await endedCampaign(sides, [alpha], { merchantCompensationPercentage: 100 })

@@ -38,7 +38,7 @@ afterEach(async () => {
   await forgetUploads()
 })
 
-/** A day passes, as far as uploads are counted. */
+/** Lets a day pass for the limit of uploads. */
 const forgetUploads = () => platform.platform.database.execute('delete from segment_uploads')
 const nothing = { malformed: { count: 0, lines: [] } }
 const emptyForBoth = {
@@ -402,7 +402,7 @@ suite('broken off and at once', () => {
   }
   const file = fileOf(customers('A', 20_000))
 
-  /** Waits until so many transactions of uploads are open. */
+  /** Waits until this many transactions of uploads are open. */
   async function untilOpen(count: number): Promise<void> {
     const giveUpAt = performance.now() + 10_000
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Closing under fire: confirms that commit behind it, two processes at once, faults at each of its statements, the same orders closed
- * again (contract/statements.md, "Days and closing").
+ * Closing under difficult conditions: late confirms, two processes at once, errors at each statement, and the same
+ * orders closed again (contract/statements.md, "Days and closing").
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -37,7 +37,7 @@ const close = async (at: TestPlatform = platform) => {
   while (await closeStatements({ database, clock: deps.esim.clock }, closing.waits));
 }
 const dayMs = 86_400_000
-/** Each test has days of its own, later than those before. */
+/** Each test uses its own days, later than those before. */
 let midnight = Date.parse('2027-03-01T00:00:00Z')
 beforeEach(() => {
   midnight += 5 * dayMs
@@ -94,10 +94,10 @@ test('a confirm that commits after the closing is on the next statement, late, a
     }
     {
       using _ = stopBoth(midnight + 61_000)
-      // The bank has statements: the day without a sale that is seen is closed all the same.
+      // The bank has statements, so a day without sales is closed as well.
       await Promise.all([close(), close(sibling)])
       await other.query('commit')
-      // Who waits for seconds, as on a busy machine, is told to try again.
+      // A request that waits for seconds, as on a busy machine, is told to try again.
       if ((await confirmed).status === 200) held.push(orderId)
     }
   }
@@ -187,7 +187,7 @@ test('the same orders closed again give the same numbers and bytes', async () =>
     )
   const before = await files()
   assert.ok(before.every(({ sha256, bytes }: any) => sha256 === bytes))
-  // As after a restore of a copy that was made before the last two days.
+  // The state after restoring a copy from two days ago.
   await database().execute(
     `with gone as (delete from statements where number > (select max(number) - 2 from statements) returning statement_id),
      files as (delete from statement_files where statement_id in (select statement_id from gone))

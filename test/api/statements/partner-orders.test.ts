@@ -64,7 +64,7 @@ suite('the list', () => {
     const tariffs = [{}, { tariffCode: 'ua-5gb' }, { operatorCode: 'roamwide', tariffCode: 'world' }]
     const orders: string[] = []
     for (const index of range(24)) orders.push(await reserve(tariffs[index % 3]))
-    // Not in the order in which they were made.
+    // The order is different from that of creation.
     for (const index of [17, 3, 9, 0, 12, 20, 6, 1, 4]) await confirm(orders[index] ?? '')
     for (const index of [2, 5, 8]) await alpha.cancel(orders[index] ?? '')
     await advance(platform, 'PT16M')
@@ -308,7 +308,7 @@ suite('one order', () => {
     assert.equal((await beta.confirm(body.orderId, 'customer@example.com')).status, 200)
     const [order] = (await ok('/orders?externalId=mailed', beta)).data
     assert.deepEqual([order.deliveryMode, order.emailDelivery], ['qr_email', 'sent'])
-    // Confirmed, and its e-mail has not begun; or it has failed, and a repeat may send it.
+    // The order is confirmed; its e-mail has not begun, or has failed and a repeated confirm may send it.
     for (const [mail, shown] of [
       [null, null],
       ['sending', 'unknown'],

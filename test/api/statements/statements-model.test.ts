@@ -1,6 +1,6 @@
 /**
- * A second count beside the platform's: random sales, cancels, changes of price and passing days, while a program walks up the list of
- * orders (contract/statements.md, "What is on it"; contract/partner-orders.md, "The list").
+ * A second computation besides the platform's: random sales, cancels, changes of price and passing days, while a
+ * program reads the list of orders (contract/statements.md, "What is on it"; contract/partner-orders.md, "The list").
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -39,7 +39,7 @@ const setPrice = (cents: number) =>
   )
 const decimal = (cents: number) => (cents / 100).toFixed(2)
 const centsOf = (text: string) => Number(text.replace('.', ''))
-/** Half away from zero, in whole numbers. */
+/** Rounds half away from zero, in whole numbers. */
 const commissionOf = (cents: number) => Number((BigInt(cents) * 123_456n + 500_000n) / 1_000_000n)
 
 const get = async (path: string) => {
@@ -61,7 +61,7 @@ type Model = { made: string[]; confirmed: Map<string, number> }
 
 let lastOrder = 0
 
-/** One order, with what becomes of it: confirmed twice at once, cancelled while it is confirmed, or left alone. */
+/** One order with a random outcome: confirmed twice at once, cancelled while it is confirmed, or left alone. */
 async function oneOrder(model: Model, price: number, chance: number): Promise<void> {
   const { status, body, text } = await bank.reserve(`model-${++lastOrder}`)
   assert.equal(status, 201, text)
@@ -72,7 +72,7 @@ async function oneOrder(model: Model, price: number, chance: number): Promise<vo
   if ((await bank.read(orderId)).body.status === 'confirmed') model.confirmed.set(orderId, price)
 }
 
-/** Goes on from its last cursor, as a program does that looks every now and then. */
+/** Continues from its last cursor, like a program that reads the list from time to time. */
 function walker() {
   const seen: string[] = []
   let cursor = ''
@@ -91,7 +91,7 @@ function walker() {
 
 type Files = Map<string, string>
 
-/** Every closed statement; a file that was seen before has the same bytes. */
+/** Every closed statement; a file that was seen before must have the same bytes. */
 async function readFiles(files: Files): Promise<any[]> {
   const { data } = (await get('/statements?limit=500')).body
   for (const { statementId, sha256 } of data) {
@@ -110,7 +110,7 @@ test('each sale is on exactly one statement, to the cent, and the list is walked
   const { seen, goOn } = walker()
   let price = 39_900
   for (let round = 0; round < 12; round++) {
-    // Orders arrive while a day may be closed, and while the list is read.
+    // Orders arrive while days are closed and the list is read.
     const steps = Array.from({ length: 6 }, () => oneOrder(model, price, random(10)))
     const passing = random(3) === 0 ? advance(platform, 'PT13H') : goOn()
     await Promise.all([...steps, passing])

@@ -92,7 +92,7 @@ suite('a day with sales', () => {
     const none = { credits: 0, creditsAmount: '0.00' }
     assert.deepEqual(totals, [
       { currency: 'EUR', sales: 1, salesAmount: '25.50', ...none, gross: '25.50', commission: '3.15', net: '22.35' },
-      // 49.258944, twice, and 24.6788544: each line is rounded.
+      // 49.258944 twice, and 24.6788544: each line is rounded.
       {
         currency: 'UAH',
         sales: 3,
@@ -230,7 +230,7 @@ suite('a day with sales', () => {
 suite('what comes late', () => {
   test('is on the next statement, marked, once', async () => {
     const before = await ok('/statements/latest')
-    // Another process' clock is still before the end of the day that was closed.
+    // The clock of another process is still before the end of the closed day.
     let orderId: string
     {
       using _ = stopClock(platform, '2026-12-22T21:59:59.900Z')
@@ -351,14 +351,14 @@ suite('a change of zone', () => {
       assert.equal(answer.status, 200, answer.text)
       return answer.body
     }
-    // The open day, and each closed one: the zone was another one, and one of them covers two years.
+    // The open day and each closed one. The time zone was another one before, and one statement covers two years.
     assert.deepEqual((await sales(day, day)).totals.confirmed, 1)
     for (const statement of statements.filter((one: any) => one.late === 0 && one.day !== lateFor)) {
       const { totals, days } = await sales(statement.day, statement.day)
       assert.equal(totals.confirmed, sumOf(statement.totals), statement.day)
       assert.ok(days.every((row: any) => row.day === statement.day))
     }
-    // A late line counts on its own day.
+    // A late line counts for its own day.
     assert.equal((await sales(lateFor, lateFor)).totals.confirmed, 5)
     assert.equal((await sales('2026-12-23', '2026-12-23')).totals.confirmed, 0)
     // Before the first statement and long after the last one.
@@ -367,14 +367,14 @@ suite('a change of zone', () => {
       ['2031-01-01', '2031-12-31'],
     ] as const)
       assert.equal((await sales(from, to)).totals.confirmed, 0)
-    // A year of days whose statement is that of the gap.
+    // A year of days that belong to the statement of the gap.
     assert.equal((await sales('2027-02-01', '2027-12-31')).totals.confirmed, 0)
   })
 })
 
 const lateFor = '2026-12-22'
 const sumOf = (totals: { sales: number }[]) => totals.reduce((sum, { sales }) => sum + sales, 0)
-/** In pieces of days that one request may ask for. */
+/** Read in spans that one request may ask for. */
 async function everyStatement() {
   const years = ['2026-12-01&to=2027-06-30', '2027-07-01&to=2028-06-30', '2028-07-01&to=2029-06-30']
   const found = []
