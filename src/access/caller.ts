@@ -1,4 +1,4 @@
-/** Whom a request acts for. Everything after authentication sees a Caller and never a token. */
+/** The partner or person for whom a request acts. Code after authentication sees a Caller and never a token. */
 export const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 export const merchantRoles = ['admin_user', 'editor', 'viewer'] as const
 export const platformRoles = ['admin', 'viewer'] as const
@@ -12,25 +12,28 @@ export type PlatformRole = (typeof platformRoles)[number]
 type UserType = (typeof userTypes)[number]
 export type AccountType = (typeof accountTypes)[number]
 
-/** By which way a request came, for the audit log. */
+/** The interface through which a request came, for the audit log. */
 export type Trace = { via: 'api' | 'portal' | 'cli'; requestId: string; address: string }
 
 type Identity = {
   /** Set for requests that may leave an entry in the audit log. */
   trace?: Trace
   userType: UserType
-  /** clientId of a gateway credential, userId of a portal user: what a revocation names. */
+  /** The clientId of a gateway credential or the userId of a portal user; revocations name it. */
   subject: string
 }
 
 export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRole }
 export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
 type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
-/** How records name who acted: a system by its clientId, a person by the id that outlives a change of login. */
+/**
+ * How records name who acted: a system by its clientId, a person by the id, which stays the same when the login
+ * changes.
+ */
 export const callerName = ({ userType, subject }: Identity): string =>
   userType === 'gateway_user' ? `system:${subject}` : `person:${subject}`
 
-/** The parts of what `callerName` gives. */
+/** The parts of the result of `callerName`. */
 export function parseCallerName(name: string): { type: 'system' | 'person'; id: string } {
   const [type, id = ''] = name.split(':')
   return { type: type === 'person' ? 'person' : 'system', id }
@@ -38,10 +41,10 @@ export function parseCallerName(name: string): { type: 'system' | 'person'; id: 
 
 export type Caller = BankCaller | MerchantCaller | PlatformCaller
 
-/** Whom a caller acts for: a bank, a merchant (`retailer`), or the platform itself. */
+/** The account that a caller belongs to: a bank, a merchant (`retailer`), or the platform itself. */
 export type Account = { type: AccountType; id: string }
 
-/** The id of the platform's own account, where an id is needed. */
+/** The id of the platform's own account, where an id is required. */
 export const platformAccountId = '00000000-0000-0000-0000-000000000000'
 export const platformAccount: Account = { type: 'platform', id: platformAccountId }
 
@@ -50,7 +53,7 @@ export function accountOf(caller: Caller): Account {
   return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
 }
 
-/** The role of those who manage the people and credentials of an account. */
+/** The role that manages the people and credentials of an account. */
 export const managerRoles = { bank: 'ADMIN', retailer: 'admin_user', platform: 'admin' } as const
 
 export const isManager = (caller: Caller): boolean =>

@@ -1,4 +1,4 @@
-/** Shapes of credentials, for the operator and for those who manage an account. */
+/** Schemas of credentials, for the operator and for people who manage an account. */
 import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { broken, mustBe } from '../error-rules.ts'

@@ -1,4 +1,7 @@
-/** A person gets in: password, second factor, session (contract/access.md, "Tokens", and contract/people.md, "Second factors"). */
+/**
+ * Logs a person in: password, second factor, session (contract/access.md, "Tokens", and contract/people.md, "Second
+ * factors").
+ */
 import { randomUUID } from 'node:crypto'
 import { originOfCaller } from '../audit-log/origin.ts'
 import type { RefusalSums } from '../audit-log/refusal-sums.ts'
@@ -21,13 +24,13 @@ export type LogInDeps = FactorDeps & {
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
   refusalSums: Pick<RefusalSums, 'add'>
-  /** What holds for the platform's people while no policy was set. */
+  /** The default for the platform's people before a policy was set. */
   platformMfa: Mfa
-  /** Whether the platform's own people get in; where not, they are refused as if their password were wrong. */
+  /** Whether the platform's own people may log in here; if not, they are refused as if their password were wrong. */
   admitsStaff: boolean
 }
 
-/** Where a person sits. */
+/** The address of the person. */
 export type Client = { address: string; userAgent: string; trace: Trace }
 export type PasswordLogin = { typeAccount: string; login: string; password: string }
 export type Issued = { token: string; expireSeconds: number }
@@ -40,7 +43,7 @@ const longestUserAgent = 300
 /**
  * Finds the person with this login and password.
  *
- * @returns null when anything does not fit, without telling what, and in the same time
+ * @returns null when anything is wrong, without telling what, and after the same time
  */
 export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<store.User | null> {
   const user = await store.findUser(deps.database, { login: given.login })
@@ -49,7 +52,7 @@ export async function findPerson(deps: LogInDeps, client: Client, given: Passwor
   return isAdmitted(deps, client, user) ? user : null
 }
 
-/** Whether a person gets in at this door and from this address. */
+/** Whether a person may log in at this app and from this address. */
 function isAdmitted(deps: LogInDeps, client: Client, person: store.User): boolean {
   if (person.account.type === 'platform' && !deps.admitsStaff) return false
   const caller = callerOf(person, client)
@@ -65,12 +68,12 @@ const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller =>
   trace,
 })
 
-/** Whether the account asks this person for a second factor, and there is none. */
+/** Whether the account requires a second factor and the person has none. */
 const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
   !hasFactor && (mfa ?? (account.type === 'platform' ? deps.platformMfa : 'optional')) === 'required'
 
 /**
- * Lets a person in whose password was right, with the code of a second factor where one is set up.
+ * Logs in a person whose password was right, with the code of a second factor if one is set up.
  *
  * @returns null for a wrong code, or when the person was changed meanwhile
  * @throws DomainError 'mfa-needed' without a code where one is needed, 'too-many' after too many wrong ones
@@ -87,7 +90,7 @@ export async function letIn(
   return withCode(deps, client, { person, method, code: otp })
 }
 
-/** Opens a session in the portal. Who lacks a factor that the account asks for can do nothing in it but set one up. */
+/** Opens a session in the portal. A person who lacks a required factor can only set one up in it. */
 export async function letIntoPortal(
   deps: LogInDeps,
   client: Client,
@@ -95,7 +98,8 @@ export async function letIntoPortal(
 ): Promise<Issued | Challenge | null> {
   if (asksFactor(person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
-  // This process is to know before the first request comes; the others were told when the person or the policy changed.
+  // This process must know it before the first request comes; other processes were notified when the person or the
+  // policy changed.
   if (lacksFactor(deps, person)) await deps.refusals.refresh()
   return issued
 }
@@ -117,7 +121,8 @@ async function challengeOf({ database }: LogInDeps, { userId }: store.User): Pro
 /**
  * Answers a challenge.
  *
- * @returns the person with the new token; null for a wrong code, and for a challenge that is unknown, over, used or tried too often
+ * @returns the person with the new token; null for a wrong code, and for a challenge that is unknown, expired, used or
+ *   tried too often
  * @throws DomainError 'too-many' after too many wrong codes
  */
 export async function answerChallenge(
@@ -136,7 +141,7 @@ export async function answerChallenge(
   return null
 }
 
-/** Takes a code and opens the session that it is for, or neither. */
+/** Uses the code and opens the session, or does neither. */
 async function withCode(
   deps: LogInDeps,
   client: Client,
@@ -154,7 +159,7 @@ async function withCode(
     })
   return deps.wrongCodes.guard(client.address, userId, () =>
     attempt().catch(error => {
-      // Rolled back: the challenge may be tried again.
+      // Rolled back, so the challenge may be tried again.
       if (error instanceof WrongCode) return null
       throw error
     }),
@@ -164,7 +169,7 @@ async function withCode(
 class WrongCode extends Error {}
 
 /**
- * @param transaction the session is there with its entry in the audit log, or neither
+ * @param transaction stores the session and its audit entry, or neither
  * @returns null when the person was disabled, or got another role or password meanwhile
  */
 async function openSession(

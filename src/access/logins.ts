@@ -1,4 +1,4 @@
-/** How an attempt to get a token is made, by whichever route: throttled, counted, and for passwords few at once. */
+/** Attempts to get a token, by any route: throttled and counted, and only few passwords are checked at once. */
 
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
@@ -22,35 +22,37 @@ import type { User } from './store.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'
 
 export type LoginDeps = LogInDeps & {
-  /** Counts bodies that are no attempt at all. */
+  /** Counts bodies that are no valid attempt. */
   malformed: AddressLimit
   gatewayThrottle: Throttle
   loginThrottle: Throttle
-  /** Told of each attempt's outcome, for the metrics. */
+  /** Called with the outcome of each attempt, for the metrics. */
   observeToken(outcome: 'issued' | 'refused' | 'throttled'): void
-  /** Told of each failed attempt, for the log: never what was typed. */
+  /** Called with each failed attempt, for the log; never with what was typed. */
   observeFailure(failure: LoginFailure): void
 }
 
 export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
 
 export type Logins = {
-  /** Whether the platform's own people get in, and their tokens are sessions. */
+  /** Whether the platform's own people may log in, and their tokens count as sessions. */
   admitsStaff: boolean
   /**
-   * A token for clientId and secret. There are too many secrets to guess one, so a right one is always taken.
+   * A token for clientId and secret. Secrets cannot be guessed, so a right one is always accepted.
    *
    * @param from where the caller is
-   * @throws DomainError 'invalid' when they do not fit, 'too-many' when they do not and this address has failed too often
+   * @throws DomainError 'invalid' for a wrong clientId or secret, 'too-many' when this address has also failed too
+   *   often
    */
   withSecret(from: Source, given: { clientId: string; secret: string }): Promise<string>
   /**
    * A token for a portal user.
    *
    * @param given.otp a code of the second factor
-   * @param left aborts when the caller does not wait any more
-   * @throws DomainError 'unauthenticated' when anything does not fit, 'mfa-needed' without a code where one is needed, 'too-many' when
-   *   this address, or anybody with this login, has failed too often, 'unavailable' when too many others log in at this moment
+   * @param left aborts when the caller stops waiting
+   * @throws DomainError 'unauthenticated' when anything does not fit, 'mfa-needed' without a code where one is needed,
+   *   'too-many' when this address, or anybody with this login, has failed too often, 'unavailable' when too many
+   *   others log in at this moment
    */
   withPassword(client: Client, given: PasswordLogin & { otp?: string }, left: AbortSignal): Promise<Issued>
   /**
@@ -59,15 +61,21 @@ export type Logins = {
    * @throws as `withPassword`, but never 'mfa-needed'
    */
   intoPortal(client: Client, given: PasswordLogin, left: AbortSignal): Promise<Issued | Challenge>
-  /** The second step. @throws DomainError 'unauthenticated' when anything does not fit, 'too-many' after too many wrong codes */
+  /**
+   * The second step.
+   * @throws DomainError 'unauthenticated' when anything is wrong, 'too-many' after too many wrong codes
+   */
   withCode(client: Client, given: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
-  /** Counts a body that is no attempt at all. @throws DomainError 'too-many' */
+  /**
+   * Counts a body that is no valid attempt.
+   * @throws DomainError 'too-many'
+   */
   malformed: AddressLimit
 }
 
 /** Password hashing is slow on purpose; more than a few at once would only slow down everyone else. */
 const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
-/** Of those who come from where they got in before: no stranger is before them. */
+/** Places for people at an address where they have logged in before, so that no stranger is ahead of them. */
 const knownQueue = { atOnce: 1, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many logins at once; try again', retryAfterSeconds: 2 } as const
 
@@ -78,7 +86,7 @@ export function createLogins(deps: LoginDeps): Logins {
     createConcurrencyLimit(knownQueue, busy, 'logins'),
   ]
 
-  /** Runs an attempt and tells its outcome; a challenge is none yet. */
+  /** Runs an attempt and reports its outcome; the step that only asks for a second factor reports none. */
   const observed = async <Result extends object | string>(
     { by, address }: Pick<LoginFailure, 'by' | 'address'>,
     attempt: () => Promise<Result | null>,
@@ -98,14 +106,17 @@ export function createLogins(deps: LoginDeps): Logins {
     }
   }
 
-  /** An attempt whose turn it is. @param attempts.holder null for a login that nobody has, which is treated as all others */
+  /**
+   * Makes an attempt once it has its place.
+   * @param attempts.holder null for a login that nobody has, which is treated like all others
+   */
   const tryPassword = async <Result extends Issued | Challenge>(
     client: Client,
     given: PasswordLogin,
     { holder, isKnownAddress, enter }: Attempt<Result>,
   ): Promise<Result | null> => {
     const { address } = client
-    // What others have tried meanwhile counts.
+    // Also counts attempts that others have made meanwhile.
     await loginThrottle.check(address, given.login)
     if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
     const person = await findPerson(deps, client, given)
@@ -121,7 +132,10 @@ export function createLogins(deps: LoginDeps): Logins {
     return result
   }
 
-  /** An attempt from its beginning. @param enter what a right password leads to; null: it was refused all the same */
+  /**
+   * A complete attempt.
+   * @param enter called after a right password; null: it is refused all the same
+   */
   const attempt = async <Result extends Issued | Challenge>(
     client: Client,
     given: PasswordLogin,
@@ -186,7 +200,7 @@ type Attempt<Result> = {
 export const isChallenge = (result: object | string): result is Challenge =>
   typeof result === 'object' && 'challenge' in result
 
-/** @throws DomainError 'too-many' unless there is nothing to wait for */
+/** @throws DomainError 'too-many' unless no wait is needed */
 function refuseFor(waitSeconds: number): void {
   if (waitSeconds > 0)
     throw new DomainError('too-many', 'Too many wrong passwords for this login; wait a moment', {

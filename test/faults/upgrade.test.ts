@@ -1,7 +1,6 @@
 /**
- * From the previous release to this one and back, behind a balancer, during sales (contract/production.md, "Upgrades").
- * The previous release is taken from the project's own history; a shallow checkout lacks it, and then the test is
- * skipped.
+ * From the release before to this one and back, behind a balancer, while it sells (contract/production.md, "Upgrades"). The release
+ * before is taken from the project's own history; where that is not at hand (a shallow checkout) there is nothing to upgrade from.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -24,7 +23,7 @@ import { openShop } from '../support/world.ts'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** Version 0.2.0. */
 const previous = '23c8b70'
-/** In live mode, a stopping process announces it, and the balancer notices in time. */
+/** In live mode a process that stops gives notice, and the balancer sees it in time. */
 const live = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
   ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
@@ -32,10 +31,7 @@ const live = {
 const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/**
- * The program of the previous release, with the packages of this one.
- * @returns null when the history does not reach that far
- */
+/** The program of the release before, with the packages of this one. @returns null where the history does not reach so far */
 function unpackPrevious(): string | null {
   const root = join(folder, 'previous')
   try {
@@ -62,7 +58,7 @@ async function openCampaigners(platform: PerklineProcess): Promise<Campaigners> 
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** Creates, approves and launches a campaign. */
+/** A campaign is made by a merchant, approved by its bank, and launched. */
 async function runCampaign(platform: PerklineProcess, { merchant, bank }: Campaigners, name: string): Promise<void> {
   const body = {
     ...{
@@ -98,7 +94,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
-    // Applied first, because its entries have fixed ids.
+    // First this directory: its entries have ids of their own.
     const campaigners = await openCampaigners(old)
     const { alpha } = await openShop(old, { profiles: 4_000, seed: 7_901 })
     await runCampaign(old, campaigners, 'before')

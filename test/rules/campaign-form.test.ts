@@ -356,7 +356,7 @@ describe('what the state permits', () => {
   const present = fields({ terminals: own(2), participantsIds: [idA] })
   const faultsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
-    // The result of `compareTerminals`: a shorter list lacks the first terminal, and a list of two is a different list.
+    // Mimics `compareTerminals`: a list without terminals lacks the first one, and a list of two terminals has changed.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
     return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(

@@ -1,4 +1,4 @@
-/** `perkline backup verify` checks a restored copy and names its errors (contract/production.md, "Backup"). */
+/** `perkline backup verify` proves a restored copy, and names what is wrong with one (contract/production.md, "Backup"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { openPerson, setUpTotp } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 let platform: TestPlatform
-/** The same data in a separate database, which can be copied because nobody is connected to it. */
+/** The same data on a database of its own, which others can be made of: nobody is connected to it. */
 let frozenUrl: string
 let first: TestPlatform
 let masterKey: string
@@ -26,10 +26,9 @@ before(async () => {
     if (index % 2 === 0) await platform.call('POST', `/esim/v1/orders/${orderId}/confirm`, { token, body: {} })
   }
   await setUpTotp(await openPerson(platform, { bank: 'alpha' }, 'VIEWER'))
-  // Waits until all sales are added up.
+  // What was sold is added up.
   assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })).status, 200)
-  // A database that is copied as a template must have no connections, so the process ends before and another one serves
-  // afterwards.
+  // A database that is copied as a template has no connections: the one process ends, and another serves after it.
   await first.platform.close()
   const source = new URL(first.databaseUrl)
   const name = `${source.pathname.slice(1)}_frozen`
@@ -56,7 +55,7 @@ type Report = {
   durationSeconds: number
 }
 
-/** A copy of the platform's database after its sales, on which no process serves. */
+/** A copy of what the platform had sold, on which nobody serves. */
 async function openCopy(): Promise<{ url: string; run(sql: string): Promise<void>; close(): Promise<void> }> {
   const name = `perkline_test_copy_${process.pid}_${randomBytes(6).toString('hex')}`
   const url = Object.assign(new URL(frozenUrl), { pathname: `/${name}` }).href

@@ -1,6 +1,7 @@
 /**
- * Hashing a password is slow on purpose: whoever has one, a right one too, could keep every processor busy with it. So few are hashed at
- * once, of one caller one. Logins, where callers are strangers, have a queue of their own (`logins.ts`).
+ * Limits how many passwords are hashed at once. Hashing is slow on purpose, so a person with a valid session could
+ * otherwise keep every processor busy. Each caller may hash one at a time. Logins, whose callers are strangers, have a
+ * queue of their own (`logins.ts`).
  */
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 

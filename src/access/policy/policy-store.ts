@@ -1,20 +1,20 @@
-/** All SQL of what accounts ask of their people and systems. */
+/** All SQL of the security policies of accounts. */
 import type { Queryable } from '../../db/database.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerIds } from '../owners.ts'
 
 export const mfaRules = ['off', 'optional', 'required'] as const
-/** Whether people have a second factor: none is asked for, each decides, or everybody needs one. */
+/** Whether people have a second factor: not used, optional, or required. */
 export type Mfa = (typeof mfaRules)[number]
 
 export type Policy = {
   mfa: Mfa
   /** How long a person's token is valid. */
   sessionMinutes: number
-  /** Networks (CIDR) from which people and systems are let in; none: from everywhere. */
+  /** Networks (CIDR) from which people and systems may connect; empty: from everywhere. */
   addresses: { people: string[]; systems: string[] }
 }
 
-/** The policy of the row `alias` with `bank_id` and `merchant_id`, each kind by its own index. */
+/** The policy of the row `alias` with `bank_id` and `merchant_id`; each kind of account uses its own index. */
 export const policyOf = (alias: string): string => `
   select mfa, session_minutes from account_policies where bank_id = ${alias}.bank_id
   union all select mfa, session_minutes from account_policies where merchant_id = ${alias}.merchant_id
@@ -36,12 +36,12 @@ export async function findPolicy(database: Queryable, owner: AccountOwner): Prom
 
 const policiesLock = 7_365_040
 
-/** Keeps other changes of policies waiting, also of an account that has none yet. */
+/** Blocks other changes of policies, also for an account that has no policy yet. */
 export async function lockPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
 }
 
-/** Sets an account's policy, whether it has one or not. */
+/** Sets an account's policy, whether or not it has one. */
 export async function savePolicy(database: Queryable, owner: AccountOwner, policy: Policy): Promise<void> {
   const target = owner === 'platform' ? '((true)) where bank_id is null and merchant_id is null' : conflictOf(owner)
   await database.execute(
@@ -56,7 +56,7 @@ export async function savePolicy(database: Queryable, owner: AccountOwner, polic
 const conflictOf = (owner: Exclude<AccountOwner, 'platform'>): string =>
   'bankId' in owner ? '(bank_id)' : '(merchant_id)'
 
-/** Lets an account's people and systems in from everywhere. */
+/** Lets an account's people and systems connect from everywhere. */
 export async function clearAddresses(database: Queryable, owner: AccountOwner): Promise<void> {
   await database.execute(
     `update account_policies p set people_addresses = '{}', system_addresses = '{}', changed_at = now() where ${ofOwner(owner, 'p')}`,

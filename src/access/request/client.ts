@@ -1,11 +1,11 @@
-/** Where a person sits who logs in. */
+/** The address and program of a person who logs in. */
 import type { FastifyRequest } from 'fastify'
 import { plainAddress } from '../../text/addresses.ts'
 import type { Trace } from '../caller.ts'
 import type { Client } from '../log-in.ts'
 import { traceOf } from './trace.ts'
 
-/** @param via by which way, where the request itself does not say */
+/** @param via the interface, where the request itself does not show it */
 export const clientOf = (request: FastifyRequest, via?: Trace['via']): Client => ({
   address: plainAddress(request.ip),
   userAgent: (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, ''),

@@ -6,7 +6,7 @@ import { hasSessionCookie } from './session-cookie.ts'
 /** The user agent of the commands. */
 export const cliAgent = 'perkline-cli'
 
-/** A request of the portal has its cookie; before there is one, as for a login, its path tells. */
+/** Requests of the portal are recognised by its cookie, and before there is one, such as at a login, by their path. */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers
   const isPortal = hasSessionCookie(request) || (authorization === undefined && request.url.startsWith('/portal/'))

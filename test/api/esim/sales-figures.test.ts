@@ -37,7 +37,7 @@ type CountedSales = Counts & {
   amount: string
 }
 
-/** As readers get them; each tariff has one currency. */
+/** In the form of the API; each tariff has one currency. */
 const shownSales = (counted: CountedSales[], names: string[]) =>
   counted.map(({ span, currency, amount, ...row }) => ({
     day: names[span],
@@ -52,7 +52,7 @@ function totalOf(counted: CountedSales[]) {
   return { confirmed: sum('confirmed'), cancelled: sum('cancelled'), expired: sum('expired'), amounts }
 }
 
-/** Every figure that is read, and the same counted by plain SQL over all orders, in one snapshot. */
+/** Every figure, and the same counted by plain SQL over all orders, in one snapshot. */
 async function assertFigures(database: Database, now: Date): Promise<void> {
   await database.transaction(async transaction => {
     await transaction.execute('set transaction isolation level repeatable read')
@@ -122,7 +122,7 @@ async function assertFigures(database: Database, now: Date): Promise<void> {
 const foldAll = async (database: Database) => {
   while (await foldSales(database));
 }
-/** Work beside a test, which ends with it at the latest. */
+/** Work that runs beside a test and ends with it at the latest. */
 function untilDisposed(work: (isOver: () => boolean) => Promise<void>) {
   let over = false
   const done = work(() => over)
@@ -163,7 +163,7 @@ describe('while banks sell', () => {
   })
 
   let made = 0
-  /** Orders to all kinds of ends, at both processes at once. */
+  /** Brings orders to all possible ends, in both processes at once. */
   const sell = (orders: number) =>
     Promise.all(
       range(orders).map(async n => {
@@ -190,7 +190,7 @@ describe('while banks sell', () => {
     assert.deepEqual([answer.status, answer.body.withdrawn], [200, 3], answer.text)
   }
 
-  /** Closed with their transactions when the test ends, however it does. */
+  /** Connections with open transactions, closed when the test ends, even if it fails. */
   const connections = async (count: number) => {
     const clients = await Promise.all(range(count).map(() => database().connect()))
     const end = async () => void (await Promise.all(clients.map(client => client.end())))
@@ -306,7 +306,7 @@ describe('while banks sell', () => {
     await emptyOldSlots(database())
     assert.equal(await rows(), before + 1, 'one is not taken yet')
     await foldAll(database())
-    // The other readers of the outbox have come as far.
+    // The other readers of the outbox have read equally far.
     await database().execute(`insert into event_ticks (consumer, snapshot)
       select consumer, pg_current_snapshot() from event_ticks where consumer <> 'sales' group by consumer`)
     await (banks[0] as Bank).cancel((await (banks[0] as Bank).reserve('of today')).body.orderId)
@@ -318,7 +318,7 @@ describe('while banks sell', () => {
   test('a dump that was restored into a younger cluster: what was not added up is so once, and new sales are', async () => {
     await foldAll(database())
     await sell(10)
-    // Transactions of the cluster that the dump is of were numbered far above those of this one.
+    // In the dumped cluster, transactions had much higher numbers than here.
     await database().execute(`update outbox set xid = (xid::text::bigint + 1000000)::text::xid8`)
     const moved = (at: string) => `(${at}::text::bigint + 1000000)`
     await database().execute(
@@ -391,7 +391,7 @@ describe('a database of before', () => {
   })
   after(() => scratch.close())
 
-  /** As a process of the version before does it. */
+  /** Writes as a process of the previous version does. */
   const endOne = (set: string) =>
     run(
       `update orders set ${set} where order_id = (select order_id from orders where status = 'reserved' order by random() limit 1)`,
