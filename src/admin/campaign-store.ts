@@ -41,7 +41,7 @@ export type CampaignSearch = {
 const merchantOf = (code: string) => `(select merchant_id from merchants where code = ${code})`
 const bankOf = (code: string) => `(select bank_id from banks where code = ${code})`
 
-/** One index tells the last changed of each status, of all merchants or of one. */
+/** Reads the newest changes of each status by an index, for all merchants or for one. */
 const lastChanged =
   (ofMerchant: string): Listing['newest'] =>
   (behind, most) =>
@@ -52,8 +52,9 @@ const lastChanged =
     ) p`
 
 /**
- * The same, merged: the order of each status lets the database read no more than `most` in all, and not of each. A tenth of the cost
- * when thousands are looked at; its plan takes longer than a page without a filter.
+ * The same rows, merged from all statuses: each index is sorted, so the database reads no more than `most` rows in
+ * total instead of `most` for each status. This costs a tenth when thousands are looked at, but planning takes longer
+ * than a page without a filter.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -82,7 +83,7 @@ const newestOfBank =
     ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
     where ${behind('c.updated_at')}`
 
-/** Found by the id, the bank or the merchant, whichever is the most exact; the others filter. */
+/** Searches by the id, the bank or the merchant, whichever is the most selective; the others only filter. */
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
   const input = (value: unknown): string => `$${values.push(value) + 4}`
@@ -169,7 +170,7 @@ export type CampaignDetails = {
   retailerNameEn: string
   country: Country
   terminalsCount: number
-  /** null until the merchant's money was received. */
+  /** null until the merchant's payment was received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
   /** JSON text of what changes only with an edit, without its closing brace. */

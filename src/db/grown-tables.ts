@@ -21,7 +21,7 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
     lookedAtMs = performance.now()
     find(tables).then(
       found => found.forEach(({ name }) => void grown.add(name)),
-      // The database is away. Whoever needs it gets that error, and the next look comes soon.
+      // The database is away. The caller's own statement reports that error, and this is tried again soon.
       () => {},
     )
   }

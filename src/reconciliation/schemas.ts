@@ -1,4 +1,7 @@
-/** The shapes of reconciliation (contract/portal.md, "Reads"): from these come validation, types, answers and the OpenAPI document. */
+/**
+ * The schemas of reconciliation (contract/portal.md, "Reads"). Validation, types, answers and the OpenAPI document all
+ * use them.
+ */
 import Type from 'typebox'
 import { participation } from '../campaigns/campaign-schemas.ts'
 import { CampaignStatus } from '../campaigns/schemas.ts'

@@ -4,7 +4,7 @@ import { attemptDelivery, type DeliveringDeps } from './delivering.ts'
 import { claim, findDueEndpoints } from './delivery-store.ts'
 
 const lookEveryMs = 100
-/** Per endpoint. */
+/** The maximum for one endpoint. */
 const maxAtOnce = 10
 
 /**

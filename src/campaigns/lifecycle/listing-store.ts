@@ -13,7 +13,7 @@ export type Listing = {
   newest(behind: (at: string) => string, max: string): string
   /** A condition on what `newest` selects, as `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
-  /** Another order, of the same; null: newest first. */
+  /** Another sort of the same campaigns; null: newest first. */
   order: { by: string; ascending: boolean } | null
   /** Whether filter or order need the campaign `c`: each look at one costs more than all that `newest` tells of it. */
   readsCampaigns: boolean
