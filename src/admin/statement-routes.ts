@@ -1,16 +1,14 @@
 /** Daily statements of all banks, for the operator (contract/statements.md). */
-
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { Clock } from '../clock.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { flag, text, uuid } from '../http/schemas.ts'
 import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '../statements/operator-reads.ts'
+import { type StatementRoutesDeps, sendFile } from '../statements/routes.ts'
 import { DaysQuery, Statement, StatementPath } from '../statements/schemas.ts'
 import { verifyStatements } from '../statements/verify.ts'
-import { fileHeaders, statementView } from '../statements/views.ts'
+import { statementView } from '../statements/views.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const bankCode = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] })
@@ -87,14 +85,16 @@ const file = {
   },
 }
 
-export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock: Clock }> = async (app, deps) => {
+type StatementAdminDeps = ReadDeps & Pick<StatementRoutesDeps, 'database' | 'clock'>
+
+export const statementAdminRoutes: FastifyPluginAsyncTypebox<StatementAdminDeps> = async (app, deps) => {
   listAllStatementsRoute(app, deps)
   verifyStatementsRoute(app, deps)
   readAnyStatementRoute(app, deps)
   exportAllStatementsRoute(app, deps)
 }
 
-function listAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+function listAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
   const { pageReads, clock } = deps
   app.get(
     '/statements',
@@ -125,7 +125,7 @@ function listAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): vo
   )
 }
 
-function verifyStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+function verifyStatementsRoute(app: App, deps: StatementAdminDeps): void {
   const { costlyReads } = deps
   app.get(
     '/statements/verify',
@@ -149,7 +149,7 @@ function verifyStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): voi
   )
 }
 
-function readAnyStatementRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+function readAnyStatementRoute(app: App, deps: StatementAdminDeps): void {
   const { pageReads } = deps
   app.get(
     '/statements/:statementId',
@@ -171,7 +171,7 @@ function readAnyStatementRoute(app: App, deps: ReadDeps & { clock: Clock }): voi
   )
 }
 
-function exportAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): void {
+function exportAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
   const { costlyReads, clock } = deps
   app.get(
     '/statements.csv',
@@ -190,7 +190,7 @@ function exportAllStatementsRoute(app: App, deps: ReadDeps & { clock: Clock }): 
     async (request, reply) => {
       const { bank, ...asked } = request.query
       const found = await readBankFiles({ database: await costlyReads.begin(request, reply), clock }, bank, asked)
-      return reply.headers(fileHeaders(found)).send(Readable.from(found.bytes, { objectMode: false }))
+      return (await sendFile(deps, { request, reply }, found)) as never
     },
   )
 }

@@ -37,7 +37,8 @@ export async function readStatement(
   return found
 }
 
-export type StatementFile = { name: string; sha256: Buffer; bytes: AsyncIterable<Buffer> }
+/** Files of statements, one after the other: the hash is of all their bytes. */
+export type StatementFile = { name: string; sha256: Buffer; statementIds: readonly string[] }
 
 /** The file of one statement. @throws DomainError 'not-found' */
 export async function readStatementFile(
@@ -46,7 +47,7 @@ export async function readStatementFile(
   statementId: string,
 ): Promise<StatementFile> {
   const { day, sha256 } = await readStatement(database, bankId, statementId)
-  return { name: `statement-${day}.csv`, sha256: Buffer.from(sha256, 'hex'), bytes: readFile(database, statementId) }
+  return { name: `statement-${day}.csv`, sha256: Buffer.from(sha256, 'hex'), statementIds: [statementId] }
 }
 
 /** The files of a range of days, concatenated. Files never change, so their digest can be sent before them. */
@@ -60,12 +61,8 @@ export async function readStatementFiles(
   const found = await findStatements(database, bankId, range, { before: null, limit: maxDays })
   const ids = found.map(({ statementId }) => statementId).reverse()
   const hash = createHash('sha256')
-  for await (const bytes of filesOf(database, ids)) hash.update(bytes)
-  return { name: `statements-${range.from}-${range.to}.csv`, sha256: hash.digest(), bytes: filesOf(database, ids) }
-}
-
-async function* filesOf(database: Queryable, statementIds: readonly string[]): AsyncGenerator<Buffer> {
-  for (const statementId of statementIds) yield* readFile(database, statementId)
+  for (const id of ids) for await (const bytes of readFile(database, id)) hash.update(bytes)
+  return { name: `statements-${range.from}-${range.to}.csv`, sha256: hash.digest(), statementIds: ids }
 }
 
 /** A page of the list. @param page.before only statements with a lower number */

@@ -1,16 +1,18 @@
 /** Routes with which a bank's systems and people read daily statements (contract/statements.md). */
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../access/request/authenticate.ts'
 import type { Clock } from '../clock.ts'
 import { isKnown } from '../http/answer/etag.ts'
+import { leaving } from '../http/answer/leaving.ts'
+import { sendLong } from '../http/answer/long-answer.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { newestFirst, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { banksOnly } from '../partner/roles.ts'
+import { openFiles } from './file-store.ts'
 import { type OpenDeps, readOpen } from './open.ts'
 import { findLines } from './read-store.ts'
 import { listStatements, readStatement, readStatementFile, readStatementFiles, type StatementFile } from './reads.ts'
@@ -155,7 +157,8 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
       const { statementId } = request.params
-      return sendFile(request, reply, await readStatementFile(database, bankOf(request).bankId, statementId))
+      const file = await readStatementFile(database, bankOf(request).bankId, statementId)
+      return (await sendFile(deps, { request, reply }, file)) as never
     },
   )
 
@@ -170,17 +173,25 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
-      return sendFile(
-        request,
-        reply,
-        await readStatementFiles({ database, clock }, bankOf(request).bankId, request.query),
-      )
+      const file = await readStatementFiles({ database, clock }, bankOf(request).bankId, request.query)
+      return (await sendFile(deps, { request, reply }, file)) as never
     },
   )
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: StatementFile) {
+/**
+ * Answers with files of statements, or with 304.
+ *
+ * @param deps.database where their bytes are read
+ */
+export async function sendFile(
+  { database }: Pick<StatementRoutesDeps, 'database'>,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  file: StatementFile,
+): Promise<FastifyReply> {
   reply.headers(fileHeaders(file))
   if (isKnown(request.headers['if-none-match'], tagOf(file))) return reply.code(304).send()
-  return reply.send(Readable.from(file.bytes, { objectMode: false }))
+  const writeTo = await openFiles(database, file.statementIds, leaving(reply))
+  sendLong(request, reply, { encoding: 'identity', writeTo })
+  return reply
 }

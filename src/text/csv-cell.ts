@@ -10,11 +10,18 @@ export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
   if (harmless.test(value)) return `"${value}"`
+  if (opening.test(value)) return `"'${value}"`
   return `"${value.replace(formula, "$1'$2").replaceAll('"', '""')}"`
 }
 
 /** Matches a text that needs no escaping. Nearly all texts match, and this check takes half the time. */
 const harmless = /^(?![=+\-@\uff1d\uff0b\uff0d\uff20])[^;\t\r\n"]*$/
 
+/** Matches a text of which only the beginning needs it, such as a phone number. */
+const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
+
 /** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
+
+/** For SQL that writes such cells: PostgreSQL reads them the same. */
+export const csvPatterns = { harmless, opening, formula }

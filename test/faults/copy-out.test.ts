@@ -39,7 +39,7 @@ suite('the format', () => {
     message('Z', Buffer.from('I')),
   ])
   const take = (sent: Buffer, cuts: number[]) => {
-    const reader = createCopyReader()
+    const reader = createCopyReader('json')
     const target = Buffer.alloc(sent.length)
     let end = 0
     const edges = [...new Set([0, ...cuts.map(cut => cut % sent.length), sent.length])].sort((a, b) => a - b)

@@ -7,10 +7,13 @@
 export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
 
+/** What is made of the rows: a JSON array of texts that begin with a comma, or only their bytes. */
+export type CopyForm = 'json' | 'text'
+
 export type CopyReader = {
   /**
-   * Reads received bytes and writes the bytes of all fields into `target` from `at` on. It adds brackets and drops the first
-   * byte, so that elements with a leading comma become a JSON array. The output is never longer than the input.
+   * Reads received bytes and writes the bytes of all fields into `target` from `at` on. As `json` it adds brackets and drops the
+   * first byte, so that elements with a leading comma become a JSON array. The output is never longer than the input.
    *
    * @returns `end`: where the output ends in `target`; `rest`: a copy of what follows the rows and belongs to the client of the
    *   connection, null while rows are still to come
@@ -24,9 +27,9 @@ const endOfRows = -1
 const passedOver = new Set([...'HNSA'].map(letter => letter.charCodeAt(0)))
 const rowsMessage = 'd'.charCodeAt(0)
 
-export function createCopyReader(): CopyReader {
+export function createCopyReader(form: CopyForm): CopyReader {
   const header = createFrame(messageHeaderBytes)
-  const rows = createRows()
+  const rows = createRows(form)
   let bytesLeft = 0
   let hasRows = false
 
@@ -73,12 +76,12 @@ function createFrame(bytes: number) {
   }
 }
 
-function createRows() {
+function createRows(form: CopyForm) {
   const frame = createFrame(copyHeader.length)
   let next: 'header' | 'row' | 'field' = 'header'
   let bytesLeft = 0
   let fieldsLeft = 0
-  let isFirst = true
+  let isFirst = form === 'json'
 
   /** @returns what the output has in its place */
   const onFrame = (): '' | '[' | ']' => {
@@ -93,7 +96,7 @@ function createRows() {
     }
     next = fieldsLeft > 0 ? 'field' : 'row'
     frame.expect(next === 'field' ? 4 : 2)
-    return text
+    return form === 'json' ? text : ''
   }
 
   return {

@@ -7,7 +7,7 @@ import { Socket } from 'node:net'
 import type { Duplex, Writable } from 'node:stream'
 import type pg from 'pg'
 import { DomainError } from '../../errors.ts'
-import { createCopyReader } from './copy-format.ts'
+import { type CopyForm, createCopyReader } from './copy-format.ts'
 import { createGathering } from './gathering.ts'
 
 /**
@@ -17,7 +17,7 @@ import { createGathering } from './gathering.ts'
 export type ReadLimits = { stallMs: number; wholeMs: number }
 
 export type LongRead = {
-  /** Resolves when the first bytes have arrived; rejects when the database fails before that. */
+  /** Resolves when the first bytes have arrived, or there are none; rejects when the database fails before that. */
   begun: Promise<void>
   /** Resolves when everything is written; rejects when the database or the reader fails or takes too long. */
   ended: Promise<void>
@@ -32,7 +32,7 @@ type Lender = Duplex & { lend(isLending: boolean): void }
 const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson`. While it lends its buffer, received bytes are valid only until the listeners return.
+ * A socket for a client of `copyAsJson` or `copyAsText`. While it lends its buffer, received bytes are valid only until the listeners return.
  *
  * @param connection of the client; with TLS the bytes are copied instead
  */
@@ -62,7 +62,18 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
  * @param client best with a `lendingSocket`, as `longRead` gives it; busy until everything is written
  * @param text a query without parameters
  */
-export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimits): LongRead {
+export const copyAsJson = (client: pg.ClientBase, text: string, limits: ReadLimits): LongRead =>
+  copyOut(client, text, { form: 'json', limits })
+
+/** Reads the texts, or bytes, of all columns of all rows, one after the other. @param client as `copyAsJson` */
+export const copyAsText = (client: pg.ClientBase, text: string, limits: ReadLimits): LongRead =>
+  copyOut(client, text, { form: 'text', limits })
+
+function copyOut(
+  client: pg.ClientBase,
+  text: string,
+  { form, limits }: { form: CopyForm; limits: ReadLimits },
+): LongRead {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   // A caller may wait for only one of the two promises; the other must not become an unhandled rejection.
@@ -89,7 +100,7 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
     onStall: cut,
     onError: settle,
   })
-  const reader = createCopyReader()
+  const reader = createCopyReader(form)
   const source = createSource(received => {
     const { target, used } = gathering.room(received.length)
     const { end, rest } = reader.read(received, target, used)
@@ -101,7 +112,11 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
       source.take(connection.stream, () => connection.query(`copy (${text}) to stdout (format binary)`)),
     handleError: settle,
     handleCommandComplete() {},
-    handleReadyForQuery: () => gathering.finish(),
+    handleReadyForQuery() {
+      // Without any rows nothing has arrived.
+      begun.resolve()
+      gathering.finish()
+    },
   } as pg.Submittable)
 
   return {

@@ -111,8 +111,8 @@ export async function* readOrders(
   const filter = await filterOf(deps.aside, search, { after: null, limit: null, now })
   if (!filter) return
   const { text, values } = queryFor(search, filter)
-  const found = `(select order_id, 0 as n from (${withLiterals(text, values)}) as ids)`
-  yield* readPiecewise<ShownOrder>(deps.database, withLiterals(shownText(found), [now]))
+  const found = shownText('(select order_id, 0 as n from ($2) as ids)')
+  yield* readPiecewise<ShownOrder>(deps.database, withLiterals(found, [now, { sql: withLiterals(text, values) }]))
 }
 
 /** The search of an order list for programs; it has codes in place of ids. */
@@ -131,24 +131,8 @@ export async function listOrders(database: Queryable, search: OrderListSearch): 
   return database.query<ShownOrder>(shownText('unnest($2::uuid[]) with ordinality', 'found.n'), [search.now, ids])
 }
 
-export type OrderListDeps = { database: Database; aside: Queryable }
-
-/**
- * All matching orders in the requested sort, from one snapshot. They are read as fast as the client takes them.
- * @param deps as `readOrders`
- */
-export async function* readOrderList(deps: OrderListDeps, search: OrderListSearch): AsyncGenerator<ShownOrder[]> {
-  const filter = await listFilterOf(deps.aside, search)
-  if (!filter) return
-  const { text, values } = listQuery(filter)
-  yield* readPiecewise<ShownOrder>(
-    deps.database,
-    withLiterals(shownText(`(select order_id, 0 as n from (${withLiterals(text, values)}) as ids)`), [search.now]),
-  )
-}
-
 /** @returns null when a code is unknown, so nothing matches */
-async function listFilterOf(
+export async function listFilterOf(
   database: Queryable,
   { operatorCode, tariffCode, ...search }: OrderListSearch,
 ): Promise<OrderListFilter | null> {

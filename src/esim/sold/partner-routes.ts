@@ -6,6 +6,8 @@ import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import type { Clock } from '../../clock.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
+import { leaving } from '../../http/answer/leaving.ts'
+import { sendLong } from '../../http/answer/long-answer.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
@@ -14,16 +16,17 @@ import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
 import { banksOnly } from '../../partner/roles.ts'
 import { listSearchOf } from './list-search.ts'
+import { type OrderFileDeps, openOrderFile } from './order-file.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-query.ts'
 import type { OrderLookUp } from './order-look-up.ts'
-import { listOrders, type OrderListDeps, readOrderList, type ShownOrder } from './order-store.ts'
+import { listOrders, type ShownOrder } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import * as schemas from './partner-schemas.ts'
-import { partnerOrdersCsv, partnerOrderView, partnerTimelineOf } from './partner-views.ts'
+import { partnerOrderView, partnerTimelineOf } from './partner-views.ts'
 import { OrderPath } from './schemas.ts'
 
 export type PartnerOrderRoutesDeps = ReadDeps &
-  Pick<OrderListDeps, 'database'> & { clock: Clock; orderLookUp: OrderLookUp }
+  Pick<OrderFileDeps, 'database'> & { clock: Clock; orderLookUp: OrderLookUp }
 
 const createSendOrder = () => createSharedText(partnerOrderView)
 type SendOrder = ReturnType<typeof createSendOrder>
@@ -173,8 +176,10 @@ function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void 
     async (request, reply) => {
       const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
       const aside = await costlyReads.begin(request, reply)
-      const orders = readOrderList({ database: deps.database, aside }, search)
-      return reply.headers(downloadHeaders('orders.csv')).send(partnerOrdersCsv(orders))
+      reply.headers(downloadHeaders('orders.csv'))
+      const writeTo = await openOrderFile({ database: deps.database, aside }, search, leaving(reply))
+      sendLong(request, reply, { encoding: 'identity', writeTo })
+      return reply
     },
   )
 }

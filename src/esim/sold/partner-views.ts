@@ -1,11 +1,8 @@
 /** How banks' programs see orders in the Partner API (contract/partner-orders.md). */
-import { Readable } from 'node:stream'
 import { parseCallerName } from '../../access/caller.ts'
-import { csvCell } from '../../text/csv-cell.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
 import type { LookedUpOrder } from './order-look-up.ts'
-import type { ShownOrder } from './order-store.ts'
 
 const text = (instant: Date | null): string | null => instant && instantText(instant)
 
@@ -34,49 +31,8 @@ export function partnerOrderView(order: LookedUpOrder) {
   }
 }
 
-type PartnerOrder = ReturnType<typeof partnerOrderView>
-
 const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: LookedUpOrder): Date | null =>
   confirmedAt ?? cancelledAt ?? (status === 'expired' ? reservedUntil : null)
-
-const columns = [
-  'orderId',
-  'externalId',
-  'operatorCode',
-  'tariffCode',
-  'status',
-  'msisdn',
-  'reservedUntil',
-  'createdAt',
-  'confirmedAt',
-  'price',
-  'currency',
-  'endedAt',
-  'cancelledAt',
-  'deliveryMode',
-  'emailDelivery',
-  'paymentReference',
-] as const satisfies readonly (keyof PartnerOrder)[]
-const header = [...columns, 'statementId', 'statementNumber', 'statementDay']
-
-/** A CSV file for people, of any length, read as fast as the client takes it. */
-export function partnerOrdersCsv(orders: AsyncIterable<ShownOrder[]>): Readable {
-  return Readable.from(pieces(orders), { objectMode: false })
-}
-
-async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<string> {
-  yield lineOf(header.map(csvCell))
-  for await (const some of orders) yield some.map(partnerOrderView).map(lineOfOrder).join('')
-}
-
-function lineOfOrder(order: PartnerOrder): string {
-  const { statementId = null, number = null, day = null } = order.statement ?? {}
-  // Amounts are numbers, so that spreadsheets can add them up.
-  const cells = columns.map(column => (column === 'price' ? order.price : csvCell(order[column])))
-  return lineOf([...cells, csvCell(statementId), csvCell(number), csvCell(day)])
-}
-
-const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
 
 export const timelineEvents = [
   'reserved',

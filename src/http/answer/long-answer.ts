@@ -7,7 +7,7 @@ import { createEncoder, type Encoding } from './content-encoding.ts'
  * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection breaks
  * and the chunked body lacks its end, so that no client takes a part for the whole.
  *
- * @param body.writeTo writes everything, as fast as the client reads
+ * @param body.writeTo writes everything, as fast as the client reads; not called for HEAD
  */
 export function sendLong(
   request: FastifyRequest,
@@ -18,6 +18,7 @@ export function sendLong(
   const { raw } = reply
   // Close the connection afterwards, so that a shutdown does not wait for it.
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), connection: 'close' })
+  if (request.method === 'HEAD') return void raw.end()
   const taker = body.encoding === 'identity' ? raw : pipedTo(raw, createEncoder(body.encoding))
   body.writeTo(taker).then(
     () => void taker.end(),

@@ -1,6 +1,8 @@
 /** A bank's orders for its back office: list, look-up, timeline, file (contract/partner-orders.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { csvCellSql } from '../../../src/db/csv-cell-sql.ts'
+import { csvCell } from '../../../src/text/csv-cell.ts'
 import { advance, type Bank, openBank, range, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -369,5 +371,24 @@ suite('the file', () => {
       found,
     )
     assert.equal((await get('/orders.csv?sort=createdAt')).status, 400)
+  })
+
+  test('writes every text as `csvCell` does', async () => {
+    const starts = ['', '=', '+1', '-', '@a', '\uff1d1', '"', '"=', '""@', ' =', "'", 'ї', '$1']
+    const ends = ['', ';', ';=1', '\t+', '\r\n-2', '\n"@', 'a"b', ',', '\\', '\\1', '%', '…']
+    const texts = starts.flatMap(start => ends.map(end => start + end))
+    const sql = `select ${csvCellSql('t')} as cell from unnest($1::text[]) with ordinality as given (t, n) order by n`
+    const rows = await platform.platform.database.query<{ cell: string }>(sql, [texts])
+    assert.deepEqual(
+      rows.map(({ cell }) => cell),
+      texts.map(csvCell),
+    )
+  })
+
+  test('is of an externalId that looks like a place for a value', async () => {
+    const orderId = await reserve({ externalId: 'a$1b$2' })
+    const { status, text } = await get('/orders.csv?externalId=a%241b%242')
+    assert.deepEqual([status, text.split('\r\n').length], [200, 3])
+    assert.match(text, new RegExp(orderId))
   })
 })

@@ -2,19 +2,22 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
+import { createLogger } from '../../../src/log.ts'
 import { advance, type Bank, openBank, stopClock, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
 let platform: TestPlatform
 let alpha: Bank
 let beta: Bank
+const logged: string[] = []
 const directory = (statement: string) =>
   testDirectory.replace(
     'deliveryMode: local, operators: all',
     `deliveryMode: local, operators: all, statement: ${statement}`,
   )
 before(async () => {
-  platform = await startPlatform({ API_RATE_LIMIT: '0', RATE_LIMIT: '0' })
+  const logger = createLogger('warn', { write: line => void logged.push(line) })
+  platform = await startPlatform({ API_RATE_LIMIT: '0', RATE_LIMIT: '0' }, { logger })
   await platform.applyDirectory(directory('{ timeZone: Europe/Kyiv, commissionPercentage: 12.3456 }'))
   await platform.addStock('kyivstar', 'eu-10gb', 60)
   await platform.addStock('kyivstar', 'ua-5gb', 20)
@@ -198,6 +201,26 @@ suite('a day with sales', () => {
       'T,UAH,3,997.90,0,0.00,997.90,123.20,874.70',
       '',
     ])
+  })
+
+  test('is told of by HEAD, without a line in the log', async () => {
+    const { statementId, sha256 } = await ok('/statements/latest')
+    for (const path of [
+      `/partner/v1/statements/${statementId}.csv`,
+      '/partner/v1/statements.csv',
+      '/partner/v1/orders.csv',
+    ]) {
+      const requestId = `head-${path}`
+      const { status, text, headers } = await platform.call('HEAD', path, {
+        token: alpha.token,
+        headers: { 'x-request-id': requestId },
+      })
+      assert.deepEqual([status, text], [200, ''], path)
+      assert.match(headers.get('content-disposition') ?? '', /^attachment/)
+      if (path.includes(statementId)) assert.equal(headers.get('etag'), `"${sha256}"`)
+    }
+    await get('/statements/latest')
+    assert.deepEqual(logged, [])
   })
 
   test('is told to the bank and the platform, and in the bank’s audit log', async () => {

@@ -1,0 +1,35 @@
+/** Opens long reads whose bytes are passed on as they arrive. */
+import type { Writable } from 'node:stream'
+import { DomainError } from '../../errors.ts'
+import type { Database } from '../database.ts'
+import { copyAsText, type ReadLimits } from './copy-out.ts'
+
+/** Writes everything, as fast as it is taken. */
+export type WriteTo = (taker: Writable) => Promise<void>
+
+/** A read holds a snapshot of the database, so even a patient reader does not get for ever. */
+const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
+
+/**
+ * Reads the texts, or bytes, of all columns of all rows, one after the other. It resolves when the first bytes have arrived.
+ *
+ * @param text a query without parameters
+ * @param left aborts when the reader has left
+ * @throws DomainError 'unavailable' when the reader has left
+ */
+export function openCopy(database: Database, text: string, left: AbortSignal): Promise<WriteTo> {
+  const opened = Promise.withResolvers<WriteTo>()
+  database
+    .longRead(async client => {
+      left.throwIfAborted()
+      const read = copyAsText(client, text, limits)
+      left.addEventListener('abort', () => read.stop(new Error('The reader has left')))
+      await read.begun
+      opened.resolve(taker => read.writeTo(taker))
+      await read.ended
+    })
+    .catch(opened.reject)
+  return opened.promise.catch(error => {
+    throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+  })
+}

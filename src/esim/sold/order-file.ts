@@ -1,0 +1,84 @@
+/**
+ * A bank's orders as a CSV file of any length (contract/partner-orders.md, "The list"). The database writes the lines, and their
+ * bytes are passed on as they arrive: reading rows into objects took most of the time.
+ */
+import { csvCellSql } from '../../db/csv-cell-sql.ts'
+import type { Database, Queryable } from '../../db/database.ts'
+import { withLiterals } from '../../db/literals.ts'
+import { openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
+import { csvCell } from '../../text/csv-cell.ts'
+import { listQuery } from './order-list-query.ts'
+import { listFilterOf, type OrderListSearch } from './order-store.ts'
+
+export type OrderFileDeps = { database: Database; aside: Queryable }
+
+const quoted = (text: string): string => `'"' || ${text} || '"'`
+const instant = (column: string): string => quoted(`instant_text(${column})`)
+
+/** SQL for each cell, in the order of the file; null is an empty cell. The same values as `partnerOrderView`. */
+const cells = {
+  orderId: quoted('o.order_id'),
+  externalId: csvCellSql('o.external_id'),
+  operatorCode: csvCellSql('t.operator_code'),
+  tariffCode: csvCellSql('t.code'),
+  status: quoted('now.status'),
+  msisdn: `case when now.status in ('reserved', 'confirmed') and p.msisdn <> '' then ${csvCellSql('p.msisdn')} end`,
+  reservedUntil: `case when now.status in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
+  createdAt: instant('o.created_at'),
+  confirmedAt: 'times.confirmed',
+  // An amount is no text.
+  price: 'o.price',
+  currency: csvCellSql('o.currency'),
+  endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,
+  cancelledAt: 'times.cancelled',
+  deliveryMode: quoted('o.delivery_mode'),
+  // What broke off while it was sent may have arrived.
+  emailDelivery: quoted(`case o.mail when 'sending' then 'unknown' else o.mail end`),
+  paymentReference: csvCellSql('o.payment_reference'),
+  statementId: quoted('s.statement_id'),
+  statementNumber: 's.number',
+  statementDay: quoted('s.day'),
+}
+
+const header = `${Object.keys(cells).map(csvCell).join(',')}\r\n`
+const line = `concat(${Object.values(cells).join(`, ',', `)}, E'\\r\\n')`
+
+/**
+ * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids: the first lines are there at
+ * once, however many follow.
+ */
+const lines = `
+  select ${line} from ($2) found (order_id)
+  cross join lateral (select * from orders where order_id = found.order_id offset 0) o
+  cross join lateral (
+    select case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end as status offset 0) now
+  cross join lateral (
+    select ${instant('o.confirmed_at')} as confirmed, ${instant('o.cancelled_at')} as cancelled offset 0) times
+  cross join lateral (select msisdn from profiles where profile_id = o.profile_id offset 0) p
+  cross join lateral (
+    select t.code, m.code as operator_code from tariffs t join mobile_operators m using (mobile_operator_id)
+    where t.tariff_id = o.tariff_id offset 0) t
+  left join lateral (select statement_id from statement_lines where order_id = o.order_id offset 0) l on true
+  left join lateral (
+    select statement_id, number, day from statements where statement_id = l.statement_id offset 0) s on true
+  order by found.order_id desc`
+
+/**
+ * Opens the file: all orders that fit, newest first, as they are at one moment. It resolves when the first bytes have arrived.
+ *
+ * @param deps.database where it is read
+ * @param deps.aside where tariffs are looked up
+ * @param left aborts when the reader has left
+ * @throws DomainError 'unavailable' when the reader has left
+ */
+export async function openOrderFile(deps: OrderFileDeps, search: OrderListSearch, left: AbortSignal): Promise<WriteTo> {
+  const filter = await listFilterOf(deps.aside, search)
+  if (!filter) return async taker => void taker.write(header)
+  const { text, values } = listQuery(filter)
+  const query = withLiterals(lines, [search.now, { sql: withLiterals(text, values) }])
+  const writeLines = await openCopy(deps.database, query, left)
+  return taker => {
+    taker.write(header)
+    return writeLines(taker)
+  }
+}
