@@ -32,6 +32,30 @@ export function longTransaction<T>(
   })
 }
 
+/** Runs work in a transaction, which is committed when the work has ended. */
+export type Transact = <T>(work: (transaction: Queryable, client: pg.Client) => Promise<T>) => Promise<T>
+
+/**
+ * Runs several long transactions, one after the other, on one connection: opening one takes longer than a short transaction. A
+ * failed one ends the connection and `work`.
+ *
+ * @param begin the statements that begin each transaction
+ */
+export function longTransactions<T>(
+  database: Database,
+  begin: string,
+  work: (transact: Transact) => Promise<T>,
+): Promise<T> {
+  return database.dedicated(client =>
+    work(async inside => {
+      await client.query(begin)
+      const result = await inside(queryable(client), client)
+      await client.query('commit')
+      return result
+    }),
+  )
+}
+
 function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Queryable {
   const checked =
     <Values extends unknown[], Result>(run: (...values: Values) => Promise<Result>) =>

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { TariffTotal } from './read-store.ts'
-import { type CurrencyTotal, commissionOf, lineRecord, lineSource } from './record.ts'
+import { type CurrencyTotal, commissionOf, lineRecord, recordSource } from './record.ts'
 
 const closingLock = 7_365_031
 
@@ -76,6 +76,7 @@ export async function takeBank(transaction: Queryable, bankId: string, waits: bo
 export type NewStatement = {
   statementId: string
   bankId: string
+  bankCode: string
   number: number
   day: string
   timeZone: string
@@ -83,17 +84,30 @@ export type NewStatement = {
   to: Date
   closedAt: Date
   previousStatementId: string | null
+  /** In hex; null for the first statement. */
+  previousSha256: string | null
   commissionPercentage: string
 }
 
-/** Assigns the bank's open lines from before the end to a statement and numbers them by time. @returns how many */
+/**
+ * Begins the transaction of a closing. The planner guesses how many lines a bank has, and when it guessed too many it walked over the
+ * lines of all banks.
+ */
+export const beginClosing = `begin; ${['seqscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
+
+/**
+ * Assigns the bank's open lines from before the end to a statement and numbers them by time. Only a closing changes lines, and it has
+ * the bank's lock: they stay in their place until they are found again.
+ *
+ * @returns how many
+ */
 export function takeLines(transaction: Queryable, { statementId, bankId, to }: NewStatement): Promise<number> {
   return transaction.execute(
     `with taken as materialized (
-       select order_id, row_number() over (order by confirmed_at, order_id)::int as line from statement_lines
+       select ctid as place, row_number() over (order by confirmed_at, order_id)::int as line from statement_lines
        where bank_id = $2 and statement_id is null and confirmed_at < $3
      )
-     update statement_lines l set statement_id = $1, line = taken.line from taken where l.order_id = taken.order_id`,
+     update statement_lines l set statement_id = $1, line = taken.line from taken where l.ctid = taken.place`,
     [statementId, bankId, to],
   )
 }
@@ -139,30 +153,28 @@ export async function sumLines(transaction: Queryable, statement: NewStatement):
 
 const linesInPiece = 2_000
 
-/** Writes the file in pieces: piece 0 is the header, then come the lines, and last the trailer. @returns its SHA-256 */
+/** Writes the file in pieces: piece 0 is the header, then come the lines, and last the trailer. @param lines how many there are */
 export async function writeFile(
   transaction: Queryable,
   { statementId, from, commissionPercentage }: NewStatement,
+  lines: number,
   { header, trailer }: { header: string; trailer: string },
-): Promise<Buffer> {
-  const insert = 'insert into statement_files (statement_id, piece, bytes)'
-  const [last] = await transaction.query<{ piece: number }>(
-    `with written as (
-       ${insert}
-       select $1, 1 + (l.line - 1) / ${linesInPiece}, convert_to(string_agg(${lineRecord}, '' order by l.line), 'UTF8')
-       from ${lineSource('(select $2::timestamptz as from_at, $3::numeric as commission_percentage)')}
-       where l.statement_id = $1 group by 2 returning piece
-     )
-     select coalesce(max(piece), 0) as piece from written`,
-    [statementId, from, commissionPercentage],
+): Promise<void> {
+  await transaction.execute(
+    `insert into statement_files (statement_id, piece, bytes)
+     select $1::uuid, 1 + (l.line - 1) / ${linesInPiece}, convert_to(string_agg(${lineRecord}, '' order by l.line), 'UTF8')
+     from ${recordSource('(select $2::timestamptz as from_at, $3::numeric as commission_percentage)')}
+     where l.statement_id = $1 group by 2
+     union all values ($1, 0, $4::bytea), ($1, $5::int, $6::bytea)`,
+    [
+      statementId,
+      from,
+      commissionPercentage,
+      Buffer.from(header),
+      Math.ceil(lines / linesInPiece) + 1,
+      Buffer.from(trailer),
+    ],
   )
-  await transaction.execute(`${insert} values ($1, 0, $2), ($1, $3, $4)`, [
-    statementId,
-    Buffer.from(header),
-    (last?.piece ?? 0) + 1,
-    Buffer.from(trailer),
-  ])
-  return hashFile(transaction, statementId)
 }
 
 /** Some 2 MB at most. */

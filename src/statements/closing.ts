@@ -3,13 +3,15 @@
  * process that dies leaves a whole statement or nothing.
  */
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import { clockOrigin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { longTransaction } from '../db/long-transaction.ts'
+import { longTransactions, type Transact } from '../db/long-transaction.ts'
 import { tellEvents } from '../events/event-writing.ts'
 import * as store from './closing-store.ts'
+import { hashStored } from './file-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
 import { headerRecord, trailerRecords } from './record.ts'
 import { beginningWith, dueSpan, nextSpan, type Standing, type StatementSpan } from './spans.ts'
@@ -48,56 +50,62 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   // Lines come first: one may be a bank's first sale, or belong to the day that is being closed.
   await makeAllLines(database, linesWithinMs)
   const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
-  const endAtMs = performance.now() + runMs
-  for (const bank of due) {
-    while (await isDue(deps, bank.bankId)) {
-      if (!(await closeNext(deps, bank.bankId, waits))) break
-      if (performance.now() > endAtMs) return true
-    }
-  }
-  return false
-}
-
-/** Checked before a closing opens a connection. */
-async function isDue({ database, clock }: ClosingDeps, bankId: string): Promise<boolean> {
-  const bank = await store.findBankState(database, bankId)
-  return bank !== null && dueOf(bank, clock.now()) !== null
-}
-
-/** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
-export function closeNext(deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> {
-  return longTransaction(deps.database, async (_client, transaction) => {
-    if (!(await store.takeBank(transaction, bankId, waits))) return false
-    // A separate query after the lock, so that it sees what another process has just closed.
-    const bank = await store.findBankState(transaction, bankId)
-    const now = deps.clock.now()
-    const span = bank && dueOf(bank, now)
-    if (!bank || !span) return false
-    await close(transaction, bank, span, now)
-    return true
-  }).then(isClosed => {
-    if (isClosed) deps.observe?.statementClosed()
-    return isClosed
+  if (due.length === 0) return false
+  return longTransactions(database, store.beginClosing, async transact => {
+    const endAtMs = performance.now() + runMs
+    for (const { bankId } of due)
+      while (await closeIn(transact, deps, { bankId, waits })) if (performance.now() > endAtMs) return true
+    return false
   })
 }
 
-async function close(transaction: Queryable, bank: store.BankState, span: StatementSpan, now: Date): Promise<void> {
+/** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
+export const closeNext = (deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> =>
+  longTransactions(deps.database, store.beginClosing, transact => closeIn(transact, deps, { bankId, waits }))
+
+async function closeIn(
+  transact: Transact,
+  { clock, observe }: ClosingDeps,
+  { bankId, waits }: { bankId: string; waits: boolean },
+): Promise<boolean> {
+  const isClosed = await transact(async (transaction, client) => {
+    if (!(await store.takeBank(transaction, bankId, waits))) return false
+    // A separate query after the lock, so that it sees what another process has just closed.
+    const bank = await store.findBankState(transaction, bankId)
+    const now = clock.now()
+    const span = bank && dueOf(bank, now)
+    if (!bank || !span) return false
+    await close(transaction, client, newStatement(bank, span, now))
+    return true
+  })
+  if (isClosed) observe?.statementClosed()
+  return isClosed
+}
+
+function newStatement(bank: store.BankState, span: StatementSpan, now: Date): store.NewStatement {
   const { last, bankId, bankCode, timeZone, commissionPercentage } = bank
-  const statement: store.NewStatement = {
+  return {
     statementId: randomUUID(),
     bankId,
+    bankCode,
     number: (last?.number ?? 0) + 1,
     ...span,
     timeZone,
     closedAt: now,
     previousStatementId: last?.statementId ?? null,
+    previousSha256: last?.sha256 ?? null,
     commissionPercentage,
   }
+}
+
+async function close(transaction: Queryable, client: pg.Client, statement: store.NewStatement): Promise<void> {
   await store.takeLines(transaction, statement)
   const sums = await store.sumLines(transaction, statement)
-  const previousSha256 = last?.sha256 ?? null
-  const header = headerRecord({ ...statement, bankCode, previousSha256 })
-  const sha256 = await store.writeFile(transaction, statement, { header, trailer: trailerRecords(sums.totals) })
+  await store.writeFile(transaction, statement, sums.lines, {
+    header: headerRecord(statement),
+    trailer: trailerRecords(sums.totals),
+  })
+  const sha256 = await hashStored(client, statement.statementId)
   await store.insertStatement(transaction, statement, { ...sums, sha256 })
   await tellOf(transaction, statement, sums, sha256)
 }

