@@ -21,6 +21,15 @@ export type Attempts = {
   waitSeconds: number
 }
 
+/** Whether a person got in from this address lately. @param address as `addressUnit` gives it */
+export async function isKnownAddress(database: Queryable, userId: string, address: string): Promise<boolean> {
+  const known = await database.query(
+    `select from login_addresses where user_id = $1 and address = $2 and last_at > now() - interval '${knownDays} days'`,
+    [userId, address],
+  )
+  return known.length > 0
+}
+
 /** How attempts with this login stand. @param address as `addressUnit` gives it */
 export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
   type Row = Omit<Attempts, 'holder'> & AccountRow & { userId: string | null }

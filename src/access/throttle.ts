@@ -79,10 +79,14 @@ function refuseFor(waitMs: number): never {
   })
 }
 
-const wrongCodesAllowed = 10
-const wrongCodesSeconds = 15 * 60
+const fromOneAddress = { allowed: 10, seconds: 15 * 60 }
+/** A botnet has many addresses. With this many guesses a day, a code of six digits is found within years. */
+const fromAnywhere = { allowed: 100, seconds: 24 * 3_600 }
 
-/** Slows down guesses of a second factor: 10 wrong codes of a person from one address within 15 min close both for 15 min. */
+/**
+ * Slows down guesses of a second factor: 10 wrong codes of a person from one address within 15 min close both for 15 min, and 100 from
+ * anywhere within a day close the person to addresses where they did not get in lately.
+ */
 export type WrongCodes = {
   /**
    * Carries out an attempt. It counts as wrong from its beginning until it was right, so that many at once learn no more than one after
@@ -94,26 +98,49 @@ export type WrongCodes = {
   guard<Result>(address: string, userId: string, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** @param create as for `createAddressLimit` */
-export function createWrongCodes(create: (points: number, seconds: number) => RateLimiterAbstract): WrongCodes {
-  const counter = create(wrongCodesAllowed, wrongCodesSeconds)
+type CreateCounter = (name: 'address' | 'person', points: number, seconds: number) => RateLimiterAbstract
+
+/**
+ * @param create makes a counter that all processes share
+ * @param isKnown whether the person got in from this address (as `addressUnit` gives it) lately: nobody else can close it
+ */
+export function createWrongCodes(
+  create: CreateCounter,
+  isKnown: (userId: string, address: string) => Promise<boolean>,
+): WrongCodes {
+  const byAddress = create('address', fromOneAddress.allowed, fromOneAddress.seconds)
+  const byPerson = create('person', fromAnywhere.allowed, fromAnywhere.seconds)
+
+  /** Counts an attempt. @returns how many the address has made @throws DomainError 'too-many' */
+  const begin = async (address: string, userId: string): Promise<number> => {
+    const ofAddress = await byAddress.penalty(`${address}|${userId}`, 1)
+    if (ofAddress.consumedPoints > fromOneAddress.allowed) refuseCodes(ofAddress.msBeforeNext)
+    const ofPerson = await byPerson.penalty(userId, 1)
+    if (ofPerson.consumedPoints > fromAnywhere.allowed && !(await isKnown(userId, address)))
+      refuseCodes(ofPerson.msBeforeNext)
+    return ofAddress.consumedPoints
+  }
+
   return {
-    async guard(address, userId, attempt) {
-      const key = `${addressUnit(address)}|${userId}`
-      const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
-      if (consumedPoints > wrongCodesAllowed)
-        throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', {
-          retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-        })
+    async guard(given, userId, attempt) {
+      const address = addressUnit(given)
+      const key = `${address}|${userId}`
+      const count = await begin(address, userId)
       let isWrong = false
       try {
         const result = await attempt()
         isWrong = result === null || result === false
         return result
       } finally {
-        if (!isWrong) await counter.reward(key, 1)
-        else if (consumedPoints === wrongCodesAllowed) await counter.block(key, wrongCodesSeconds)
+        if (!isWrong) await Promise.all([byAddress.reward(key, 1), byPerson.reward(userId, 1)])
+        else if (count === fromOneAddress.allowed) await byAddress.block(key, fromOneAddress.seconds)
       }
     },
   }
+}
+
+function refuseCodes(waitMs: number): never {
+  throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  })
 }

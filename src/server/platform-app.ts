@@ -1,5 +1,6 @@
 /** What the HTTP app gets from the parts of a platform. */
 import { fileURLToPath } from 'node:url'
+import { isKnownAddress } from '../access/login-store.ts'
 import { createLogins, type LoginFailure } from '../access/logins.ts'
 import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
@@ -28,7 +29,10 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
   const factors = {
     database: pools.access,
     factorKeys: access.factorKeys,
-    wrongCodes: createWrongCodes((...limit) => counter('wrong-codes', ...limit)),
+    wrongCodes: createWrongCodes(
+      (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
+      (userId, address) => isKnownAddress(pools.access, userId, address),
+    ),
     tellOfRecovery: (transaction: Queryable, userId: string) =>
       outside.mails.tell(transaction, userId, login => ({
         kind: 'recovery-code-used',

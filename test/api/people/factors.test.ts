@@ -139,6 +139,31 @@ suite('an authenticator app', () => {
     assert.equal((await verify({ challenge: fresh.body.challenge, method: 'totp', code }, elsewhere)).status, 200)
   })
 
+  test('guesses from many addresses: after 100 in a day only where the person got in before', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = await setUpTotp(person)
+    for (let stranger = 0; stranger < 10; stranger++) {
+      const there = at(newAddress())
+      const challenges = await Promise.all([openSession(person, there), openSession(person, there)])
+      const guesses = challenges.flatMap(({ body }) =>
+        Array(5).fill({ challenge: body.challenge, method: 'totp', code: '000000' }),
+      )
+      const answers = await Promise.all(guesses.map(guess => verify(guess, there)))
+      assert.ok(
+        answers.every(({ status }) => status === 401),
+        answers.map(({ status }) => status).join(' '),
+      )
+    }
+    const there = at(newAddress())
+    const code = codeOf(secret)
+    const { challenge } = (await openSession(person, there)).body
+    const closed = await verify({ challenge, method: 'totp', code }, there)
+    assert.deepEqual([closed.status, closed.body.code], [429, 'too-many'])
+    assert.ok(Number(closed.headers.get('retry-after')) > 80_000)
+    const home = await openSession(person, {})
+    assert.equal((await verify({ challenge: home.body.challenge, method: 'totp', code }, {})).status, 200)
+  })
+
   test('a manager takes a lost one away; the sessions end', async () => {
     const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
     const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
