@@ -63,6 +63,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await page.getByRole('button', { name: 'Secret replaced' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(clientId).waitFor()
+  await dialog.getByRole('button', { name: `Copy: ${clientId}` }).waitFor()
   await dialog.getByRole('row').filter({ hasText: 'Fingerprint of the secret' }).waitFor()
   await dialog.getByRole('row').filter({ hasText: 'Old secret works until' }).getByText('none').waitFor()
   await assertAccessible(visitor)

@@ -101,6 +101,47 @@ test('a change that needs a fresh factor asks for the password first; policy and
   errors.splice(0)
 })
 
+test('a wrong network is named at its field', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  await logIn(await addAccount(platform, { bank: 'beta' }, 'ADMIN'), '/account/security')
+  const people = page.getByRole('textbox', { name: 'Networks that people may log in from' })
+  await people.fill('127.0.0.0/8\n10.0.0.999')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('10.0.0.999: A network like 192.0.2.0/24, or one address').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  assert.equal(await people.getAttribute('aria-invalid'), 'true')
+  await assertAccessible(visitor)
+  await people.fill('192.0.2.0/24')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('is in none of these networks: you would lose access').waitFor()
+  errors.splice(0)
+})
+
+test('a disabled person is erased, and the login is free', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const manager = await addAccount(platform, { bank: 'beta' }, 'ADMIN')
+  const leaver = await addAccount(platform, { bank: 'beta' }, 'VIEWER')
+  await logIn(manager, '/account/people')
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: `Actions for ${leaver.login}`, exact: true }).click()
+    await page.getByRole('menuitem', { name, exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  }
+  await act('Disable')
+  await page.getByRole('row').filter({ hasText: leaver.login }).getByText('Disabled').waitFor()
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  await act('Erase')
+  await page.getByRole('dialog').locator('input[autocomplete=current-password]').fill(manager.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText(leaver.login, { exact: true }).waitFor({ state: 'detached' })
+  await assertAccessible(visitor)
+  errors.splice(0)
+})
+
 test('the platform’s admin chooses whose people and credentials', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -1,8 +1,10 @@
-import { Badge, Code, Stack, Table, Text } from '@mantine/core'
+import { ActionIcon, Badge, Code, CopyButton, Group, Stack, Table, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { uiTexts } from '../../ui/texts.ts'
 import { none } from '../../ui/values.tsx'
 import { actionTexts, objectText } from './action-texts.ts'
 import type { KnownNames } from './names.ts'
@@ -46,7 +48,30 @@ function useFacts(entry: Entry, known: KnownNames) {
   ]
 }
 
-const id = (text: string | null): ReactNode => text && <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
+const id = (text: string | null): ReactNode => text && <Id text={text} />
+
+/** In full, for a search elsewhere. */
+function Id({ text }: { text: string }) {
+  const texts = useTexts(uiTexts)
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <ActionIcon
+            size="sm"
+            variant="subtle"
+            color="gray"
+            onClick={copy}
+            aria-label={`${copied ? texts.copied : texts.copy}: ${text}`}
+          >
+            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          </ActionIcon>
+        )}
+      </CopyButton>
+    </Group>
+  )
+}
 
 /** The kind and name of an object. Without a name, enough of the id to distinguish it from others. */
 export function ObjectName({ object: { type, id }, known }: { object: Entry['object']; known: KnownNames }) {

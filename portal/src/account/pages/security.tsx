@@ -3,11 +3,13 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
 import { AccountChoice, useChosenAccount } from '../components/account-choice.tsx'
 import { type Named, type Policy, policyQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
@@ -34,6 +36,25 @@ export function SecurityPage() {
   )
 }
 
+const fields = ['mfa', 'sessionMinutes', 'addresses.people', 'addresses.systems', 'force'] as const
+
+type Networks = { people: string[]; systems: string[] }
+const networksOf = ({ people, systems }: { people: string; systems: string }): Networks => ({
+  people: linesOf(people),
+  systems: linesOf(systems),
+})
+
+/** Faults name a network by its place in the list; people look for what they have typed. */
+function withNetworks(error: unknown, networks: Networks): unknown {
+  if (!isApiError(error)) return error
+  const named = (field: string) =>
+    field.replace(/^addresses\.(people|systems)\.(\d+)$/, (path, kind: keyof Networks, place) => {
+      const network = networks[kind][Number(place)]
+      return network === undefined ? path : `addresses.${kind}.${network}`
+    })
+  return error.with({ faults: error.faults.map(fault => ({ ...fault, field: named(fault.field) })) })
+}
+
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
 
 function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
@@ -45,27 +66,27 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
     initialValues: {
       mfa: policy.mfa,
       sessionMinutes: policy.sessionMinutes as number | string,
-      people: policy.addresses.people.join('\n'),
-      systems: policy.addresses.systems.join('\n'),
+      addresses: { people: policy.addresses.people.join('\n'), systems: policy.addresses.systems.join('\n') },
       force: false,
     },
   })
+  const { place, rest } = useFaults(form, fields)
   const save = useMutation({
-    mutationFn: ({ mfa, sessionMinutes, people, systems, force }: typeof form.values) => {
-      const addresses = { people: linesOf(people), systems: linesOf(systems) }
-      const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses, force }
+    mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
+      const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses: networksOf(addresses), force }
       return fresh(() => answer(api.PUT('/portal/security-policy', { params: { query: named }, body })))
     },
     onSuccess() {
       void changed()
       notify.done(texts.saved)
     },
+    onError: (error, { addresses }) => place(withNetworks(error, networksOf(addresses))),
   })
   return (
     <Card>
       <form noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
         <Stack maw={560}>
-          {save.error && <Failure error={save.error} />}
+          {rest !== null && <Failure error={rest} />}
           <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
             <Stack gap="xs" mt="xs">
               {(['off', 'optional', 'required'] as const).map(value => (
@@ -85,16 +106,16 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
             description={texts.networksHint}
             autosize
             minRows={2}
-            {...form.getInputProps('people')}
+            {...form.getInputProps('addresses.people')}
           />
           <Textarea
             label={texts.systems}
             description={texts.networksHint}
             autosize
             minRows={2}
-            {...form.getInputProps('systems')}
+            {...form.getInputProps('addresses.systems')}
           />
-          {form.values.people.trim() !== '' && (
+          {form.values.addresses.people.trim() !== '' && (
             <Checkbox label={texts.force} {...form.getInputProps('force', { type: 'checkbox' })} />
           )}
           <Group>
