@@ -1,37 +1,93 @@
 /**
- * Numbering and chaining entries of the audit log, compared with one `insert ... select` of the same entries into a
- * similar table.
+ * The audit log: chaining entries against one `insert ... select` of them, what it costs a bank's confirms, and `verify` against
+ * `sha256sum`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chainEntries } from '../../src/audit-log/chain-store.ts'
-import { readLines } from '../../src/audit-log/lines-store.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import type { Bench, Case } from '../bench.ts'
+import { writeChain } from '../audit-chain.ts'
+import { type Bench, type Case, using } from '../bench.ts'
+import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
+import { confirmFor, createCampaigns } from './bank-confirm.ts'
 
 const name = 'bench_audit_log'
 const accounts = 50
 const leastRatio = 0.4
 const leastRate = 2_000
 const mostVerifyRatio = 4
+const leastConfirms = 0.9
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
 
+const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
+  chaining: withDatabase,
+  confirms: async bench => [await confirming(bench)],
+  verify: async bench => [await verifying(bench)],
+}
+
+/** `--parts chaining,confirms,verify` chooses some. */
 export const auditLogCase: Case = {
   name: 'audit-log',
   async run(bench) {
-    await bench.server.create(name, (await bench.world()).template)
-    const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
-    try {
-      return [...(await chaining(bench, database)), await verifying(bench, database)]
-    } finally {
-      await database.close()
-    }
+    const figures: Figure[] = []
+    for (const [name, measure] of Object.entries(parts))
+      if (bench.parts.length === 0 || bench.parts.includes(name)) figures.push(...(await measure(bench)))
+    return figures
   },
+}
+
+async function withDatabase(bench: Bench): Promise<Figure[]> {
+  await bench.server.create(name, (await bench.world()).template)
+  const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
+  try {
+    return await chaining(bench, database)
+  } finally {
+    await database.close()
+  }
+}
+
+/** A bank's confirms over HTTP with the log, against a platform that is the same but tells it nothing. */
+async function confirming(bench: Bench): Promise<Figure> {
+  const without = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../without-audit-log.ts', import.meta.url))}` }
+  const { ours, limit, ratio } = await using(serveCampaigns(bench, `${name}_with`), one =>
+    using(serveCampaigns(bench, `${name}_without`, without), async other => {
+      const confirms = (platform: CampaignPlatform, database: string) => {
+        const campaigns = createCampaigns(bench, platform, database)
+        return (seconds: number) => confirmFor(seconds, { bench, platform, campaigns })
+      }
+      const [withLog, withoutLog] = [confirms(one, `${name}_with`), confirms(other, `${name}_without`)]
+      await withLog(2)
+      await withoutLog(2)
+      await requireEntries(one, true)
+      await requireEntries(other, false)
+      return compare(
+        bench.rounds,
+        () => withLog(bench.seconds),
+        () => withoutLog(bench.seconds),
+      )
+    }),
+  )
+  return {
+    name: 'a bank confirms campaigns over HTTP, with the audit log against without',
+    ours: `${Math.round(ours)}/s`,
+    limit: `${Math.round(limit)}/s`,
+    ratio,
+    target: `>= ${leastConfirms}`,
+    pass: ratio >= leastConfirms,
+  }
+}
+
+/** Else both sides would be one and the same. */
+async function requireEntries({ database }: CampaignPlatform, areExpected: boolean): Promise<void> {
+  const [row] = await database.query<{ found: boolean }>(
+    `select exists (select from outbox where kind = 'audit' and data ->> 'action' = 'campaign.confirm') as found`,
+  )
+  if (row?.found !== areExpected) throw new Error(`entries of confirms: ${row?.found}, not ${areExpected}`)
 }
 
 async function chaining(bench: Bench, database: Database): Promise<Figure[]> {
@@ -69,16 +125,19 @@ async function chaining(bench: Bench, database: Database): Promise<Figure[]> {
 }
 
 /** The command that verifies a file of the log, compared with the system's checksum of the same bytes. */
-async function verifying(bench: Bench, database: Database): Promise<Figure> {
+async function verifying(bench: Bench): Promise<Figure> {
   const file = join(bench.folder, 'audit-log.jsonl')
-  const entries = await writeLog(database, file)
+  const entries = bench.quick ? 1_000_000 : 10_000_000
+  const bytes = await writeChain(file, entries)
+  bench.tell(`${entries} entries, ${Math.round(bytes / 1e6)} MB`)
   const start = await secondsOf(program, ['--version'])
   const { ours, limit, ratio } = await compare(
-    bench.rounds,
+    1,
     // For a log of years, the start of the process does not matter.
     async () => (await secondsOf(program, ['audit-log', 'verify', '--file', file])) - start,
     () => secondsOf('sha256sum', [file]),
   )
+  await rm(file)
   return {
     name: `audit-log verify of ${entries.toLocaleString('en')} entries, against sha256sum`,
     ours: `${ours.toFixed(2)} s`,
@@ -87,23 +146,6 @@ async function verifying(bench: Bench, database: Database): Promise<Figure> {
     target: `<= ${mostVerifyRatio}`,
     pass: ratio <= mostVerifyRatio,
   }
-}
-
-async function writeLog(database: Database, file: string): Promise<number> {
-  const out = await open(file, 'w')
-  let entries = 0
-  try {
-    for await (const lines of readLines(database, null, { from: null, until: null })) {
-      const text = lines.map(({ seq, entry, accountHash, hash }) =>
-        JSON.stringify({ seq, entry, accountHash: accountHash.toString('hex'), hash: hash.toString('hex') }),
-      )
-      await out.write(`${text.join('\n')}\n`)
-      entries += lines.length
-    }
-  } finally {
-    await out.close()
-  }
-  return entries
 }
 
 /** How long a program runs; it must succeed. */

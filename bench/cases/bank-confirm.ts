@@ -21,17 +21,10 @@ export const bankConfirmCase: Case = {
 }
 
 async function measure(bench: Bench, platform: CampaignPlatform) {
-  const campaigns = createCampaigns(bench, platform)
+  const campaigns = createCampaigns(bench, platform, database)
   const [recorded] = await campaigns.add(1)
   const script = await record(platform, recorded ?? 0)
-  const ours = async (seconds: number): Promise<number> => {
-    const [first = 0] = await campaigns.add(bench.quick ? 5_000 : 10_000)
-    const load = { kind: 'participate' as const, first }
-    const token = platform.bankTokens[0] ?? null
-    const result = await runLoad({ ports: [platform.port], token, connections: clients, seconds, load })
-    requireExpected(result)
-    return (result.answered.participate?.count ?? 0) / result.seconds
-  }
+  const ours = (seconds: number) => confirmFor(seconds, { bench, platform, campaigns })
   const limit = async (seconds: number): Promise<number> => {
     const [first = 0] = await campaigns.add(clients * (bench.quick ? 100 : 200))
     const { server, folder } = bench
@@ -57,8 +50,22 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   ]
 }
 
+/** A bank confirms campaigns over HTTP for some seconds. @returns how many a second */
+export async function confirmFor(
+  seconds: number,
+  at: { bench: Bench; platform: CampaignPlatform; campaigns: ReturnType<typeof createCampaigns> },
+): Promise<number> {
+  const { bench, platform, campaigns } = at
+  const [first = 0] = await campaigns.add(bench.quick ? 5_000 : 10_000)
+  const load = { kind: 'participate' as const, first }
+  const token = platform.bankTokens[0] ?? null
+  const result = await runLoad({ ports: [platform.port], token, connections: clients, seconds, load })
+  requireExpected(result)
+  return (result.answered.participate?.count ?? 0) / result.seconds
+}
+
 /** Copies of a campaign with numbered ids: one bank has to decide, and another is still undecided. */
-function createCampaigns(bench: Bench, platform: CampaignPlatform) {
+export function createCampaigns(bench: Bench, platform: CampaignPlatform, database: string) {
   let next = 1
   const made = createCampaign(platform, {
     dateFrom: new Date(Date.now() + dayMs),
