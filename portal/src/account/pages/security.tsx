@@ -9,7 +9,7 @@ import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
+import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { AccountChoice, useChosenAccount } from '../components/account-choice.tsx'
 import { type Named, type Policy, policyQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
@@ -44,7 +44,7 @@ const networksOf = ({ people, systems }: { people: string; systems: string }): N
   systems: linesOf(systems),
 })
 
-/** Faults name a network by its place in the list; people look for what they have typed. */
+/** Errors name a network by its place in the list; people look for what they have typed. */
 function withNetworks(error: unknown, networks: Networks): unknown {
   if (!isApiError(error)) return error
   const named = (field: string) =>
@@ -52,7 +52,7 @@ function withNetworks(error: unknown, networks: Networks): unknown {
       const network = networks[kind][Number(place)]
       return network === undefined ? path : `addresses.${kind}.${network}`
     })
-  return error.with({ faults: error.faults.map(fault => ({ ...fault, field: named(fault.field) })) })
+  return error.with({ fieldErrors: error.fieldErrors.map(one => ({ ...one, field: named(one.field) })) })
 }
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
@@ -70,7 +70,7 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
       force: false,
     },
   })
-  const { place, rest } = useFaults(form, fields)
+  const { place, rest } = useFieldErrors(form, fields)
   const save = useMutation({
     mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
       const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses: networksOf(addresses), force }
