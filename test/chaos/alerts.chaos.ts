@@ -3,51 +3,22 @@
  * and the alert must end with the problem.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { eventually } from '../support/patroni.ts'
 import { sharedSettings, startProcess } from '../support/process.ts'
+import { startPrometheus } from '../support/prometheus.ts'
 import { requireProgram } from '../support/require-program.ts'
 import { openShop } from '../support/world.ts'
 
 const rules = fileURLToPath(new URL('../../deploy/monitoring/alerts.yml', import.meta.url))
 /** Each alert fires within its own time and one minute. */
 const graceMs = 60_000
-
-async function startPrometheus(t: TestContext, target: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'perkline-prometheus-'))
-  const port = await freePort()
-  const config = {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
-    rule_files: [rules],
-    scrape_configs: [
-      { job_name: 'perkline', honor_labels: true, static_configs: [{ targets: [`127.0.0.1:${target}`] }] },
-    ],
-  }
-  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config))
-  const options = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`]
-  const child = spawn('prometheus', [...options, `--web.listen-address=127.0.0.1:${port}`], { stdio: 'ignore' })
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    await rm(folder, { recursive: true, force: true })
-  })
-  const firing = async (): Promise<string[]> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null)
-    if (!answer?.ok) return []
-    const { data } = (await answer.json()) as { data: { alerts: { state: string; labels: Record<string, string> }[] } }
-    const found = data.alerts.filter(({ state, labels }) => state === 'firing' && labels.severity === 'page')
-    return [...new Set(found.map(({ labels }) => labels.alertname ?? ''))].sort()
-  }
-  return { firing }
-}
 
 test('no stock, books that are broken, a process that ends: that page and no other fires, and resolves', async t => {
   if (!requireProgram(t, 'prometheus')) return
@@ -65,7 +36,11 @@ test('no stock, books that are broken, a process that ends: that page and no oth
   const onSale = (tariff: string, isOn: boolean) =>
     database.database.execute('update tariffs set on_sale = $2 where code = $1', [tariff, isOn])
   for (const tariff of ['ua-5gb', 'empty', 'world']) await onSale(tariff, false)
-  const { firing } = await startPrometheus(t, metricsPort)
+  const prometheus = await startPrometheus(t, { rules, targets: [metricsPort] })
+  const firing = async () => {
+    const pages = (await prometheus.firing())?.filter(({ severity }) => severity === 'page') ?? []
+    return [...new Set(pages.map(({ name }) => name))].sort()
+  }
   const expectPages = (what: string, names: string[], withinMs: number) =>
     eventually(what, async () => String(await firing()) === String(names), withinMs)
 

@@ -3,12 +3,10 @@
  * before is taken from the project's own history; where that is not at hand (a shallow checkout) there is nothing to upgrade from.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { campaignDirectory, ids } from '../support/campaigns.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -16,33 +14,13 @@ import { bankAt, until } from '../support/esim.ts'
 import { freePort } from '../support/free-port.ts'
 import { startHaproxy } from '../support/haproxy.ts'
 import { callAt, type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
+import { liveSettings, unpackPrevious } from '../support/release-before.ts'
 import { requireProgram } from '../support/require-program.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
 
-const checkout = fileURLToPath(new URL('../..', import.meta.url))
-/** Version 0.2.0. */
-const previous = '23c8b70'
-/** In live mode a process that stops gives notice, and the balancer sees it in time. */
-const live = {
-  ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
-  ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
-}
 const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-
-/** The program of the release before, with the packages of this one. @returns null where the history does not reach so far */
-function unpackPrevious(): string | null {
-  const root = join(folder, 'previous')
-  try {
-    execFileSync('git', ['cat-file', '-e', `${previous}^{commit}`], { cwd: checkout, stdio: 'ignore' })
-  } catch {
-    return null
-  }
-  execFileSync('sh', ['-c', `mkdir "$1" && git archive ${previous} | tar -x -C "$1"`, 'sh', root], { cwd: checkout })
-  symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'))
-  return root
-}
 
 type Campaigners = { merchant: string; bank: string }
 
@@ -83,11 +61,11 @@ async function runCampaign(platform: PerklineProcess, { merchant, bank }: Campai
 
 test('the version before serves on; the new one joins, takes over and is taken back: no request fails and the books agree', async t => {
   if (!requireProgram(t, 'haproxy')) return
-  const root = unpackPrevious()
+  const root = unpackPrevious(folder)
   if (!root) return t.skip('the history does not reach back to the release before')
   const database = await createTestDatabase({ migrated: false })
   const ports = [await freePort(), await freePort()]
-  const settings: Settings = { ...sharedSettings(database.url, folder), ...live }
+  const settings: Settings = { ...sharedSettings(database.url, folder), ...liveSettings }
   const at = (port: number | undefined): Settings => ({ ...settings, PORT: String(port) })
   const startOld = () => startProcess(at(ports[0]), undefined, ['serve'], root)
   const startNew = () => startProcess(at(ports[1]))

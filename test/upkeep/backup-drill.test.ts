@@ -20,7 +20,7 @@ import { openShop } from '../support/world.ts'
 const run = promisify(execFile)
 const drill = fileURLToPath(new URL('../../deploy/postgres/backup-drill', import.meta.url))
 
-test('a backup is restored beside the database, proved and removed; one that another key sealed fails and tells nothing', async t => {
+test('a backup is restored, proved and removed; with another key, a changed byte or a missing log it fails and says why', async t => {
   if (!existsSync(join(binaries, 'pg_basebackup'))) {
     assert.ok(!process.env.REQUIRE_ALL_TESTS, `there is no PostgreSQL in ${binaries}`)
     return t.skip(`there is no PostgreSQL in ${binaries}`)
@@ -58,9 +58,6 @@ test('a backup is restored beside the database, proved and removed; one that ano
     await platform.stop()
 
     const restore = join(folder, 'restore')
-    writeFileSync(restore, `#!/bin/sh\nexec ${binaries}/pg_basebackup ${at.join(' ')} -c fast -X stream -D "$1"\n`, {
-      mode: 0o755,
-    })
     const result = join(scratch, 'perkline_backup.prom')
     const env = (masterKey: string) => ({
       PATH: process.env.PATH ?? '',
@@ -72,19 +69,45 @@ test('a backup is restored beside the database, proved and removed; one that ano
     })
     const drillWith = async (masterKey: string) =>
       run(...asPostgres(drill, []), { cwd: folder, env: { ...env(masterKey), DRILL_PORT: String(await freePort()) } })
+    /** What is done to the restored folder, $1, before the server starts on it. */
+    const restoreAnd = (damage: string) =>
+      writeFileSync(
+        restore,
+        `#!/bin/sh\nset -e\n${binaries}/pg_basebackup ${at.join(' ')} -c fast -X stream -D "$1"\n${damage}\n`,
+        { mode: 0o755 },
+      )
+    const expectRefused = async (reason: RegExp, masterKey = settings.MASTER_KEY ?? '') => {
+      rmSync(result, { force: true })
+      const refused = drillWith(masterKey)
+      await assert.rejects(
+        refused,
+        ({ code, stdout, stderr }) => code === 1 && reason.test(stdout + stderr),
+        String(reason),
+      )
+      assert.ok(!existsSync(result), 'nothing is told to be proved')
+      assert.ok(!existsSync(join(scratch, 'data')), 'the copy is gone')
+    }
+    restoreAnd('')
     const { stdout } = await drillWith(settings.MASTER_KEY ?? '')
     assert.match(stdout, /^ok {3}master-key: MASTER_KEY opens 50 profiles/m)
     const told = Number(/^perkline_backup_verified_timestamp_seconds (\d+)$/m.exec(readFileSync(result, 'utf8'))?.[1])
     assert.ok(Math.abs(Date.now() / 1_000 - told) < 60)
     assert.ok(!existsSync(join(scratch, 'data')), 'the copy is gone')
 
-    rmSync(result)
-    await assert.rejects(
-      drillWith(randomBytes(32).toString('base64')),
-      ({ code, stderr }) => code === 1 && /master-key/.test(stderr),
-    )
-    assert.ok(!existsSync(result))
-    assert.ok(!existsSync(join(scratch, 'data')), 'the copy is gone')
+    await expectRefused(/master-key/, randomBytes(32).toString('base64'))
+
+    const ask = (sql: string) =>
+      execFileSync(...asPostgres(join(binaries, 'psql'), [...at, '-X', '-A', '-t', '-d', 'perkline', '-c', sql]), {
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim()
+    // The last bytes of a page belong to its first row.
+    const file = ask(`select pg_relation_filepath('profiles')`)
+    restoreAnd(`printf '\\377\\125' | dd of="$1/${file}" bs=1 seek=8180 conv=notrunc status=none`)
+    await expectRefused(new RegExp(`invalid page in block 0 of relation ${file}`))
+
+    restoreAnd(`rm "$1"/pg_wal/0*`)
+    await expectRefused(/could not locate required checkpoint record|could not find|invalid checkpoint/)
   } finally {
     asUser('pg_ctl', ['-D', data, '-w', '-m', 'immediate', 'stop'])
     rmSync(folder, { recursive: true, force: true })

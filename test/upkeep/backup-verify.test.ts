@@ -26,8 +26,8 @@ before(async () => {
     if (index % 2 === 0) await platform.call('POST', `/esim/v1/orders/${orderId}/confirm`, { token, body: {} })
   }
   await setUpTotp(await openPerson(platform, { bank: 'alpha' }, 'VIEWER'))
-  // What was sold is added up.
-  assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })).status, 200)
+  // What was sold is added up, and its day is closed.
+  assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'P2DT1M' } })).status, 200)
   // A database that is copied as a template has no connections: the one process ends, and another serves after it.
   await first.platform.close()
   const source = new URL(first.databaseUrl)
@@ -91,7 +91,8 @@ test('a copy in order: exit code 0, with its newest records and the counts of it
     assert.deepEqual([names[0], names[1], ...names.slice(-2)], ['schema', 'master-key', 'newest', 'counts'])
     assert.match(report.checks[1]?.detail ?? '', /opens 40 profiles .* secrets of 1 authenticator apps/)
     assert.ok(names.includes('live-orders'), `the checks of the audit: ${names}`)
-    assert.ok(report.newest.order && report.newest.order.ageSeconds < 300)
+    // By the clock of the rules, which has moved two days since.
+    assert.ok(report.newest.order && report.newest.order.ageSeconds < 3 * 86_400)
     assert.equal(report.counts.find(({ table }) => table === 'orders')?.rows, 12)
     assert.equal((await verify(copy.url)).code, 0, 'it was not changed')
   } finally {
@@ -155,6 +156,12 @@ const damages: [what: string, sql: string, name: RegExp][] = [
     'the sealed secret of an authenticator app was changed',
     `update totp_factors set sealed_secret = overlay(sealed_secret placing '\\x00'::bytea from 40 for 1)`,
     /master-key/,
+  ],
+  [
+    'a byte of a statement was changed',
+    `update statement_files set bytes = set_byte(bytes, 20, (get_byte(bytes, 20) + 1) % 256)
+     where piece = 0 or piece = (select min(piece) from statement_files)`,
+    /^statement-chain$/,
   ],
   ['the key of the stock is gone', 'delete from sealed_keys', /master-key/],
 ]

@@ -1,0 +1,460 @@
+/**
+ * Every alert of `alerts.yml` but one is brought about before a real Prometheus: it fires, no page fires whose cause was not given, and it resolves.
+ *
+ * TIME IS SHORTENED: the rules are a generated copy in which each window, `offset` and `for` is 20 times shorter. Their expressions and the
+ * figures in them are those that are shipped, so what counts in seconds (a lag of 60, a job late by 60) takes its real time. Metrics of
+ * node exporter, Patroni, blackbox exporter and the backup drill come from a page of this test, as does last week's trade.
+ * `alerts.chaos.ts` runs three of them with the rules as they are shipped.
+ */
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { parse } from 'yaml'
+import { profileLines } from '../../samples/make-profiles.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { type Bank, bankAt, range } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { eventually } from '../support/patroni.ts'
+import { type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
+import { type Prometheus, quickened, startMetricsPage, startPrometheus } from '../support/prometheus.ts'
+import { requireProgram } from '../support/require-program.ts'
+import { startSmtpServer } from '../support/smtp.ts'
+import { openShop } from '../support/world.ts'
+
+const factor = 20
+const shipped = await readFile(new URL('../../deploy/monitoring/alerts.yml', import.meta.url), 'utf8')
+/** PerklineDatabaseAway is left out: shortened, its window is shorter than one attempt to reach a database that is silent. */
+const allNames: string[] = parse(shipped)
+  .groups.flatMap(({ rules }: { rules: { alert: string }[] }) => rules.map(({ alert }) => alert))
+  .filter((name: string) => name !== 'PerklineDatabaseAway')
+/** `ALERTS=PerklineDown,PerklineSlow` chooses some. */
+const chosen = process.env.ALERTS?.split(',') ?? allNames
+/** Beside what a rule itself waits for: scrapes, and values that a process reads every 15 seconds. */
+const graceMs = 60_000
+const weekMs = (7 * 86_400_000) / factor
+const daySeconds = 86_400
+
+/** A week ago, as the rules count here, one order was confirmed each second. */
+function lastWeek(): string {
+  const from = Math.round((Date.now() - weekMs) / 1_000) - 900
+  const series =
+    'perkline_http_request_seconds_count{method="POST",route="/esim/v1/orders/:orderId/confirm",code="200",instance="then"}'
+  return `${range(450)
+    .map(step => `${series} ${step * 5} ${from + step * 5}\n`)
+    .join('')}# EOF\n`
+}
+
+/** Orders with these names are what their names say. */
+const faults = `
+  create function faulty_order() returns trigger language plpgsql as $$ begin
+    if tg_op = 'INSERT' and new.external_id like 'slow-%' then perform pg_sleep(0.8); end if;
+    if tg_op = 'UPDATE' and new.external_id like 'stuck-%' then raise exception 'planted'; end if;
+    return new;
+  end $$;
+  create trigger faulty_order before insert or update on orders for each row execute function faulty_order()`
+
+/** What was seen of each alert, and pages that nobody had asked for. */
+function watch(prometheus: Prometheus) {
+  const wanted = new Set<string>()
+  const strays = new Set<string>()
+  const seen: Record<string, { fires: number; resolves: number }> = {}
+  let now: ReadonlySet<string> = new Set()
+  let going = true
+  const watching = (async () => {
+    for (; going && !ended.signal.aborted; await sleep(250)) {
+      const alerts = await prometheus.firing()
+      if (!alerts) continue
+      now = new Set(alerts.map(({ name }) => name))
+      for (const { name, severity } of alerts)
+        if (severity === 'page' && !wanted.has(name)) strays.add(`${name} beside ${[...wanted].join(', ')}`)
+    }
+  })()
+  const seconds = (sinceMs: number) => Math.round((performance.now() - sinceMs) / 100) / 10
+  return {
+    seen,
+    strays,
+    /** @param takesMs what the rule itself waits for */
+    async bringAbout(name: string, takesMs: number, cause: () => unknown, cure: () => unknown): Promise<void> {
+      if (!chosen.includes(name)) return
+      await eventually(`${name} is silent`, () => !now.has(name), graceMs)
+      wanted.add(name)
+      const causedAtMs = performance.now()
+      let fires = 0
+      let curedAtMs = 0
+      try {
+        await cause()
+        await eventually(`${name} fires`, () => now.has(name), takesMs + graceMs)
+        fires = seconds(causedAtMs)
+      } finally {
+        // What comes after it needs a platform in order, whether it fired or not.
+        curedAtMs = performance.now()
+        await cure()
+      }
+      await eventually(`${name} resolves`, () => !now.has(name), 3_600_000 / factor + graceMs)
+      seen[name] = { fires, resolves: seconds(curedAtMs) }
+      process.stdout.write(`# ${name} ${JSON.stringify(seen[name])}\n`)
+      wanted.delete(name)
+    },
+    async end() {
+      going = false
+      await watching
+    },
+  }
+}
+
+const ended = new AbortController()
+after(() => ended.abort())
+
+/** Calls without end until it is left, or the test is over; what a call answers does not matter. */
+function repeat(everyMs: number, call: (count: number) => Promise<unknown>) {
+  let going = true
+  const running = (async () => {
+    for (let count = 0; going && !ended.signal.aborted; count++) {
+      await Promise.try(call, count).catch(() => null)
+      await sleep(everyMs)
+    }
+  })()
+  return {
+    async leave() {
+      going = false
+      await running
+    },
+  }
+}
+
+/** Holds a lock on a table, like a change of the schema that somebody left open. */
+async function holdTable(url: string, table: string, mode: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`begin; lock table ${table} in ${mode} mode`)
+  return () => client.end()
+}
+
+async function startReceiver(t: TestContext) {
+  const receiver = { url: '', status: 204 }
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(receiver.status).end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  return receiver
+}
+
+type Names = 'desk' | 'worker' | 'apart'
+
+/** Three processes: `apart` has a clock of its own. */
+async function startStage(t: TestContext) {
+  const database = await createTestDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-every-alert-'))
+  await chmod(folder, 0o755)
+  const smtp = await startSmtpServer()
+  const clock = join(folder, 'clock')
+  await writeFile(clock, '+0')
+  const settings: Settings = {
+    ...sharedSettings(database.url, folder),
+    LOG_LEVEL: 'fatal',
+    SMTP_URL: smtp.url,
+    MAIL_FROM: 'shop@bank.example',
+    SHUTDOWN_LIMIT: 'PT2S',
+  }
+  const faked = {
+    LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
+    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_NO_CACHE: '1',
+  }
+  const own: Record<Names, { settings: Settings; only: string }> = {
+    desk: { settings: {}, only: 'auth,esim,partner,admin' },
+    worker: { settings: {}, only: 'worker' },
+    apart: { settings: { ...faked, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' }, only: 'auth' },
+  }
+  const running = new Map<Names, PerklineProcess>()
+  const ports: number[] = []
+  for (const one of Object.values(own)) {
+    const [port, metrics] = [await freePort(), await freePort()]
+    ports.push(metrics)
+    Object.assign(one.settings, { PORT: String(port), METRICS_PORT: String(metrics) })
+  }
+  const start = async (name: Names) => {
+    const { settings: ofItself, only } = own[name]
+    running.set(name, await startProcess({ ...settings, ...ofItself }, undefined, ['serve', '--only', only]))
+  }
+  const kill = async (name: Names) => {
+    await running.get(name)?.kill()
+    running.delete(name)
+  }
+  const names = Object.keys(own) as Names[]
+  t.after(async () => {
+    for (const name of names) await kill(name)
+    await smtp.close()
+    await database.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  for (const name of names) await start(name)
+  const at = (name: Names): Pick<PerklineProcess, 'call' | 'admin'> => ({
+    call: (...args) => (running.get(name) as PerklineProcess).call(...args),
+    admin: (...args) => (running.get(name) as PerklineProcess).admin(...args),
+  })
+  const setClock = (text: string) => writeFile(clock, text)
+  return { database, ports, smtp, names, start, kill, at, setClock, settings }
+}
+
+test('each alert fires when it is brought about, and no other page, and it resolves', async t => {
+  for (const program of ['prometheus', 'promtool', 'faketime']) if (!requireProgram(t, program)) return
+  const stage = await startStage(t)
+  const { database, at, start, kill } = stage
+  const desk = at('desk')
+  const { alpha, beta } = await openShop(desk as PerklineProcess, { profiles: 6_000, seed: 7_996 })
+  const execute = (sql: string, values: unknown[] = []) => database.database.execute(sql, values)
+  await execute(faults)
+  const onSale = (tariff: string, isOn: boolean) =>
+    execute('update tariffs set on_sale = $2 where code = $1', [tariff, isOn])
+  for (const tariff of ['ua-5gb', 'empty', 'world']) await onSale(tariff, false)
+  const stock = (count: number, seed: number) =>
+    desk.admin('POST', '/profiles?operator=kyivstar&tariff=ua-5gb', [...profileLines({ count, seed })].join(''))
+
+  const shown = {
+    verifiedAt: Date.now() / 1_000,
+    room: () => 100e9,
+    standbys: 1,
+    certificateEnds: Date.now() / 1_000 + 90 * daySeconds,
+  }
+  const page = await startMetricsPage(t, {
+    perkline_backup_verified_timestamp_seconds: () => shown.verifiedAt,
+    'node_filesystem_avail_bytes{fstype="ext4",mountpoint="/var/lib/postgresql"}': () => shown.room(),
+    'patroni_sync_standby{name="two"}': () => shown.standbys,
+    'patroni_postgres_running{name="one"}': () => 1,
+    'probe_ssl_earliest_cert_expiry{instance="https://perkline.example"}': () => shown.certificateEnds,
+  })
+  const rules = join(stage.settings.DATA_DIR ?? '', 'alerts.yml')
+  await writeFile(rules, quickened(shipped, factor))
+  const targets = [...stage.ports, page.port]
+  const prometheus = await startPrometheus(t, { rules, targets, history: lastWeek() })
+  const startedAtMs = performance.now()
+  const { bringAbout, seen, strays, end } = watch(prometheus)
+  t.diagnostic(
+    `TIME IS SHORTENED: windows, offsets and "for" of the rules are ${factor} times shorter than those shipped`,
+  )
+
+  const [bank, mailing]: Bank[] = [bankAt(desk, alpha), bankAt(desk, beta)]
+  let confirms = true
+  repeat(400, async count => {
+    const { orderId } = (await (bank as Bank).reserve(`sale-${Date.now()}-${count}`)).body
+    await (confirms ? (bank as Bank).confirm(orderId) : (bank as Bank).cancel(orderId))
+  })
+  await sleep(5_000)
+
+  let leave = async (): Promise<void> => {}
+  const keepOn = (everyMs: number, call: (count: number) => Promise<unknown>) => () => {
+    leave = repeat(everyMs, call).leave
+  }
+  const trade = async () => {
+    await bringAbout(
+      'PerklineErrors',
+      30_000,
+      async () => {
+        const { orderId } = (await (bank as Bank).reserve('stuck-1')).body
+        keepOn(300, () => (bank as Bank).cancel(orderId))()
+      },
+      () => leave(),
+    )
+    await bringAbout(
+      'PerklineSlow',
+      45_000,
+      keepOn(100, count => (bank as Bank).reserve(`slow-${count}`)),
+      () => leave(),
+    )
+    await bringAbout(
+      'PerklineNothingSold',
+      90_000,
+      () => {
+        confirms = false
+      },
+      () => {
+        confirms = true
+      },
+    )
+  }
+
+  let release = async (): Promise<void> => {}
+  const work = async () => {
+    await bringAbout(
+      'PerklineStatementLate',
+      30_000,
+      async () => {
+        release = await holdTable(database.url, 'statements', 'exclusive')
+        await desk.call('POST', '/sandbox/clock', { body: { advance: 'PT50H' } }).catch(() => null)
+      },
+      () => release(),
+    )
+    await bringAbout(
+      'PerklineJobLate',
+      75_000,
+      async () => {
+        release = await holdTable(database.url, 'reset_requests', 'access exclusive')
+      },
+      () => release(),
+    )
+    await bringAbout(
+      'PerklineEventsLag',
+      75_000,
+      () => kill('worker'),
+      () => start('worker'),
+    )
+  }
+
+  const shelf = async () => {
+    await bringAbout(
+      'PerklineStockOut',
+      20_000,
+      () => onSale('empty', true),
+      () => onSale('empty', false),
+    )
+    await stock(10, 4_001)
+    await onSale('ua-5gb', true)
+    await bringAbout(
+      'PerklineStockLow',
+      45_000,
+      async () => {
+        for (const count of range(7)) {
+          const made = await (bank as Bank).reserve({ tariffCode: 'ua-5gb', externalId: `low-${count}` })
+          await (bank as Bank).confirm(made.body.orderId)
+        }
+      },
+      () => stock(100, 4_002),
+    )
+    await desk.admin('GET', '/audit')
+    await bringAbout(
+      'PerklineBooksBroken',
+      20_000,
+      () => execute(`update audit_runs set result = jsonb_set(result::jsonb, '{ok}', 'false')`),
+      () => desk.admin('GET', '/audit'),
+    )
+  }
+
+  const partners = async () => {
+    const receiver = await startReceiver(t)
+    const call = async (path: string, body: object) => {
+      const answer = await desk.call('POST', `/partner/v1/webhook-endpoints${path}`, { token: alpha, body })
+      assert.ok(answer.status < 300, answer.text)
+      return answer.body
+    }
+    const { endpointId } = await call('', { url: receiver.url, eventTypes: ['order.*'] })
+    await bringAbout(
+      'PerklineEndpointFailing',
+      30_000,
+      () => {
+        receiver.status = 500
+      },
+      () => {
+        receiver.status = 204
+      },
+    )
+    // The rule compares with what was an hour ago, three minutes here.
+    await eventually('there is an hour before', () => performance.now() - startedAtMs > 3_700_000 / factor, 300_000)
+    await bringAbout(
+      'PerklineEndpointDisabled',
+      120_000,
+      () => {
+        receiver.status = 410
+      },
+      async () => {
+        receiver.status = 204
+        await call(`/${endpointId}/enable`, {})
+      },
+    )
+  }
+
+  const mails = () =>
+    bringAbout(
+      'PerklineMailFailing',
+      90_000,
+      async () => {
+        stage.smtp.behave({ rcpt: { refuse: 550 } })
+        for (const count of range(40)) {
+          const { orderId } = (await (mailing as Bank).reserve(`mail-${count}`)).body
+          await (mailing as Bank).confirm(orderId, 'anna@mail.example')
+          await sleep(300)
+        }
+      },
+      () => stage.smtp.behave({}),
+    )
+
+  const guesses = async () => {
+    const guessing = () =>
+      Promise.all(
+        range(3).map(() =>
+          desk.call('POST', '/getToken/auth', {
+            body: { clientId: crypto.randomUUID(), secret: 'x'.repeat(43) },
+          }),
+        ),
+      )
+    let stop = async (): Promise<void> => {}
+    await bringAbout(
+      'PerklineTokenGuessing',
+      75_000,
+      () => {
+        stop = repeat(400, guessing).leave
+      },
+      () => stop(),
+    )
+  }
+
+  const others = async () => {
+    const set = (change: Partial<typeof shown>) => () => Object.assign(shown, change)
+    const now = Date.now() / 1_000
+    await bringAbout('PerklineStandbyMissing', 15_000, set({ standbys: 0 }), set({ standbys: 1 }))
+    await bringAbout(
+      'PerklineRestoreUnproven',
+      1_000,
+      set({ verifiedAt: now - 8.1 * daySeconds }),
+      set({ verifiedAt: now }),
+    )
+    await bringAbout(
+      'PerklineCertificateEnds',
+      30_000,
+      set({ certificateEnds: now + 13 * daySeconds }),
+      set({ certificateEnds: now + 90 * daySeconds }),
+    )
+    const fellAtMs = Date.now()
+    await bringAbout(
+      'PerklineDiskFilling',
+      120_000,
+      set({ room: () => 100e9 - (Date.now() - fellAtMs) * 200_000 }),
+      set({ room: () => 900e9 }),
+    )
+  }
+  const clocks = () =>
+    bringAbout(
+      'PerklineClockApart',
+      30_000,
+      () => stage.setClock('+5'),
+      () => stage.setClock('+0'),
+    )
+
+  const lanes = await Promise.allSettled([trade(), work(), shelf(), partners(), mails(), guesses(), others(), clocks()])
+  const faultsSeen = lanes.flatMap(lane => (lane.status === 'rejected' ? [String(lane.reason)] : []))
+
+  await bringAbout(
+    'PerklineDown',
+    3_000,
+    () => Promise.all(stage.names.map(kill)),
+    () => Promise.all(stage.names.map(start)),
+  ).catch(error => faultsSeen.push(String(error)))
+  await end()
+  t.diagnostic(JSON.stringify(seen))
+  assert.deepEqual(faultsSeen, [])
+  assert.deepEqual([...strays], [])
+  assert.deepEqual(Object.keys(seen).sort(), [...chosen].sort())
+})

@@ -1,0 +1,97 @@
+/** A real Prometheus that reads processes of the platform, with rules of its own choice, and a page of metrics that stands for other exporters. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { freePort } from './free-port.ts'
+
+type Alert = { name: string; severity: string }
+export type Prometheus = {
+  /** The alerts that fire now; null while Prometheus does not answer. */
+  firing(): Promise<Alert[] | null>
+}
+
+/**
+ * Starts one that reads and judges each second, and ends with the test.
+ *
+ * @param options.rules path of a rule file
+ * @param options.targets ports of 127.0.0.1
+ * @param options.history what it knows of earlier times, in OpenMetrics' format with times
+ */
+export async function startPrometheus(
+  t: TestContext,
+  options: { rules: string; targets: readonly number[]; history?: string },
+): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-prometheus-'))
+  const port = await freePort()
+  const targets = options.targets.map(target => `127.0.0.1:${target}`)
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [options.rules],
+    scrape_configs: [{ job_name: 'perkline', honor_labels: true, static_configs: [{ targets }] }],
+  }
+  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config))
+  if (options.history !== undefined) await remember(folder, options.history)
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: 'ignore' },
+  )
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await rm(folder, { recursive: true, force: true })
+  })
+  return { firing: () => askFiring(`http://127.0.0.1:${port}/api/v1/alerts`) }
+}
+
+async function remember(folder: string, history: string): Promise<void> {
+  const file = join(folder, 'history.txt')
+  await writeFile(file, history)
+  execFileSync('promtool', ['tsdb', 'create-blocks-from', 'openmetrics', file, join(folder, 'data')], {
+    stdio: 'ignore',
+  })
+}
+
+async function askFiring(url: string): Promise<Alert[] | null> {
+  const answer = await fetch(url).catch(() => null)
+  if (!answer?.ok) return null
+  const { data } = (await answer.json()) as { data: { alerts: { state: string; labels: Record<string, string> }[] } }
+  return data.alerts
+    .filter(({ state }) => state === 'firing')
+    .map(({ labels }) => ({ name: labels.alertname ?? '', severity: labels.severity ?? '' }))
+}
+
+/** Metrics of others; set a series to what it shall show from now on. */
+export async function startMetricsPage(t: TestContext, series: Record<string, () => number>) {
+  const server = createServer((_, response) => {
+    const lines = Object.entries(series).map(([name, read]) => `${name} ${read()}\n`)
+    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(lines.join(''))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port }
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/**
+ * The same rules, in which time runs faster: each window, each `offset` and each `for` is shorter by one factor. Figures in expressions
+ * stay as they are.
+ */
+export function quickened(rules: string, factor: number): string {
+  const shorter = (_: string, before: string, count: string, unit: string): string =>
+    `${before}${Math.round((Number(count) * (unitMs[unit] ?? 0)) / factor)}ms`
+  return rules.replaceAll(/(\[|\boffset |\bfor: )(\d+)([smhdw])\b/g, shorter)
+}

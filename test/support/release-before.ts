@@ -1,0 +1,33 @@
+/** The release before this one, from the project's own history: what an upgrade comes from, and what it may be taken back to. */
+import { execFileSync } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+/** Version 0.2.0. */
+const previous = '23c8b70'
+
+/** In live mode a process that stops gives notice, and the balancer sees it in time. */
+export const liveSettings = {
+  ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
+  ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
+}
+
+/**
+ * Its program, with the packages of this one.
+ *
+ * @param folder where it is unpacked
+ * @returns null where the history does not reach so far (a shallow checkout)
+ */
+export function unpackPrevious(folder: string): string | null {
+  const root = join(folder, 'previous')
+  try {
+    execFileSync('git', ['cat-file', '-e', `${previous}^{commit}`], { cwd: checkout, stdio: 'ignore' })
+  } catch {
+    return null
+  }
+  execFileSync('sh', ['-c', `mkdir "$1" && git archive ${previous} | tar -x -C "$1"`, 'sh', root], { cwd: checkout })
+  symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'))
+  return root
+}
