@@ -6,11 +6,10 @@ import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { machineOffsetMs } from '../clock.ts'
-import { createSharedRead } from '../db/batching.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
 import { apiOf } from '../http/errors.ts'
-import { seldom } from './seldom.ts'
+import { inTime, seldom } from './seldom.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -132,7 +131,7 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
 
 /** `seldom` keeps these from failing while the database is away, because the other metrics are needed most then. */
 function addStockGauges(registers: Registers, sources: Sources): void {
-  const countStock = seldom(sources.countStock)
+  const countStock = inTime(seldom(sources.countStock))
   const stockGauge = (name: string, help: string, label: string, set: (gauge: Gauge, tariff: StockOfTariff) => void) =>
     new Gauge({
       name,
@@ -150,7 +149,7 @@ function addStockGauges(registers: Registers, sources: Sources): void {
   stockGauge('perkline_stock_level', levelHelp, 'level', (gauge, tariff) => {
     for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
   })
-  const countHolders = seldom(sources.countHolders)
+  const countHolders = inTime(seldom(sources.countHolders))
   new Gauge({
     name: 'perkline_open_reservations',
     help: 'Live reservations, by bank',
@@ -163,19 +162,20 @@ function addStockGauges(registers: Registers, sources: Sources): void {
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
     },
   })
+  const lateSeconds = inTime(() => sources.lateSeconds().catch(() => null))
   new Gauge({
     name: 'perkline_statements_late_seconds',
     help: 'Age of the oldest day that should be closed and is not; 0: none',
     registers,
     async collect() {
-      const seconds = await sources.lateSeconds().catch(() => null)
+      const seconds = await lateSeconds()
       if (seconds !== null) this.set(seconds)
     },
   })
 }
 
 function addEventGauges(registers: Registers, sources: Sources): void {
-  const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
+  const countWaiting = inTime(() => sources.countWaiting().catch(() => null))
   new Gauge({
     name: 'perkline_events_lag_seconds',
     help: 'Age of the oldest change whose events are in no feed yet',
@@ -206,7 +206,7 @@ function addEventGauges(registers: Registers, sources: Sources): void {
 }
 
 function addEndpointGauges(registers: Registers, sources: Sources): void {
-  const countEndpoints = createSharedRead(() => sources.countEndpoints().catch(() => null))
+  const countEndpoints = inTime(() => sources.countEndpoints().catch(() => null))
   new Gauge({
     name: 'perkline_webhook_pending',
     help: 'Deliveries to endpoints that are not finished',

@@ -7,7 +7,7 @@ import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
-import { seldom } from './seldom.ts'
+import { inTime, seldom } from './seldom.ts'
 
 /** Where gauges read their values when Prometheus asks. */
 type Sources = {
@@ -45,20 +45,30 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
 }
 
 function addStateGauges(registers: Registry[], sources: Sources): void {
-  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
-    new Gauge({
+  const gauge = (
+    name: string,
+    help: string,
+    read: () => Promise<number | null>,
+    withoutAnswer: number | null = null,
+  ) => {
+    const readInTime = inTime(read)
+    return new Gauge({
       name,
       help,
       registers,
       async collect() {
-        const value = await read().catch(() => null)
+        const value = (await readInTime().catch(() => null)) ?? withoutAnswer
         // An unknown value has no series, because 0 would be wrong.
         if (value === null) this.remove()
         else this.set(value)
       },
     })
-  gauge('perkline_ready', '1: it takes requests; 0: it stops, or the database is away', async () =>
-    Number(await sources.isReady()),
+  }
+  gauge(
+    'perkline_ready',
+    '1: it takes requests; 0: it stops, or the database is away',
+    async () => Number(await sources.isReady()),
+    0,
   )
   gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', seldom(sources.countPending))
   gauge(
@@ -84,7 +94,7 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
 }
 
 function addCountGauges(registers: Registry[], sources: Sources): void {
-  const countCampaigns = seldom(sources.countCampaigns)
+  const countCampaigns = inTime(seldom(sources.countCampaigns))
   new Gauge({
     name: 'perkline_campaigns',
     help: 'Campaigns of all merchants, by status',
