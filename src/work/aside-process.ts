@@ -151,15 +151,17 @@ const headBytes = 8
 
 /** Inside the process: does each job as it comes, and sends the pieces, at least one, each when the one before was taken. */
 export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promise<readonly unknown[]>): Promise<void> {
-  // It ends with the process that it works for; a signal to all processes of a service is not for it.
+  // It ends with the process that it works for, also when that one was killed. A signal to all processes of a service is not for it.
+  process.once('disconnect', () => process.exit())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   const read = createReader(process.stdin)
-  const send = (answer: Answer<unknown>) => void process.send?.(answer)
+  // An answer that nobody can take any more is no fault: `disconnect` follows.
+  const send = (answer: Answer<unknown>) => void process.send?.(answer, () => {})
   for (;;) {
     const head = await read(headBytes)
     const job = head && (await read(head.readUInt32LE(0)))
     const bytes = head && (await read(head.readUInt32LE(headBytes / 2)))
-    if (!job || !bytes) return process.disconnect()
+    if (!job || !bytes) process.exit()
     const pieces = await work(JSON.parse(job.toString()) as Job, bytes).catch((error: Error) => error)
     if (pieces instanceof Error) send({ failed: String(pieces.stack) })
     else

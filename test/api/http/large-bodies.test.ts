@@ -3,10 +3,12 @@
  * (contract/http.md, "Request bodies").
  */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJsonAside, splitValue } from '../../../src/http/input/json-pieces.ts'
@@ -125,11 +127,28 @@ test('a body comes back from the other process as it was read, its long lists in
 test('bodies of one moment are read one after the other; one whose process is killed is 503, and the next is read', async () => {
   const read = await Promise.all([1, 2, 3].map(a => aside(`{"a":${a}}`)))
   assert.deepEqual(read, [{ a: 1 }, { a: 2 }, { a: 3 }])
-  const refused = assert.rejects(aside(`{"a":[${'1,'.repeat(9_000)}1]}`), { code: 'unavailable' })
+  const refused = assert.rejects(aside(`{"a":["${'x'.repeat(12_000_000)}"]}`), { code: 'unavailable' })
   for (const pid of await readersOf(process.pid)) process.kill(pid, 'SIGKILL')
   await refused
   assert.deepEqual(await aside('{"a":4}'), { a: 4 })
 })
+
+const dying = (afterMs: number) => `
+  import { createAsideProcess } from ${JSON.stringify(new URL('../../../src/work/aside-process.ts', import.meta.url))}
+  const aside = createAsideProcess(new URL(${JSON.stringify(new URL('../../../src/http/input/json-process.ts', import.meta.url))}))
+  const bytes = Buffer.from(JSON.stringify({ a: Array.from({ length: 300_000 }, (_, a) => ({ a })) }))
+  const job = { bounds: { values: 1e9 }, schemaText: '{"type":"object"}' }
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs})
+  for await (const _ of aside.pieces(job, bytes)) await new Promise(resolve => setTimeout(resolve, 500))
+`
+
+for (const afterMs of [100, 500, 1_500])
+  test(`a process that is killed after ${afterMs} ms leaves no reader behind, and no word of it`, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', dying(afterMs)])
+    // The reader has the same stderr, so this ends when both have ended.
+    const output = await text(child.stderr)
+    assert.equal(output, '')
+  })
 
 /** The processes that read bodies for this one. */
 async function readersOf(parent: number): Promise<number[]> {
