@@ -27,6 +27,67 @@ const ours: Record<string, Service> = Object.fromEntries(
   ),
 )
 
+/** What the compose specification knows at each place, as far as this file uses it: an engine refuses a misspelt key, or does without it. */
+const knownKeys: Record<string, readonly string[]> = {
+  file: ['name', 'services', 'networks', 'volumes', 'secrets'],
+  service: [
+    ...[
+      'image',
+      'command',
+      'environment',
+      'secrets',
+      'networks',
+      'ports',
+      'volumes',
+      'depends_on',
+      'healthcheck',
+      'restart',
+    ],
+    ...[
+      'user',
+      'read_only',
+      'cap_drop',
+      'security_opt',
+      'init',
+      'tmpfs',
+      'stop_grace_period',
+      'mem_limit',
+      'pids_limit',
+    ],
+    'shm_size',
+  ],
+  healthcheck: ['test', 'interval', 'timeout', 'retries', 'start_period', 'disable'],
+  network: ['internal', 'ipam'],
+  secret: ['file'],
+}
+
+test('the file has the structure of the compose specification, and what its parts name is there', () => {
+  const expectKnown = (place: string, value: object, where: string) =>
+    assert.deepEqual(
+      Object.keys(value).filter(key => !key.startsWith('x-') && !knownKeys[place]?.includes(key)),
+      [],
+      where,
+    )
+  expectKnown('file', compose, 'the file')
+  for (const [name, network] of Object.entries(compose.networks)) expectKnown('network', network as object, name)
+  for (const [name, secret] of Object.entries(compose.secrets)) expectKnown('secret', secret as object, name)
+  for (const [name, service] of Object.entries<any>(compose.services)) {
+    expectKnown('service', service, name)
+    expectKnown('healthcheck', service.healthcheck ?? {}, name)
+    const waitsFor = Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on ?? {})
+    for (const [part, names] of [
+      ['services', waitsFor],
+      ['networks', service.networks],
+      ['secrets', service.secrets ?? []],
+    ])
+      for (const named of names) assert.ok(named in compose[part], `${name} names ${named} of ${part}`)
+    for (const volume of service.volumes ?? [])
+      assert.ok(/^\.{1,2}\//.test(volume) || volume.split(':')[0] in compose.volumes, `${name}: ${volume}`)
+    for (const { condition } of Object.values<any>(Array.isArray(service.depends_on) ? {} : (service.depends_on ?? {})))
+      assert.match(condition, /^service_(?:started|healthy|completed_successfully)$/)
+  }
+})
+
 test('two processes serve and one works, each without rights, with a read-only root and a limit of memory', () => {
   assert.deepEqual(Object.keys(ours).sort(), ['migrate', 'serve-1', 'serve-2', 'worker'])
   const known = settingsHelp.map(({ name }) => name)
