@@ -2,10 +2,11 @@
  * The audit's checks of statements: each sold order is on exactly one statement or open, numbers and periods have no
  * gaps, sums match their lines, and each file matches its hash and is chained to the one before.
  */
+import { createHash } from 'node:crypto'
 import type { Check, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
-import { hashFile, readFile, sumsText } from './closing-store.ts'
+import { readFile, sumsText } from './closing-store.ts'
 import { hasEveryLine } from './lines-store.ts'
 import { commissionOf } from './record.ts'
 
@@ -91,23 +92,21 @@ const comparedText = `
 
 type Closed = {
   statementId: string
+  bankId: string
   bankCode: string
   number: number
   sha256: string
   isNext: boolean
   previousSha256: string | null
-  hasLines: boolean
 }
 
 /** The next statement of a bank, or the first one of the next bank. `isNext`: it begins where the previous one ends. */
 async function findNext(database: Queryable, bank: Bank, after: string[] | null): Promise<Closed | null> {
   const [found] = await database.query<Closed>(
-    `select s.statement_id as "statementId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
+    `select s.statement_id as "statementId", s.bank_id as "bankId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
             case when p.statement_id is null then s.number = 1 and s.previous_statement_id is null
               else s.from_at = p.to_at and s.day > p.day and s.previous_statement_id = p.statement_id end as "isNext",
-            encode(p.sha256, 'hex') as "previousSha256",
-            (select count(*) = s.lines and coalesce(max(line), 0) = s.lines and coalesce(bool_and(l.confirmed_at < s.to_at), true)
-             from statement_lines l where l.statement_id = s.statement_id) as "hasLines"
+            encode(p.sha256, 'hex') as "previousSha256"
      from statements s join banks b using (bank_id)
      left join statements p on p.bank_id = s.bank_id and p.number = s.number - 1
      where ($1::uuid is null or s.bank_id = $1) and ($2::uuid is null or (s.bank_id, s.number) > ($2, $3))
@@ -124,50 +123,51 @@ const chainStep = (bank: Bank): Step => ({
     const found = await findNext(database, bank, after)
     if (!found) return pieceOf(chainCheck, [], 0, null)
     const errors: string[] = []
+    const { hasLines, hasSums } = await compareSums(database, found.statementId)
+    const file = await readOnce(database, found.statementId)
     if (!found.isNext) errors.push('does not follow the one before')
-    if (!found.hasLines) errors.push('lacks lines, or has one of after its end')
-    if ((await hashFile(database, found.statementId)).toString('hex') !== found.sha256)
-      errors.push('has a file with another hash')
-    if (!(await namesPrevious(database, found))) errors.push('has a file that does not name the one before')
-    if (!(await hasItsSums(database, found.statementId))) errors.push('has sums that are not those of its lines')
+    if (!hasLines) errors.push('lacks lines, or has one of after its end')
+    if (file.sha256 !== found.sha256) errors.push('has a file with another hash')
+    if (!file.header.endsWith(`,${found.previousSha256 ?? '-'}\r\n`))
+      errors.push('has a file that does not name the one before')
+    if (!hasSums) errors.push('has sums that are not those of its lines')
     const texts = errors.map(error => `statement ${found.number} of ${found.bankCode} ${error}`)
-    return {
-      ...pieceOf(chainCheck, texts, 1, await keyOf(database, found.statementId)),
-      findings: texts.map(findingOf),
-    }
+    const reached = [found.bankId, String(found.number)]
+    return { ...pieceOf(chainCheck, texts, 1, reached), findings: texts.map(findingOf) }
   },
 })
 
 const findingOf = (text: string) => ({ code: text.includes(' sums ') ? sumsCheck.code : chainCheck.code, text })
 
-async function keyOf(database: Queryable, statementId: string): Promise<string[]> {
-  const [row] = await database.query<{ bankId: string; number: string }>(
-    'select bank_id as "bankId", number::text from statements where statement_id = $1',
-    [statementId],
-  )
-  return [row?.bankId ?? '', row?.number ?? '']
+/** The file's hash and its first piece, in one pass. */
+async function readOnce(database: Queryable, statementId: string): Promise<{ sha256: string; header: string }> {
+  const hash = createHash('sha256')
+  let header: string | null = null
+  for await (const bytes of readFile(database, statementId)) {
+    header ??= bytes.toString()
+    hash.update(bytes)
+  }
+  return { sha256: hash.digest('hex'), header: header ?? '' }
 }
 
-async function namesPrevious(database: Queryable, { statementId, previousSha256 }: Closed): Promise<boolean> {
-  for await (const header of readFile(database, statementId))
-    return header.toString().endsWith(`,${previousSha256 ?? '-'}\r\n`)
-  return false
-}
-
-async function hasItsSums(database: Queryable, statementId: string): Promise<boolean> {
-  const [row] = await database.query<{ same: boolean }>(
+/** Whether a statement has all its lines, none of after its end, and their sums. Each line is read once. */
+async function compareSums(database: Queryable, statementId: string): Promise<{ hasLines: boolean; hasSums: boolean }> {
+  const [row] = await database.query<{ hasLines: boolean; hasSums: boolean }>(
     `with s as (select * from statements where statement_id = $1), cells as materialized (
        select l.currency, l.tariff_id, count(*) as sales, sum(amount) as amount,
               sum(${commissionOf('amount', 's.commission_percentage')}) as commission,
-              count(*) filter (where l.confirmed_at < s.from_at) as late
+              count(*) filter (where l.confirmed_at < s.from_at) as late, max(line) as last_line, max(l.confirmed_at) as last_at
        from statement_lines l cross join s where l.statement_id = $1 group by l.currency, l.tariff_id
      )
      select s.totals::jsonb = sums.totals::jsonb and s.by_tariff::jsonb = sums."byTariff"::jsonb and s.lines = sums.lines
-       and s.late = sums.late as same
+       and s.late = sums.late as "hasSums",
+       (select coalesce(sum(sales), 0) = s.lines and coalesce(max(last_line), 0) = s.lines and coalesce(max(last_at) < s.to_at, true)
+        from cells) as "hasLines"
      from s cross join (${sumsText('cells')}) as sums`,
     [statementId],
   )
-  return row?.same === true
+  if (!row) throw new Error('A statement that was just found has one row')
+  return row
 }
 
 /** @param bank null: all banks */

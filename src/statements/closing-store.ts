@@ -1,5 +1,4 @@
 /** SQL that closes a statement, in one transaction for each bank and day. */
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { TariffTotal } from './read-store.ts'
 import { type CurrencyTotal, commissionOf, lineRecord, recordSource } from './record.ts'
@@ -201,12 +200,6 @@ export async function* readFile(database: Queryable, statementId: string): Async
     next?.catch(() => {})
     for (const { bytes } of rows) yield bytes
   }
-}
-
-export async function hashFile(database: Queryable, statementId: string): Promise<Buffer> {
-  const hash = createHash('sha256')
-  for await (const bytes of readFile(database, statementId)) hash.update(bytes)
-  return hash.digest()
 }
 
 export async function insertStatement(
