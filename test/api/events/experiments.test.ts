@@ -1,0 +1,148 @@
+/** Short forms of experiments: a clock that jumps, a rotation under load, and an attempt whose outcome is lost. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tellEvents } from '../../../src/events/event-writing.ts'
+import { type Bank, openBank } from '../../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+type Received = { headers: IncomingHttpHeaders; body: string; atMs: number }
+let platform: TestPlatform
+let bank: Bank
+let bankId: string
+let receiver: Server
+let url: string
+let received: Received[] = []
+const database = () => platform.platform.database
+
+before(async () => {
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), atMs: Date.now() })
+    response.writeHead(204).end()
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 1_000)
+  bank = await openBank(platform)
+  const [row] = await database().query<{ id: string }>(`select bank_id as id from banks where code = 'alpha'`)
+  bankId = row?.id ?? ''
+})
+after(async () => {
+  await platform?.close()
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+const call = (method: string, path: string, body?: unknown) =>
+  platform.call(method, `/partner/v1${path}`, { token: bank.token, ...(body !== undefined && { body }) })
+const makeEndpoint = async () =>
+  (await call('POST', '/webhook-endpoints', { url, eventTypes: ['tariff.*'] })).body as {
+    endpointId: string
+    secret: string
+  }
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tried = 0; tried < 600; tried++) {
+    if (await holds()) return
+    await sleep(50)
+  }
+  assert.fail('it did not come true in time')
+}
+const data = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', available: true }
+const tell = (count: number) =>
+  database().transaction(transaction =>
+    tellEvents(
+      transaction,
+      Array(count).fill({ type: 'tariff.availability_changed', at: null, banks: [bankId], data }),
+    ),
+  )
+function isSigned({ headers, body }: Received, secret: string): boolean {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const mac = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+  return String(headers['webhook-signature']).split(' ').includes(mac)
+}
+
+test('under load a rotation fails no check of either secret within the overlap, and only the new one signs after it', async () => {
+  received = []
+  const { endpointId, secret: old } = await makeEndpoint()
+  const overlap = 'PT4S'
+  let told = 0
+  const tellFor = async (seconds: number) => {
+    for (let n = 0; n < seconds * 10; n++) {
+      await Promise.all([tell(20), sleep(100)])
+      told += 20
+    }
+  }
+  await tellFor(1)
+  const { secret, previousValidUntil } = (
+    await call('POST', `/webhook-endpoints/${endpointId}/rotate-secret`, { overlap })
+  ).body
+  const rotatedAtMs = Date.now()
+  await tellFor(2)
+  await sleep(Math.max(0, Date.parse(previousValidUntil) - Date.now()) + 500)
+  const endedAtMs = Date.now()
+  await tellFor(1)
+  await until(() => new Set(received.map(({ headers }) => headers['webhook-id'])).size === told)
+  const inOverlap = received.filter(({ atMs }) => atMs < rotatedAtMs + 3_000)
+  assert.ok(inOverlap.length > 0)
+  assert.equal(inOverlap.filter(one => !isSigned(one, old)).length, 0, 'the old secret holds in the overlap')
+  const since = received.filter(({ atMs }) => atMs > rotatedAtMs + 500)
+  assert.equal(since.filter(one => !isSigned(one, secret)).length, 0, 'the new secret holds from the rotation on')
+  const later = received.filter(({ atMs }) => atMs > endedAtMs + 500)
+  assert.ok(later.length > 0)
+  assert.equal(later.filter(one => isSigned(one, old)).length, 0, 'the old secret signs no more')
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+test('an attempt whose outcome was lost is made again, with the same id and bytes', async () => {
+  received = []
+  const { endpointId } = await makeEndpoint()
+  await database().execute(`create function lose_outcome() returns trigger language plpgsql as $$ begin
+    if new.state = 'delivered' then raise exception 'lost'; end if; return new; end $$`)
+  await database().execute(
+    'create trigger lose_outcome before update on webhook_deliveries for each row execute function lose_outcome()',
+  )
+  await tell(10)
+  await until(() => received.length >= 10)
+  await database().execute('drop function lose_outcome cascade')
+  // The lease of a killed process ends.
+  await database().execute('update webhook_deliveries set leased_until = now() where leased_until > now()')
+  await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 0)
+  const byId = Map.groupBy(received, ({ headers }) => headers['webhook-id'])
+  assert.equal(byId.size, 10)
+  for (const attempts of byId.values()) {
+    assert.ok(attempts.length >= 2)
+    assert.equal(new Set(attempts.map(({ body }) => body)).size, 1)
+  }
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+test('1,000 reservations that end at once are told as expiring and as expired when the clock has answered', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 1_000; n += 50) {
+    const made = await Promise.all(Array.from({ length: 50 }, (_, one) => bank.reserve(`ends-${n + one}`)))
+    ids.push(...made.map(({ body }) => body.orderId))
+  }
+  const { body: end } = await call('GET', '/events?after=now')
+  const moved = await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT15M' } })
+  assert.equal(moved.status, 200, moved.text)
+  const events: { type: string; data: { orderId: string } }[] = []
+  for (let after = end.nextAfter, hasMore = true; hasMore; ) {
+    const { body } = await call('GET', `/events?after=${after}&limit=1000&type=order.*`)
+    events.push(...body.data)
+    ;({ nextAfter: after, hasMore } = body)
+  }
+  const byOrder = Map.groupBy(events, ({ data }) => data.orderId)
+  for (const id of ids)
+    assert.deepEqual(
+      byOrder.get(id)?.map(({ type }) => type),
+      ['order.expiring', 'order.expired'],
+    )
+  assert.equal(events.length, 2_000)
+})
