@@ -75,6 +75,21 @@ export async function numberEvents(
   return Object.keys(sequenced?.counts ?? {}).length > 0 ? 'soon' : false
 }
 
+type Intervals = Pick<Job, 'everyMs' | 'busyEveryMs'>
+
+/** How often events are numbered. */
+export const numberingIntervals: Intervals = { everyMs: 250, busyEveryMs: 100 }
+
+/**
+ * How long a job waits for its next run. Pure. A run that took long is followed at the next whole interval.
+ *
+ * @param outcome what the run returned (`Job.run`)
+ */
+export function waitAfterRun(job: Intervals, outcome: boolean | 'soon', tookMs: number): number {
+  const intervalMs = (outcome === 'soon' && job.busyEveryMs) || job.everyMs
+  return intervalMs - (tookMs % intervalMs)
+}
+
 const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
   // Runs before reservations are marked as expired.
@@ -136,7 +151,7 @@ const jobs: readonly Job[] = [
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
   // The last job that writes events, because all others record events for it.
-  { name: 'sequence-events', everyMs: 250, busyEveryMs: 100, run: numberEvents },
+  { name: 'sequence-events', ...numberingIntervals, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
   {
     name: 'end-lost-tests',
@@ -208,10 +223,8 @@ function startJob(job: Job, deps: JobDeps, { onError, observe }: Watching): { st
         onError(job.name, error)
         return false
       })
-      const waitMs = (outcome === 'soon' && job.busyEveryMs) || job.everyMs
-      // A run that took long is followed at the next whole interval.
-      const leftMs = waitMs - ((performance.now() - startedAtMs) % waitMs)
-      await sleep(leftMs, undefined, { signal }).catch(() => {})
+      const waitMs = waitAfterRun(job, outcome, performance.now() - startedAtMs)
+      await sleep(waitMs, undefined, { signal }).catch(() => {})
     }
   }
   const ended = loop()
