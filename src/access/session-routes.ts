@@ -6,6 +6,7 @@ import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { leaving } from '../http/answer/leaving.ts'
+import type { App } from '../http/app.ts'
 import { ref, setCookieHeader } from '../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
 import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from './factors/factors.ts'
@@ -34,9 +35,14 @@ const loggedIn = {
 const foreign = 'The request comes from a page of another site'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app, deps) => {
-  const { tokens, refusals, publicUrl } = deps
-  const places = createHashingPlaces()
+  openSessionRoute(app, deps)
+  verifyFactorRoute(app, deps)
+  readSessionRoute(app, deps)
+  endSessionRoute(app, deps)
+}
 
+function openSessionRoute(app: App, deps: SessionDeps): void {
+  const { publicUrl } = deps
   app.post(
     '/session',
     {
@@ -74,7 +80,11 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       return sendSession(reply, deps, result)
     },
   )
+}
 
+function verifyFactorRoute(app: App, deps: SessionDeps): void {
+  const places = createHashingPlaces()
+  const { publicUrl } = deps
   app.post(
     '/session/verify',
     {
@@ -103,35 +113,39 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
       const { challenge, method, code } = request.body
-      if (challenge === undefined) return reply.send(await refreshed(request, { method, code }, leaving(reply)))
+      if (challenge === undefined)
+        return reply.send(await refreshed({ ...deps, places }, request, { method, code, left: leaving(reply) }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
       const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
       return sendSession(reply, deps, issued)
     },
   )
+}
 
-  /** Proves a factor within the session of a request. @returns the session */
-  const refreshed = async (
-    request: FastifyRequest,
-    given: { method: 'password' | FactorMethod; code: string },
-    left: AbortSignal,
-  ) => {
-    const read = readTokenOf(request, deps)
-    if (read instanceof DomainError) throw read
-    const { caller, id: sessionId } = read
-    if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
-    const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
-    const origin = originOfCaller({ ...caller, trace: traceOf(request) })
-    const end = given.method === 'password' ? await places.take(caller.subject, left) : null
-    try {
-      await refreshFactor({ ...deps.factors, origin }, actor, given)
-    } finally {
-      end?.()
-    }
-    return sessionView(deps, read)
+/** Proves a factor within the session of a request. @returns the session */
+async function refreshed(
+  deps: SessionDeps & { places: ReturnType<typeof createHashingPlaces> },
+  request: FastifyRequest,
+  { left, ...given }: { method: 'password' | FactorMethod; code: string; left: AbortSignal },
+) {
+  const read = readTokenOf(request, deps)
+  if (read instanceof DomainError) throw read
+  const { caller, id: sessionId } = read
+  if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
+  const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
+  const origin = originOfCaller({ ...caller, trace: traceOf(request) })
+  const end = given.method === 'password' ? await deps.places.take(caller.subject, left) : null
+  try {
+    await refreshFactor({ ...deps.factors, origin }, actor, given)
+  } finally {
+    end?.()
   }
+  return sessionView(deps, read)
+}
 
+function readSessionRoute(app: App, deps: SessionDeps): void {
+  const { tokens, publicUrl } = deps
   app.get(
     '/session',
     {
@@ -162,7 +176,10 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       return sessionView(deps, read)
     },
   )
+}
 
+function endSessionRoute(app: App, deps: SessionDeps): void {
+  const { tokens, refusals, publicUrl } = deps
   app.delete(
     '/session',
     {

@@ -1,5 +1,6 @@
 /** Routes with which an account reads its audit log (contract/audit-log.md, "Reading"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { newestFirst, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -16,10 +17,14 @@ export type AuditLogRoutesDeps = ReadDeps
 
 const noAccount = { 404: 'For the platform’s users: there is no such account' }
 
-export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = async (
-  app,
-  { pageReads, costlyReads },
-) => {
+export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = async (app, deps) => {
+  listAuditEntriesRoute(app, deps)
+  exportAuditLogRoute(app, deps)
+  listAuditCheckpointsRoute(app, deps)
+}
+
+function listAuditEntriesRoute(app: App, deps: AuditLogRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/audit-log',
     {
@@ -40,7 +45,10 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = asy
       return listEntries({ database: await pageReads.begin(request, reply), reader, query: request.query })
     },
   )
+}
 
+function exportAuditLogRoute(app: App, deps: AuditLogRoutesDeps): void {
+  const { costlyReads } = deps
   app.get(
     '/audit-log.jsonl',
     {
@@ -63,7 +71,10 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = asy
       return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
     },
   )
+}
 
+function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/audit-log/checkpoints',
     {

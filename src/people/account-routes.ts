@@ -12,6 +12,7 @@ import { type Policy, readPolicy, setPolicy } from '../access/policy/policies.ts
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { originOf } from '../audit-log/request/origin.ts'
+import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
@@ -30,11 +31,18 @@ const unknownAccount = { 404: 'No partner has that code' }
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
 
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
-  const { database, refusals, activity } = deps
-  const committed = () => refusals.refresh()
   onlyManagers(app as unknown as FastifyInstance, deps)
   askForFreshFactor(app as unknown as FastifyInstance, deps)
+  readSecurityPolicyRoute(app, deps)
+  setSecurityPolicyRoute(app, deps)
+  listOwnCredentialsRoute(app, deps)
+  issueOwnCredentialRoute(app, deps)
+  rotateOwnCredentialRoute(app, deps)
+  revokeOwnCredentialRoute(app, deps)
+}
 
+function readSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
+  const { database } = deps
   app.get(
     '/security-policy',
     {
@@ -53,7 +61,10 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       return readPolicy(database, owner, deps.platformMfa)
     },
   )
+}
 
+function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
+  const { database } = deps
   app.put(
     '/security-policy',
     {
@@ -74,7 +85,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       const owner = await managedAccount(database, managerOf(request), request.query)
       const { force, ...policy } = request.body
       const { address } = clientOf(request)
-      return answerOnce(request, reply, { deps, status: 200, committed }, on =>
+      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, on =>
         setPolicy(on.database, owner, {
           policy,
           platformMfa: deps.platformMfa,
@@ -85,7 +96,10 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       ) as never
     },
   )
+}
 
+function listOwnCredentialsRoute(app: App, deps: AccountRoutesDeps): void {
+  const { database, activity } = deps
   app.get(
     '/credentials',
     {
@@ -105,7 +119,10 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       return (await listOwnCredentials(database, owner)).map(ownCredentialView)
     },
   )
+}
 
+function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
+  const { database } = deps
   app.post(
     '/credentials',
     {
@@ -130,7 +147,9 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       ) as never
     },
   )
+}
 
+function rotateOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/credentials/:clientId/rotate',
     {
@@ -149,13 +168,15 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
     },
     (request, reply) => {
       const params = { clientId: request.params.clientId, overlapMs: overlapMs(request.body.overlap) }
-      return answerOnce(request, reply, { deps, status: 200, committed }, async on => {
+      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, async on => {
         const rotated = await rotateOwn(on, managerOf(request), params)
         return { ...rotated, previousValidUntil: rotated.previousValidUntil.toISOString() }
       }) as never
     },
   )
+}
 
+function revokeOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/credentials/:clientId/revoke',
     {
@@ -176,7 +197,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
     },
     (request, reply) => {
       const { clientId } = request.params
-      return answerOnce(request, reply, { deps, status: 200, committed }, async on => {
+      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, async on => {
         await revokeOwn(on, managerOf(request), clientId)
         return { clientId }
       }) as never

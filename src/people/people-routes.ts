@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
+import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
@@ -21,11 +22,20 @@ const notThere = { 404: 'There is no such person in the account' }
 const unknownAccount = { 404: 'No partner has that code' }
 
 export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (app, deps) => {
-  const { database, refusals, activity } = deps
-  const committed = () => refusals.refresh()
   onlyManagers(app as unknown as FastifyInstance, deps)
   askForFreshFactor(app as unknown as FastifyInstance, deps)
+  listPeopleRoute(app, deps)
+  changePersonRoute(app, deps)
+  resetPasswordRoute(app, deps)
+  resetFactorsRoute(app, deps)
+  erasePersonRoute(app, deps)
+  invitePersonRoute(app, deps)
+  listInvitationsRoute(app, deps)
+  withdrawInvitationRoute(app, deps)
+}
 
+function listPeopleRoute(app: App, deps: PeopleRoutesDeps): void {
+  const { database, activity } = deps
   app.get(
     '/users',
     {
@@ -45,7 +55,9 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
       return { data: (await listPeople(database, owner)).map(personView) }
     },
   )
+}
 
+function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
   app.patch(
     '/users/:userId',
     {
@@ -73,12 +85,14 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
     },
     (request, reply) => {
       const { userId } = request.params
-      return answerOnce(request, reply, { deps, status: 200, committed }, async on =>
+      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, async on =>
         personView(await changePerson(on, managerOf(request), { userId, change: request.body })),
       ) as never
     },
   )
+}
 
+function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
   app.post(
     '/users/:userId/reset-password',
     {
@@ -102,7 +116,9 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
         linkView(await resetPassword(on, managerOf(request), request.params.userId)),
       ) as never,
   )
+}
 
+function resetFactorsRoute(app: App, deps: PeopleRoutesDeps): void {
   app.post(
     '/users/:userId/reset-mfa',
     {
@@ -122,12 +138,14 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+      answerOnce(request, reply, { deps, status: 204, committed: () => deps.refusals.refresh() }, async on => {
         await resetFactors(on, managerOf(request), request.params.userId)
         return null
       }) as never,
   )
+}
 
+function erasePersonRoute(app: App, deps: PeopleRoutesDeps): void {
   app.delete(
     '/users/:userId',
     {
@@ -148,12 +166,15 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+      answerOnce(request, reply, { deps, status: 204, committed: () => deps.refusals.refresh() }, async on => {
         await erasePerson(on, managerOf(request), request.params.userId)
         return null
       }) as never,
   )
+}
 
+function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
+  const { database } = deps
   app.post(
     '/invitations',
     {
@@ -182,7 +203,10 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
       ) as never
     },
   )
+}
 
+function listInvitationsRoute(app: App, deps: PeopleRoutesDeps): void {
+  const { database } = deps
   app.get(
     '/invitations',
     {
@@ -201,7 +225,9 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
       return { data: (await listInvitations(database, owner)).map(invitationView) }
     },
   )
+}
 
+function withdrawInvitationRoute(app: App, deps: PeopleRoutesDeps): void {
   app.delete(
     '/invitations/:invitationId',
     {

@@ -19,6 +19,7 @@ import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import { by } from '../admin/request/by.ts'
 import { leaving } from '../http/answer/leaving.ts'
+import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
@@ -179,9 +180,15 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
 }
 
 const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
-  const { database } = deps
-  const committed = () => deps.refusals.refresh()
+  readFactorsRoute(app, deps)
+  beginTotpRoute(app, deps)
+  confirmTotpRoute(app, deps)
+  removeTotpRoute(app, deps)
+  renewRecoveryCodesRoute(app, deps)
+}
 
+function readFactorsRoute(app: App, deps: SelfRoutesDeps): void {
+  const { database } = deps
   app.get(
     '/mfa',
     {
@@ -197,7 +204,10 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
     },
     async request => factorsView(await readFactors(database, personOf(request).userId)),
   )
+}
 
+function beginTotpRoute(app: App, deps: SelfRoutesDeps): void {
+  const { database } = deps
   app.post(
     '/mfa/totp',
     {
@@ -221,7 +231,9 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       return totpView(await beginTotp(deps, { userId, login: names?.login ?? userId }))
     },
   )
+}
 
+function confirmTotpRoute(app: App, deps: SelfRoutesDeps): void {
   app.post(
     '/mfa/totp/confirm',
     {
@@ -246,11 +258,16 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: by(deps, request), status: 200, committed }, on =>
-        confirmTotp(on, actorOf(request), request.body.code),
+      answerOnce(
+        request,
+        reply,
+        { deps: by(deps, request), status: 200, committed: () => deps.refusals.refresh() },
+        on => confirmTotp(on, actorOf(request), request.body.code),
       ) as never,
   )
+}
 
+function removeTotpRoute(app: App, deps: SelfRoutesDeps): void {
   app.delete(
     '/mfa/totp',
     {
@@ -266,12 +283,19 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: by(deps, request), status: 204, committed }, async on => {
-        await removeTotp(on, personOf(request).userId)
-        return null
-      }) as never,
+      answerOnce(
+        request,
+        reply,
+        { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() },
+        async on => {
+          await removeTotp(on, personOf(request).userId)
+          return null
+        },
+      ) as never,
   )
+}
 
+function renewRecoveryCodesRoute(app: App, deps: SelfRoutesDeps): void {
   app.post(
     '/mfa/recovery-codes',
     {

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import { isKnown } from '../http/answer/etag.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { sendLong } from '../http/answer/long-answer.ts'
+import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { newestFirst, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -33,11 +34,21 @@ const fileAnswer = {
   },
 }
 
-export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = async (app, deps) => {
-  const { pageReads, costlyReads, clock } = deps
-  const head = (operationId: string, summary: string, description: string) =>
-    operation('Statements', banksOnly, { operationId, summary, description })
+const head = (operationId: string, summary: string, description: string) =>
+  operation('Statements', banksOnly, { operationId, summary, description })
 
+export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = async (app, deps) => {
+  listStatementsRoute(app, deps)
+  readOpenStatementRoute(app, deps)
+  readLatestStatementRoute(app, deps)
+  readStatementRoute(app, deps)
+  listStatementLinesRoute(app, deps)
+  exportStatementRoute(app, deps)
+  exportStatementsRoute(app, deps)
+}
+
+function listStatementsRoute(app: App, deps: StatementRoutesDeps): void {
+  const { pageReads, clock } = deps
   app.get(
     '/statements',
     {
@@ -61,7 +72,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
       return newestFirst(found, { scope, limit, positionOf: ({ number }) => [number] }, statementView)
     },
   )
+}
 
+function readOpenStatementRoute(app: App, deps: StatementRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/statements/open',
     {
@@ -80,7 +94,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
       return statementView(await readOpen({ ...deps, reads }, bankOf(request).bankId))
     },
   )
+}
 
+function readLatestStatementRoute(app: App, deps: StatementRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/statements/latest',
     {
@@ -93,7 +110,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
     async (request, reply) =>
       statementView(await readStatement(await pageReads.begin(request, reply), bankOf(request).bankId, 'latest')),
   )
+}
 
+function readStatementRoute(app: App, deps: StatementRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/statements/:statementId',
     {
@@ -109,7 +129,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
       return statementView(await readStatement(database, bankOf(request).bankId, request.params.statementId))
     },
   )
+}
 
+function listStatementLinesRoute(app: App, deps: StatementRoutesDeps): void {
+  const { pageReads } = deps
   app.get(
     '/statements/:statementId/lines',
     {
@@ -135,7 +158,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
       return newestFirst(lines, { scope, limit, positionOf: ({ line }) => [line] }, line => line)
     },
   )
+}
 
+function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
+  const { costlyReads } = deps
   app.get(
     '/statements/:statementId.csv',
     {
@@ -161,7 +187,10 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
       return (await sendFile(deps, { request, reply }, file)) as never
     },
   )
+}
 
+function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
+  const { costlyReads, clock } = deps
   app.get(
     '/statements.csv',
     {
