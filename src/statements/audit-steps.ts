@@ -2,11 +2,11 @@
  * The audit's checks of statements: each sold order is on exactly one statement or open, numbers and periods have no
  * gaps, sums match their lines, and each file matches its hash and is chained to the one before.
  */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import type { Check, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
-import { readFile, sumsText } from './closing-store.ts'
+import { readFile, readShortFiles, sumsText } from './closing-store.ts'
 import { hasEveryLine } from './lines-store.ts'
 import { commissionOf } from './record.ts'
 
@@ -100,74 +100,109 @@ type Closed = {
   previousSha256: string | null
 }
 
-/** The next statement of a bank, or the first one of the next bank. `isNext`: it begins where the previous one ends. */
-async function findNext(database: Queryable, bank: Bank, after: string[] | null): Promise<Closed | null> {
-  const [found] = await database.query<Closed>(
-    `select s.statement_id as "statementId", s.bank_id as "bankId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
+/** Most days of a small bank have a few lines: one by one, their statements would take longer to ask for than to read. */
+const statementsAtOnce = 100
+/** So many lines are some 5 MB of files. A longer statement is a piece of its own. */
+const linesAtOnce = 20_000
+
+/** The next statements in the order of banks and numbers. `isNext`: it begins where the previous one ends. */
+const findNext = (database: Queryable, bank: Bank, after: string[] | null): Promise<Closed[]> =>
+  database.query(
+    `with page as materialized (
+       select * from statements
+       where ($1::uuid is null or bank_id = $1) and ($2::uuid is null or (bank_id, number) > ($2, $3))
+       order by bank_id, number limit ${statementsAtOnce}
+     ), piece as (
+       select * from (
+         select *, sum(lines) over so_far as lines_so_far, row_number() over so_far as place from page
+         window so_far as (order by bank_id, number rows unbounded preceding)
+       ) as counted where place = 1 or lines_so_far <= ${linesAtOnce}
+     )
+     select s.statement_id as "statementId", s.bank_id as "bankId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
             case when p.statement_id is null then s.number = 1 and s.previous_statement_id is null
               else s.from_at = p.to_at and s.day > p.day and s.previous_statement_id = p.statement_id end as "isNext",
             encode(p.sha256, 'hex') as "previousSha256"
-     from statements s join banks b using (bank_id)
-     left join statements p on p.bank_id = s.bank_id and p.number = s.number - 1
-     where ($1::uuid is null or s.bank_id = $1) and ($2::uuid is null or (s.bank_id, s.number) > ($2, $3))
-     order by s.bank_id, s.number limit 1`,
+     from piece s join banks b using (bank_id)
+     left join lateral (select * from statements p where p.bank_id = s.bank_id and p.number = s.number - 1 offset 0) as p on true
+     order by s.bank_id, s.number`,
     [bank?.bankId ?? null, after?.[0] ?? null, Number(after?.[1] ?? 0)],
   )
-  return found ?? null
-}
 
 const chainStep = (bank: Bank): Step => ({
   name: chainCheck.code,
   table: 'statement_files',
   async next(database, after) {
     const found = await findNext(database, bank, after)
-    if (!found) return pieceOf(chainCheck, [], 0, null)
-    const errors: string[] = []
-    const { hasLines, hasSums } = await compareSums(database, found.statementId)
-    const file = await readOnce(database, found.statementId)
-    if (!found.isNext) errors.push('does not follow the one before')
-    if (!hasLines) errors.push('lacks lines, or has one of after its end')
-    if (file.sha256 !== found.sha256) errors.push('has a file with another hash')
-    if (!file.header.endsWith(`,${found.previousSha256 ?? '-'}\r\n`))
-      errors.push('has a file that does not name the one before')
-    if (!hasSums) errors.push('has sums that are not those of its lines')
-    const texts = errors.map(error => `statement ${found.number} of ${found.bankCode} ${error}`)
-    const reached = [found.bankId, String(found.number)]
-    return { ...pieceOf(chainCheck, texts, 1, reached), findings: texts.map(findingOf) }
+    const ids = found.map(({ statementId }) => statementId)
+    const compared = await compareSums(database, ids)
+    const files = await readFiles(database, ids)
+    const texts = found.flatMap(one => errorsOf(one, compared.get(one.statementId), files.get(one.statementId)))
+    const last = found.at(-1)
+    const reached = last ? [last.bankId, String(last.number)] : null
+    return { ...pieceOf(chainCheck, texts, found.length, reached), findings: texts.map(findingOf) }
   },
 })
 
-const findingOf = (text: string) => ({ code: text.includes(' sums ') ? sumsCheck.code : chainCheck.code, text })
+type Recounted = { hasLines: boolean; hasSums: boolean }
+type StoredFile = { sha256: string; header: string }
 
-/** The file's hash and its first piece, in one pass. */
-async function readOnce(database: Queryable, statementId: string): Promise<{ sha256: string; header: string }> {
-  const hash = createHash('sha256')
-  let header: string | null = null
-  for await (const bytes of readFile(database, statementId)) {
-    header ??= bytes.toString()
-    hash.update(bytes)
-  }
-  return { sha256: hash.digest('hex'), header: header ?? '' }
+/** What is wrong with a statement. A file without pieces has no hash and no header. */
+function errorsOf(statement: Closed, compared?: Recounted, file?: StoredFile): string[] {
+  const { isNext, sha256, previousSha256, number, bankCode } = statement
+  const errors: string[] = []
+  if (!isNext) errors.push('does not follow the one before')
+  if (!compared?.hasLines) errors.push('lacks lines, or has one of after its end')
+  if (file?.sha256 !== sha256) errors.push('has a file with another hash')
+  if (!file?.header.endsWith(`,${previousSha256 ?? '-'}\r\n`))
+    errors.push('has a file that does not name the one before')
+  if (!compared?.hasSums) errors.push('has sums that are not those of its lines')
+  return errors.map(error => `statement ${number} of ${bankCode} ${error}`)
 }
 
-/** Whether a statement has all its lines, none of after its end, and their sums. Each line is read once. */
-async function compareSums(database: Queryable, statementId: string): Promise<{ hasLines: boolean; hasSums: boolean }> {
-  const [row] = await database.query<{ hasLines: boolean; hasSums: boolean }>(
-    `with s as (select * from statements where statement_id = $1), cells as materialized (
-       select l.currency, l.tariff_id, count(*) as sales, sum(amount) as amount,
-              sum(${commissionOf('amount', 's.commission_percentage')}) as commission,
-              count(*) filter (where l.confirmed_at < s.from_at) as late, max(line) as last_line, max(l.confirmed_at) as last_at
-       from statement_lines l cross join s where l.statement_id = $1 group by l.currency, l.tariff_id
-     )
-     select s.totals::jsonb = sums.totals::jsonb and s.by_tariff::jsonb = sums."byTariff"::jsonb and s.lines = sums.lines
-       and s.late = sums.late as "hasSums",
-       (select coalesce(sum(sales), 0) = s.lines and coalesce(max(last_line), 0) = s.lines and coalesce(max(last_at) < s.to_at, true)
-        from cells) as "hasLines"
-     from s cross join (${sumsText('cells')}) as sums`,
-    [statementId],
+const findingOf = (text: string) => ({ code: text.includes(' sums ') ? sumsCheck.code : chainCheck.code, text })
+
+/** The hash of each file and its first piece, in one pass. */
+async function readFiles(database: Queryable, statementIds: readonly string[]): Promise<Map<string, StoredFile>> {
+  const open = new Map<string, { hash: Hash; header: string }>()
+  for await (const { statementId, bytes } of piecesOf(database, statementIds)) {
+    const file = open.get(statementId) ?? { hash: createHash('sha256'), header: bytes.toString() }
+    open.set(statementId, file)
+    file.hash.update(bytes)
+  }
+  return new Map([...open].map(([id, { hash, header }]) => [id, { sha256: hash.digest('hex'), header }]))
+}
+
+/** The pieces of files, in order within each. A single file may be long, so its pieces are read a few at a time. */
+async function* piecesOf(
+  database: Queryable,
+  statementIds: readonly string[],
+): AsyncGenerator<{ statementId: string; bytes: Buffer }> {
+  const [first] = statementIds
+  if (statementIds.length > 1) yield* await readShortFiles(database, statementIds)
+  else if (first) for await (const bytes of readFile(database, first)) yield { statementId: first, bytes }
+}
+
+/** Whether each statement has all its lines, none of after its end, and their sums. Each line is read once. */
+async function compareSums(database: Queryable, statementIds: readonly string[]): Promise<Map<string, Recounted>> {
+  const rows = await database.query<Recounted & { statementId: string }>(
+    `select s.statement_id as "statementId", found.*
+     from statements s cross join lateral (
+       with cells as materialized (
+         select l.currency, l.tariff_id, count(*) as sales, sum(amount) as amount,
+                sum(${commissionOf('amount', 's.commission_percentage')}) as commission,
+                count(*) filter (where l.confirmed_at < s.from_at) as late, max(line) as last_line, max(l.confirmed_at) as last_at
+         from statement_lines l where l.statement_id = s.statement_id group by l.currency, l.tariff_id
+       )
+       select s.totals::jsonb = sums.totals::jsonb and s.by_tariff::jsonb = sums."byTariff"::jsonb and s.lines = sums.lines
+         and s.late = sums.late as "hasSums",
+         (select coalesce(sum(sales), 0) = s.lines and coalesce(max(last_line), 0) = s.lines and coalesce(max(last_at) < s.to_at, true)
+          from cells) as "hasLines"
+       from (${sumsText('cells')}) as sums
+     ) as found
+     where s.statement_id = any($1)`,
+    [statementIds],
   )
-  if (!row) throw new Error('A statement that was just found has one row')
-  return row
+  return new Map(rows.map(row => [row.statementId, row]))
 }
 
 /** @param bank null: all banks */

@@ -202,6 +202,16 @@ export async function* readFile(database: Queryable, statementId: string): Async
   }
 }
 
+/** All pieces of some files, in order within each: for files that are short together. */
+export const readShortFiles = (
+  database: Queryable,
+  statementIds: readonly string[],
+): Promise<{ statementId: string; bytes: Buffer }[]> =>
+  database.query(
+    `select statement_id as "statementId", bytes from statement_files where statement_id = any($1) order by statement_id, piece`,
+    [statementIds],
+  )
+
 export async function insertStatement(
   transaction: Queryable,
   statement: NewStatement,

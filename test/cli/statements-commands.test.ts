@@ -96,6 +96,30 @@ test('what was changed behind the platform’s back is found, by the audit too',
     ['update statement_lines set amount = 1', 'statement-sums', /has sums that are not/],
     ['delete from statement_lines', 'statement-lines', /is confirmed and has no line/],
     ['update statements set number = 3 where number = 2', 'statement-chain', /does not follow/],
+    ['delete from statement_lines', 'statement-chain', /statement 1 of alpha lacks lines/],
+    [
+      `update statement_lines set confirmed_at = confirmed_at + interval '9 days'`,
+      'statement-chain',
+      /statement 1 of alpha lacks lines, or has one of after its end/,
+    ],
+    [
+      'delete from statement_files',
+      'statement-chain',
+      /1 of alpha has a file with another hash.*2 of alpha has a file/,
+    ],
+    [
+      `update statement_files set bytes = bytes || '\\x20'::bytea where (statement_id, piece) in (
+         select statement_id, max(piece) from statement_files join statements using (statement_id) where number = 2 group by 1)`,
+      'statement-chain',
+      /^statement 2 of alpha has a file with another hash$/,
+    ],
+    // A statement of so many lines is checked alone, and its file is read in several steps.
+    [
+      `with long as (update statements set lines = 30000 where number = 2)
+       update statement_files set bytes = bytes || '\\x20'::bytea where piece = 1`,
+      'statement-chain',
+      /1 of alpha has a file with another hash.*2 of alpha lacks lines.*2 of alpha has a file with another hash/,
+    ],
   ]
   for (const [change, code, expected] of breaks) {
     await database.execute('create table if not exists kept_lines as select * from statement_lines')
@@ -109,7 +133,7 @@ test('what was changed behind the platform’s back is found, by the audit too',
     await database.execute('truncate statement_lines, statement_files')
     await database.execute('insert into statement_lines select * from kept_lines')
     await database.execute('insert into statement_files select * from kept_files')
-    await database.execute('update statements set number = 2 where number = 3')
+    await database.execute('update statements set number = 2, lines = 0 where number > 1')
   }
   assert.equal((await run('statements', 'verify')).code, 0)
   assert.equal((await run('audit')).code, 0)
