@@ -14,7 +14,7 @@ import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
 import { isLoopback } from './settings/loopback.ts'
 import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
-import { addDuration } from './text/duration.ts'
+import { createReaders } from './settings/values.ts'
 
 export const services = ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
@@ -167,98 +167,31 @@ export function readConfig(env: Environment): Config {
   const given = givenText(env)
   const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, errors)]))
   const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : given(name))
-  const isGiven = (name: SecretName): boolean => isSecretGiven(name, given)
+  const source: Source = { ...createReaders(text, errors), text, isGiven: name => isSecretGiven(name, given), errors }
+  const { whole, days, duration, oneOf, url, rateLimit } = source
 
-  const whole = (name: string, byDefault: number, min: number, max: number): number => {
-    const value = text(name)
-    if (value === null) return byDefault
-    if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value)
-    errors.push(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`)
-    return byDefault
-  }
-  const days = (name: string): number | null => (text(name) === null ? null : whole(name, 1, 1, 36_500))
-  const duration = (name: string, byDefault: string): number => {
-    const value = text(name) ?? byDefault
-    const ms = addDuration(new Date(0), value)?.getTime()
-    if (ms !== undefined && ms <= maxShutdownMs) return ms
-    errors.push(
-      `${name} must be an ISO 8601 duration of at most ten minutes, like ${byDefault}, not ${JSON.stringify(value)}`,
-    )
-    return 0
-  }
-  const oneOf = <T extends string>(name: string, byDefault: T, values: readonly T[]): T => {
-    const value = text(name) ?? byDefault
-    if ((values as readonly string[]).includes(value)) return value as T
-    errors.push(`${name} must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`)
-    return byDefault
-  }
-  const url = (name: string, protocols: readonly string[]): string | null => {
-    const value = text(name)
-    if (value === null) return null
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol) && isDecodable(value)) return value
-    const starts = protocols.map(protocol => `${protocol}//`).join(' or ')
-    // The message does not repeat the value, which may contain a password.
-    errors.push(`${name} must be a URL that starts with ${starts}, with special characters percent-encoded`)
-    return null
-  }
-
-  const rateLimit = (name: string, byDefault: string) => readRateLimit(name, text(name) ?? byDefault, errors)
-
-  const host = text('HOST') ?? '127.0.0.1'
-  const port = whole('PORT', 8080, 0, 65535)
+  const listening = { host: text('HOST') ?? '127.0.0.1', port: whole('PORT', 8080, 0, 65535) }
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
-  const embedded = !isGiven('DATABASE_URL')
-  const mode = oneOf('PERKLINE_MODE', embedded ? 'sandbox' : 'live', ['sandbox', 'live'])
-  const sampleData = oneOf('SAMPLE_DATA', embedded && mode === 'sandbox' ? '1' : '0', ['0', '1']) === '1'
-  if (sampleData && mode === 'live') errors.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
-
-  const masterKeys = readMasterKeys(text('MASTER_KEY'), errors)
-  const [operatorKey = null, ...furtherOperatorKeys] = splitKeys(text('OPERATOR_KEY'))
-  if ([operatorKey, ...furtherOperatorKeys].some(key => key !== null && !isOperatorKey(key)))
-    errors.push(operatorKeyError)
-  if (!embedded && !isGiven('MASTER_KEY'))
-    errors.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
-  if (!embedded && !isGiven('OPERATOR_KEY'))
-    errors.push('OPERATOR_KEY is required with DATABASE_URL (make one: openssl rand -hex 32)')
-
-  const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
-  const mailFrom = text('MAIL_FROM')
-  if (smtpUrl !== null && mailFrom === null) errors.push('MAIL_FROM is required with SMTP_URL')
-  if (mailFrom !== null && !isSender(mailFrom))
-    errors.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
-
-  const shownHost = host.includes(':') ? `[${host}]` : host
-  const address = (name: 'METRICS' | 'ADMIN'): Address | null =>
-    text(`${name}_PORT`) === null
-      ? null
-      : { host: text(`${name}_HOST`) ?? '127.0.0.1', port: whole(`${name}_PORT`, 0, 0, 65535) }
-  const [metrics, admin] = [address('METRICS'), address('ADMIN')]
-  if (metrics && isTaken(metrics, { host, port }))
-    errors.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
-  if (admin && isTaken(admin, { host, port }))
-    errors.push('ADMIN_PORT must be another than PORT, unless ADMIN_HOST and HOST are two addresses')
-  if (admin && metrics && isTaken(admin, metrics))
-    errors.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
+  const { mode, sampleData } = readMode(source)
+  const keys = readKeys(source)
+  const mail = readMail(source)
+  const ownAddresses = readOwnAddresses(source, listening)
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
   if (mode === 'live' && !allowPlaintext)
-    errors.push(...plaintextErrors({ databaseUrl, databaseHost: env.PGHOST, smtpUrl, redisUrl }))
+    errors.push(...plaintextErrors({ databaseUrl, databaseHost: env.PGHOST, smtpUrl: mail.smtpUrl, redisUrl }))
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
-    host,
-    port,
-    publicUrl: (url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${shownHost}:${port}`).replace(/\/+$/, ''),
+    ...listening,
+    publicUrl: (url('PUBLIC_URL', ['http:', 'https:']) ?? defaultUrl(listening)).replace(/\/+$/, ''),
     databaseUrl,
     databasePool: whole('DATABASE_POOL', 10, 2, 500),
     dataDir: resolve(text('DATA_DIR') ?? './data'),
     mode,
     sampleData,
     migrateOnStart: oneOf('MIGRATE_ON_START', '1', ['0', '1']) === '1',
-    masterKeys,
-    operatorKey,
-    furtherOperatorKeys,
-    smtpUrl,
-    mailFrom,
+    ...keys,
+    ...mail,
     redisUrl,
     rateLimit: rateLimit('RATE_LIMIT', '100/200'),
     apiRateLimit: rateLimit('API_RATE_LIMIT', '50/100'),
@@ -284,8 +217,7 @@ export function readConfig(env: Environment): Config {
       msisdnDays: days('KEEP_MSISDN_DAYS'),
     },
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
-    metrics,
-    admin,
+    ...ownAddresses,
     trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', errors),
     shutdown: {
       // In a sandbox there is no load balancer to notify.
@@ -297,6 +229,70 @@ export function readConfig(env: Environment): Config {
   }
   if (errors.length > 0) throw new ConfigError(errors)
   return config
+}
+
+/** What the steps of `readConfig` read from. */
+type Source = ReturnType<typeof createReaders> & {
+  /** The text of a setting, or of the file that a secret is in; null: not given. */
+  text(name: string): string | null
+  isGiven(name: SecretName): boolean
+  /** Gets all errors, in the order of reading. */
+  errors: string[]
+}
+
+function readMode({ oneOf, isGiven, errors }: Source): Pick<Config, 'mode' | 'sampleData'> {
+  const embedded = !isGiven('DATABASE_URL')
+  const mode = oneOf('PERKLINE_MODE', embedded ? 'sandbox' : 'live', ['sandbox', 'live'])
+  const sampleData = oneOf('SAMPLE_DATA', embedded && mode === 'sandbox' ? '1' : '0', ['0', '1']) === '1'
+  if (sampleData && mode === 'live') errors.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
+  return { mode, sampleData }
+}
+
+function readKeys({
+  text,
+  isGiven,
+  errors,
+}: Source): Pick<Config, 'masterKeys' | 'operatorKey' | 'furtherOperatorKeys'> {
+  const embedded = !isGiven('DATABASE_URL')
+  const masterKeys = readMasterKeys(text('MASTER_KEY'), errors)
+  const [operatorKey = null, ...furtherOperatorKeys] = splitKeys(text('OPERATOR_KEY'))
+  if ([operatorKey, ...furtherOperatorKeys].some(key => key !== null && !isOperatorKey(key)))
+    errors.push(operatorKeyError)
+  if (!embedded && !isGiven('MASTER_KEY'))
+    errors.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
+  if (!embedded && !isGiven('OPERATOR_KEY'))
+    errors.push('OPERATOR_KEY is required with DATABASE_URL (make one: openssl rand -hex 32)')
+  return { masterKeys, operatorKey, furtherOperatorKeys }
+}
+
+function readMail({ text, url, errors }: Source): Pick<Config, 'smtpUrl' | 'mailFrom'> {
+  const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
+  const mailFrom = text('MAIL_FROM')
+  if (smtpUrl !== null && mailFrom === null) errors.push('MAIL_FROM is required with SMTP_URL')
+  if (mailFrom !== null && !isSender(mailFrom))
+    errors.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
+  return { smtpUrl, mailFrom }
+}
+
+/** The addresses of metrics and of the admin interface. @param listening the address of everything else */
+function readOwnAddresses({ text, whole, errors }: Source, listening: Address): Pick<Config, 'metrics' | 'admin'> {
+  const address = (name: 'METRICS' | 'ADMIN'): Address | null =>
+    text(`${name}_PORT`) === null
+      ? null
+      : { host: text(`${name}_HOST`) ?? '127.0.0.1', port: whole(`${name}_PORT`, 0, 0, 65535) }
+  const [metrics, admin] = [address('METRICS'), address('ADMIN')]
+  if (metrics && isTaken(metrics, listening))
+    errors.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
+  if (admin && isTaken(admin, listening))
+    errors.push('ADMIN_PORT must be another than PORT, unless ADMIN_HOST and HOST are two addresses')
+  if (admin && metrics && isTaken(admin, metrics))
+    errors.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
+  return { metrics, admin }
+}
+
+/** The address that others call while PUBLIC_URL is not set. */
+function defaultUrl({ host, port }: Address): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 const givenText =
@@ -311,8 +307,6 @@ function isTaken(address: Address, other: Address): boolean {
   const isSameHost = address.host === other.host || [address.host, other.host].some(host => everyAddress.includes(host))
   return address.port !== 0 && address.port === other.port && isSameHost
 }
-
-const maxShutdownMs = 600_000
 
 /** The name is in every log line. */
 function readInstance(given: string | null, errors: string[]): string {
@@ -334,15 +328,6 @@ const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKe
 /** Whether it is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
 function isSender(text: string): boolean {
   return text.length <= 200 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(text)
-}
-
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function readMasterKeys(value: string | null, errors: string[]): Buffer[] {
@@ -380,16 +365,6 @@ function isNetwork(text: string): boolean {
   const [, address = '', , prefix = '1'] = /^([0-9a-fA-F.:]+)(\/(\d{1,3}))?$/.exec(text) ?? []
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
   return Number(prefix) >= 1 && Number(prefix) <= bits
-}
-
-function readRateLimit(name: string, value: string, errors: string[]): Config['rateLimit'] {
-  if (value === '0') return null
-  const [, perSecond, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
-  if (perSecond && burst) return { perSecond: Number(perSecond), burst: Number(burst) }
-  errors.push(
-    `${name} must be requests a second, a slash and the burst, like 100/200, or 0; not ${JSON.stringify(value)}`,
-  )
-  return null
 }
 
 /**

@@ -80,84 +80,8 @@ const knownQueue = { atOnce: 1, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many logins at once; try again', retryAfterSeconds: 2 } as const
 
 export function createLogins(deps: LoginDeps): Logins {
-  const { database, loginThrottle, gatewayThrottle } = deps
-  const [strangers, known] = [
-    createConcurrencyLimit(queue, busy, 'logins'),
-    createConcurrencyLimit(knownQueue, busy, 'logins'),
-  ]
-
-  /** Runs an attempt and reports its outcome; the step that only asks for a second factor reports none. */
-  const observed = async <Result extends object | string>(
-    { by, address }: Pick<LoginFailure, 'by' | 'address'>,
-    attempt: () => Promise<Result | null>,
-  ): Promise<Result | null> => {
-    const failed = (outcome: LoginFailure['outcome']) => {
-      deps.observeToken(outcome)
-      deps.observeFailure({ by, outcome, address })
-    }
-    try {
-      const result = await attempt()
-      if (result === null) failed('refused')
-      else if (!isChallenge(result)) deps.observeToken('issued')
-      return result
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'too-many') failed('throttled')
-      throw error
-    }
-  }
-
-  /**
-   * Makes an attempt once it has its place.
-   * @param attempts.holder null for a login that nobody has, which is treated like all others
-   */
-  const tryPassword = async <Result extends Issued | Challenge>(
-    client: Client,
-    given: PasswordLogin,
-    { holder, isKnownAddress, enter }: Attempt<Result>,
-  ): Promise<Result | null> => {
-    const { address } = client
-    // Also counts attempts that others have made meanwhile.
-    await loginThrottle.check(address, given.login)
-    if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
-    const person = await findPerson(deps, client, given)
-    const result = person && (await enter(person))
-    if (result === null || holder === null) {
-      deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace })
-      await noteFailure(database, given.login, holder !== null)
-      await loginThrottle.fail(address, given.login)
-      return null
-    }
-    if (!isChallenge(result))
-      await noteSuccess(database, { userId: holder.subject, login: given.login, address: addressUnit(address) })
-    return result
-  }
-
-  /**
-   * A complete attempt.
-   * @param enter called after a right password; null: it is refused all the same
-   */
-  const attempt = async <Result extends Issued | Challenge>(
-    client: Client,
-    given: PasswordLogin,
-    { left, enter }: { left: AbortSignal; enter: (person: User) => Promise<Result | null> },
-  ): Promise<Result> => {
-    const { address } = client
-    const result = await observed({ by: 'password', address }, async () => {
-      await loginThrottle.check(address, given.login)
-      const attempts = await findAttempts(database, given.login, addressUnit(address))
-      if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
-      const end = attempts.isKnownAddress
-        ? await known.take(given.login, left)
-        : await strangers.take(addressPrefixes(address), left)
-      try {
-        return await tryPassword(client, given, { ...attempts, enter })
-      } finally {
-        end()
-      }
-    })
-    if (result === null) throw new DomainError('unauthenticated', 'The login or the password is wrong')
-    return result
-  }
+  const { database, gatewayThrottle } = deps
+  const attempt = createAttempt(deps)
 
   return {
     admitsStaff: deps.admitsStaff,
@@ -165,7 +89,7 @@ export function createLogins(deps: LoginDeps): Logins {
 
     async withSecret(from, given) {
       const { address } = from
-      const token = await observed({ by: 'secret', address }, async () => {
+      const token = await observed(deps, { by: 'secret', address }, async () => {
         const token = await issueGatewayToken(deps, from, given)
         if (token === null) await gatewayThrottle.fail(address, given.clientId)
         return token
@@ -182,12 +106,94 @@ export function createLogins(deps: LoginDeps): Logins {
 
     async withCode(client, given) {
       const { address } = client
-      const answered = await observed({ by: 'code', address }, () => answerChallenge(deps, client, given))
+      const answered = await observed(deps, { by: 'code', address }, () => answerChallenge(deps, client, given))
       if (answered === null) throw new DomainError('unauthenticated', 'The code or the challenge is wrong or over')
       const { person, issued } = answered
       await noteSuccess(database, { userId: person.userId, login: person.login, address: addressUnit(address) })
       return issued
     },
+  }
+}
+
+/** Runs an attempt and reports its outcome; the step that only asks for a second factor reports none. */
+async function observed<Result extends object | string>(
+  deps: LoginDeps,
+  { by, address }: Pick<LoginFailure, 'by' | 'address'>,
+  attempt: () => Promise<Result | null>,
+): Promise<Result | null> {
+  const failed = (outcome: LoginFailure['outcome']) => {
+    deps.observeToken(outcome)
+    deps.observeFailure({ by, outcome, address })
+  }
+  try {
+    const result = await attempt()
+    if (result === null) failed('refused')
+    else if (!isChallenge(result)) deps.observeToken('issued')
+    return result
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'too-many') failed('throttled')
+    throw error
+  }
+}
+
+/**
+ * Makes an attempt once it has its place.
+ * @param attempts.holder null for a login that nobody has, which is treated like all others
+ */
+async function tryPassword<Result extends Issued | Challenge>(
+  deps: LoginDeps,
+  client: Client,
+  given: PasswordLogin,
+  { holder, isKnownAddress, enter }: Attempt<Result>,
+): Promise<Result | null> {
+  const { database, loginThrottle } = deps
+  const { address } = client
+  // Also counts attempts that others have made meanwhile.
+  await loginThrottle.check(address, given.login)
+  if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
+  const person = await findPerson(deps, client, given)
+  const result = person && (await enter(person))
+  if (result === null || holder === null) {
+    deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace })
+    await noteFailure(database, given.login, holder !== null)
+    await loginThrottle.fail(address, given.login)
+    return null
+  }
+  if (!isChallenge(result))
+    await noteSuccess(database, { userId: holder.subject, login: given.login, address: addressUnit(address) })
+  return result
+}
+
+/** @returns a function that makes a complete attempt with a password, in one of two queues */
+function createAttempt(deps: LoginDeps) {
+  const { database, loginThrottle } = deps
+  const [strangers, known] = [
+    createConcurrencyLimit(queue, busy, 'logins'),
+    createConcurrencyLimit(knownQueue, busy, 'logins'),
+  ]
+
+  /** @param enter called after a right password; null: it is refused all the same */
+  return async <Result extends Issued | Challenge>(
+    client: Client,
+    given: PasswordLogin,
+    { left, enter }: { left: AbortSignal; enter: (person: User) => Promise<Result | null> },
+  ): Promise<Result> => {
+    const { address } = client
+    const result = await observed(deps, { by: 'password', address }, async () => {
+      await loginThrottle.check(address, given.login)
+      const attempts = await findAttempts(database, given.login, addressUnit(address))
+      if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
+      const end = attempts.isKnownAddress
+        ? await known.take(given.login, left)
+        : await strangers.take(addressPrefixes(address), left)
+      try {
+        return await tryPassword(deps, client, given, { ...attempts, enter })
+      } finally {
+        end()
+      }
+    })
+    if (result === null) throw new DomainError('unauthenticated', 'The login or the password is wrong')
+    return result
   }
 }
 

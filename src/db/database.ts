@@ -139,34 +139,33 @@ function withoutName(connection: Connection): Connection {
   return { connectionString: address.href }
 }
 
-/**
- * Opens the database lazily: the first statement makes the first connection.
- *
- * @param options.connection where it is
- * @param options.poolSize connections that short statements share, at least 2; half of them serve the busiest statements
- * @param options.onLost called when an idle connection breaks (the pool replaces it), but not while the database is being closed
- */
-export function openDatabase(options: {
+type Options = {
   connection: Connection
   poolSize: number
   onLost?: (error: Error) => void
-}): Database {
-  const client = {
-    ...withoutName(options.connection),
-    types,
-    application_name: applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 5_000,
-  }
+}
+type Hearing = ReturnType<typeof createHearing>
+type Pools = ReturnType<typeof createPools>
+
+const clientSettings = (connection: Connection) => ({
+  ...withoutName(connection),
+  types,
+  application_name: applicationName,
+  connectionTimeoutMillis: connectTimeoutMs,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+})
+
+/** Makes pools, and knows all that it has made. */
+function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen, lost }: Hearing) {
+  const client = clientSettings(connection)
   let closing = false
-  const { listen, lost, heardWithin, foundSilent, maySpeak } = createHearing()
   const pools: pg.Pool[] = []
-  const makePool = ({ session, ...settings }: pg.PoolConfig & { session: Record<string, string> }): pg.Pool => {
+  const make = ({ session, ...settings }: pg.PoolConfig & { session: Record<string, string> }): pg.Pool => {
     const onConnect = (fresh: pg.ClientBase) => beginSession(fresh, session)
     const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings, onConnect } as pg.PoolConfig)
     pool.on('error', error => {
-      if (!closing) options.onLost?.(error)
+      if (!closing) onLost?.(error)
     })
     // A connection may break at any moment, also between statements, and then emits an event that needs a listener. The next
     // statement fails by itself.
@@ -177,150 +176,214 @@ export function openDatabase(options: {
     pools.push(pool)
     return pool
   }
-  const makeUsual = (connections: number, session: Record<string, string> = {}): pg.Pool =>
-    makePool({
-      max: connections,
-      query_timeout: silenceMs,
-      session: { ...session, ...limitedTo(statementTimeoutMs, lockTimeoutMs) },
-    })
-  const makeAside = ({ connections, statementMs, lockMs, waitMs }: (typeof asideLimits)[AsideKind]): pg.Pool =>
-    makePool({
-      max: connections,
-      query_timeout: statementMs + 500,
-      connectionTimeoutMillis: waitMs,
-      session: { ...limitedTo(statementMs, lockMs), ...endedWithReader },
-    })
-  const busiest = makeUsual(Math.floor(options.poolSize / 2), plannedOnce)
-  const usual = makeUsual(Math.ceil(options.poolSize / 2))
-  const asides = { short: makeAside(asideLimits.short), long: makeAside(asideLimits.long) }
-  const longReads = makePool({
+  return {
+    make,
+    count: () => ({
+      total: sum(pools.map(({ totalCount }) => totalCount)),
+      idle: sum(pools.map(({ idleCount }) => idleCount)),
+      waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
+    }),
+    maxConnections: () => sum(pools.map(pool => pool.options.max)),
+    async close() {
+      closing = true
+      await Promise.all(pools.map(pool => pool.end()))
+    },
+  }
+}
+
+/** For short statements and transactions. */
+const makeUsual = ({ make }: Pools, connections: number, session: Record<string, string> = {}): pg.Pool =>
+  make({
+    max: connections,
+    query_timeout: silenceMs,
+    session: { ...session, ...limitedTo(statementTimeoutMs, lockTimeoutMs) },
+  })
+
+const makeAside = ({ make }: Pools, kind: AsideKind): pg.Pool => {
+  const { connections, statementMs, lockMs, waitMs } = asideLimits[kind]
+  return make({
+    max: connections,
+    query_timeout: statementMs + 500,
+    connectionTimeoutMillis: waitMs,
+    session: { ...limitedTo(statementMs, lockMs), ...endedWithReader },
+  })
+}
+
+const makeLongReads = ({ make }: Pools): pg.Pool =>
+  make({
     max: maxLongReads,
     idleTimeoutMillis: 10_000,
     stream: lendingSocket,
     session: { lock_timeout: String(lockTimeoutMs) },
   })
-  const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
 
-  const takeClient = async (pool: pg.Pool): Promise<pg.PoolClient> => {
+type Clients = ReturnType<typeof createClients>
+
+/** Lends the connections of pools, and closes those that are lost or silent. */
+function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
+  const take = async (pool: pg.Pool): Promise<pg.PoolClient> => {
     for (;;) {
       const client = await pool.connect()
       if (maySpeak(client)) return client
       client.release(true)
     }
   }
-
-  const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-    const client = await takeClient(pool).catch(mapError)
-    const heard = listen(client)
-    try {
-      const result = await work(client)
-      heard()
-      client.release()
-      return result
-    } catch (error) {
-      if (isSilence(error)) foundSilent()
-      const isGone = isLost(error)
-      if (isGone) lost()
-      client.release(isGone)
-      return mapError(error)
-    }
-  }
-
-  const connect = async (): Promise<pg.Client> => {
-    const own = new pg.Client(client)
-    own.on('error', () => {})
-    await own.connect().catch(mapError)
-    await beginSession(own, {}).catch(async error => {
-      await own.end().catch(() => {})
-      mapError(error)
-    })
-    return own
-  }
-
-  /** Runs work without a time limit, and ends it when its connection has fallen silent. */
-  const watched = async <T, Client extends pg.ClientBase>(
-    own: Client,
-    work: (client: Client) => Promise<T>,
-  ): Promise<T> => {
-    const unwatch = endWhenSilent(own, async () => void (await connect()).end().catch(() => {}))
-    try {
-      return await work(own).catch(mapError)
-    } finally {
-      unwatch()
-    }
-  }
-
-  const outsideOfPools: Omit<Database, keyof Queryable | 'transaction'> = {
-    async dedicated(work, left) {
-      const own = await connect()
-      try {
-        return await watched(own, client => (left ? untilLeft(client, left, work) : work(client)))
-      } finally {
-        await own.end().catch(() => {})
-      }
-    },
-    async longRead(work) {
-      const client = await takeClient(longReads).catch(mapError)
+  return {
+    take,
+    async run<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+      const client = await take(pool).catch(mapError)
       const heard = listen(client)
       try {
-        const result = await watched(client, async own => {
-          // A kept connection may have fallen silent meanwhile; it gets as long as opening a new one may take.
-          await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
-          return work(own)
-        })
+        const result = await work(client)
         heard()
         client.release()
         return result
       } catch (error) {
-        if (error instanceof DomainError && isSilence(error.cause)) foundSilent()
-        client.release(true)
-        throw error
+        if (isSilence(error)) foundSilent()
+        const isGone = isLost(error)
+        if (isGone) lost()
+        client.release(isGone)
+        return mapError(error)
       }
-    },
-
-    aside(left, kind) {
-      const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
-        withClient(asides[kind], client => untilLeft(client, left, work))
-      return {
-        query: (statement, values) => run(client => rows(client, statement, values)),
-        tuples: (statement, values) => run(client => tuples(client, statement, values)),
-        execute: (statement, values) => run(async client => (await send(client, statement, values)).rowCount ?? 0),
-      }
-    },
-
-    apart(connections) {
-      const own = makeUsual(connections)
-      return databaseOf(() => own, own)
-    },
-    connect,
-    pool: () => ({
-      total: sum(pools.map(({ totalCount }) => totalCount)),
-      idle: sum(pools.map(({ idleCount }) => idleCount)),
-      waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
-    }),
-    maxConnections: () => sum(pools.map(pool => pool.options.max)),
-    isHeard: () => heardWithin(heardLatelyMs),
-    async close() {
-      closing = true
-      await Promise.all(pools.map(pool => pool.end()))
     },
   }
+}
 
-  const databaseOf = (poolFor: (statement: Statement | string) => pg.Pool, own: pg.Pool): Database => ({
-    ...outsideOfPools,
-    query: (statement, values) =>
-      tryAgain(() => withClient(poolFor(statement), client => rows(client, statement, values))),
-    tuples: (statement, values) =>
-      tryAgain(() => withClient(poolFor(statement), client => tuples(client, statement, values))),
-    execute: (statement, values) =>
-      tryAgain(() =>
-        withClient(poolFor(statement), async client => (await send(client, statement, values)).rowCount ?? 0),
-      ),
-    transaction: work => tryAgain(() => withClient(own, client => inTransaction(client, work))),
+/** Opens a connection outside the pools. */
+async function openClient(connection: Connection): Promise<pg.Client> {
+  const own = new pg.Client(clientSettings(connection))
+  own.on('error', () => {})
+  await own.connect().catch(mapError)
+  await beginSession(own, {}).catch(async error => {
+    await own.end().catch(() => {})
+    mapError(error)
   })
+  return own
+}
+
+/** Runs work without a time limit, and ends it when its connection has fallen silent. */
+async function watched<T, Client extends pg.ClientBase>(
+  connection: Connection,
+  client: Client,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const unwatch = endWhenSilent(client, async () => void (await openClient(connection)).end().catch(() => {}))
+  try {
+    return await work(client).catch(mapError)
+  } finally {
+    unwatch()
+  }
+}
+
+/** @returns `longRead` of the database */
+function createLongRead(
+  connection: Connection,
+  pool: pg.Pool,
+  clients: Clients,
+  hearing: Hearing,
+): Database['longRead'] {
+  return async work => {
+    const client = await clients.take(pool).catch(mapError)
+    const heard = hearing.listen(client)
+    try {
+      const result = await watched(connection, client, async own => {
+        // A kept connection may have fallen silent meanwhile; it gets as long as opening a new one may take.
+        await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
+        return work(own)
+      })
+      heard()
+      client.release()
+      return result
+    } catch (error) {
+      if (error instanceof DomainError && isSilence(error.cause)) hearing.foundSilent()
+      client.release(true)
+      throw error
+    }
+  }
+}
+
+/** @returns `dedicated` of the database */
+const createDedicated =
+  (connection: Connection): Database['dedicated'] =>
+  async (work, left) => {
+    const own = await openClient(connection)
+    try {
+      return await watched(connection, own, client => (left ? untilLeft(client, left, work) : work(client)))
+    } finally {
+      await own.end().catch(() => {})
+    }
+  }
+
+/** @returns `aside` of the database */
+function createAside(asides: Record<AsideKind, pg.Pool>, clients: Clients): Database['aside'] {
+  return (left, kind) => {
+    const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
+      clients.run(asides[kind], client => untilLeft(client, left, work))
+    return {
+      query: (statement, values) => run(client => rows(client, statement, values)),
+      tuples: (statement, values) => run(client => tuples(client, statement, values)),
+      execute: (statement, values) => run(async client => (await send(client, statement, values)).rowCount ?? 0),
+    }
+  }
+}
+
+/**
+ * Statements and transactions on pools, tried again when they lose against others.
+ *
+ * @param poolFor the pool of a statement
+ * @param own the pool of transactions
+ */
+const createShared = (
+  clients: Clients,
+  poolFor: (statement: Statement | string) => pg.Pool,
+  own: pg.Pool,
+): Queryable & Pick<Database, 'transaction'> => ({
+  query: (statement, values) =>
+    tryAgain(() => clients.run(poolFor(statement), client => rows(client, statement, values))),
+  tuples: (statement, values) =>
+    tryAgain(() => clients.run(poolFor(statement), client => tuples(client, statement, values))),
+  execute: (statement, values) =>
+    tryAgain(() =>
+      clients.run(poolFor(statement), async client => (await send(client, statement, values)).rowCount ?? 0),
+    ),
+  transaction: work => tryAgain(() => clients.run(own, client => inTransaction(client, work))),
+})
+
+/**
+ * Opens the database lazily: the first statement makes the first connection.
+ *
+ * @param options.connection where it is
+ * @param options.poolSize connections that short statements share, at least 2; half of them serve the busiest statements
+ * @param options.onLost called when an idle connection breaks (the pool replaces it), but not while the database is being closed
+ */
+export function openDatabase(options: Options): Database {
+  const { connection, poolSize } = options
+  const hearing = createHearing()
+  const pools = createPools(options, hearing)
+  const clients = createClients(hearing)
+  const busiest = makeUsual(pools, Math.floor(poolSize / 2), plannedOnce)
+  const usual = makeUsual(pools, Math.ceil(poolSize / 2))
+  const asides = { short: makeAside(pools, 'short'), long: makeAside(pools, 'long') }
+  const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
   const isPlannedOnce = (statement: Statement | string): boolean =>
     typeof statement !== 'string' && statement.plannedOnce !== undefined && haveGrown(statement.plannedOnce)
-  return databaseOf(statement => (isPlannedOnce(statement) ? busiest : usual), usual)
+
+  const outsideOfPools: Omit<Database, keyof Queryable | 'transaction'> = {
+    dedicated: createDedicated(connection),
+    longRead: createLongRead(connection, makeLongReads(pools), clients, hearing),
+    aside: createAside(asides, clients),
+    apart(connections) {
+      const own = makeUsual(pools, connections)
+      return { ...outsideOfPools, ...createShared(clients, () => own, own) }
+    },
+    connect: () => openClient(connection),
+    pool: pools.count,
+    maxConnections: pools.maxConnections,
+    isHeard: () => hearing.heardWithin(heardLatelyMs),
+    close: pools.close,
+  }
+  const shared = createShared(clients, statement => (isPlannedOnce(statement) ? busiest : usual), usual)
+  return { ...outsideOfPools, ...shared }
 }
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0)

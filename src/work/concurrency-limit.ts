@@ -67,6 +67,11 @@ export function createConcurrencyLimit(
   const count = (change: number) => waitingNow.set(kind, (waitingNow.get(kind) ?? 0) + change)
   const isFree = (groups: readonly string[]): boolean =>
     running.length < limits.atOnce && running.filter(other => other === groups.at(-1)).length < limits.perPartner
+  const findNext = () =>
+    findFirst(
+      waiters.values().filter(({ groups }) => isFree(groups)),
+      servedAt,
+    )
   const begin = (groups: readonly string[]): (() => void) => {
     const partner = groups.at(-1) ?? ''
     running.push(partner)
@@ -77,27 +82,15 @@ export function createConcurrencyLimit(
       if (ended) return
       ended = true
       running.splice(running.indexOf(partner), 1)
-      for (let next = nextOf(); next; next = nextOf()) next.start()
+      for (let next = findNext(); next; next = findNext()) next.start()
       if (running.length + waiters.size === 0) servedAt.clear()
     }
   }
-  const nextOf = (): Waiter | null => {
-    let next: Waiter | null = null
-    for (const waiter of waiters)
-      if (isFree(waiter.groups) && (!next || isServedBefore(waiter.groups, next.groups, servedAt))) next = waiter
-    return next
-  }
-  /**
-   * When the queue is full, the group with the most waiters loses one, unless the newcomer belongs to it. @returns whether there
-   * is room
-   */
   const makeRoom = (groups: readonly string[]): boolean => {
     if (waiters.size < limits.waiting) return true
-    const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])
-    const [largest = []] = [...byGroup.values()].sort((a, b) => b.length - a.length)
-    if (largest.length <= (byGroup.get(groups[0])?.length ?? 0) + 1) return false
-    largest.at(-1)?.giveUp(refusal.text)
-    return true
+    const dropped = findDropped(waiters, groups)
+    dropped?.giveUp(refusal.text)
+    return dropped !== null
   }
 
   return {
@@ -131,6 +124,24 @@ export function createConcurrencyLimit(
       })
     },
   }
+}
+
+/** The waiter whose groups were served longest ago; of several, the one that has waited longest. */
+function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, number>): Waiter | null {
+  let first: Waiter | null = null
+  for (const waiter of waiters) if (!first || isServedBefore(waiter.groups, first.groups, servedAt)) first = waiter
+  return first
+}
+
+/**
+ * The waiter that loses its place to a newcomer in a full queue: the last one of the group with the most waiters.
+ * @returns null when the newcomer itself belongs to that group
+ */
+function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
+  const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])
+  const [largest = []] = [...byGroup.values()].sort((a, b) => b.length - a.length)
+  if (largest.length <= (byGroup.get(newcomer[0])?.length ?? 0) + 1) return null
+  return largest.at(-1) ?? null
 }
 
 function isServedBefore(

@@ -81,13 +81,7 @@ export function createOrders(deps: EsimDeps): Orders {
      */
     async confirm({ orderId, bankId, caller, customerEmail, paymentReference = null }) {
       const { deliveryMode } = catalogue.bank(bankId)
-      if (customerEmail !== undefined && !isEmailAddress(customerEmail))
-        throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
-      if (deliveryMode === 'qr_email' && customerEmail === undefined) {
-        // Only a repeated confirm may omit the address.
-        const [found] = await store.findOrders(database, [{ orderId, bankId }])
-        if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
-      }
+      await requireEmailAddress(deps, { orderId, bankId }, { deliveryMode, customerEmail })
       for (;;) {
         const result = await confirmOrder(bankId, deliveryMode, caller)({ orderId, paymentReference })
         if (!result) throw new DomainError('not-found', 'There is no such order')
@@ -143,6 +137,20 @@ const keyOf = ({ bankId, name }: OrderName): OrderKey => ({ bankId, orderId: nam
 function existing<T extends Order>(order: T | null | undefined): T {
   if (!order) throw new DomainError('not-found', 'There is no such order')
   return order
+}
+
+/** @throws DomainError 'invalid' for a wrong e-mail address, and for a missing one where it is needed */
+async function requireEmailAddress(
+  { database }: EsimDeps,
+  key: OrderKey,
+  { deliveryMode, customerEmail }: { deliveryMode: DeliveryMode; customerEmail: string | undefined },
+): Promise<void> {
+  if (customerEmail !== undefined && !isEmailAddress(customerEmail))
+    throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
+  if (deliveryMode !== 'qr_email' || customerEmail !== undefined) return
+  // Only a repeated confirm may omit the address.
+  const [found] = await store.findOrders(database, [key])
+  if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
 }
 
 async function answerConfirmed(
