@@ -1,27 +1,27 @@
-/** All SQL of attempts to log in with a password: how often they failed, and where they succeeded. Real time is the database's. */
+/** All SQL of logins with a password: failed attempts, and the addresses of successful ones. Times are the database's real time. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
 import { type AccountRow, accountOf } from './store.ts'
 
-/** How long an address where a login got in is known. */
+/** How long the address of a successful login counts as known. */
 const knownDays = 30
-/** So many wrong passwords cost nothing; then each further try waits, twice as long each time. */
+/** After so many wrong passwords each further attempt has to wait, twice as long as the one before. */
 const freeFailures = 4
 const longestWaitSeconds = 60
 
 const keyOf = (login: string): Buffer => createHash('sha256').update(login).digest()
 
 export type Attempts = {
-  /** Who has this login; null: nobody. */
+  /** The person who has this login; null: nobody. */
   holder: Caller | null
-  /** The login got in from this address lately. */
+  /** Whether a recent login from this address succeeded. */
   isKnownAddress: boolean
-  /** Seconds until the next password of the login is looked at. */
+  /** Seconds until the next attempt with this login is allowed. */
   waitSeconds: number
 }
 
-/** Whether a person got in from this address lately. @param address as `addressUnit` gives it */
+/** Whether the person has recently logged in from this address. @param address as `addressUnit` gives it */
 export async function isKnownAddress(database: Queryable, userId: string, address: string): Promise<boolean> {
   const known = await database.query(
     `select from login_addresses where user_id = $1 and address = $2 and last_at > now() - interval '${knownDays} days'`,
@@ -30,7 +30,7 @@ export async function isKnownAddress(database: Queryable, userId: string, addres
   return known.length > 0
 }
 
-/** How attempts with this login stand. @param address as `addressUnit` gives it */
+/** The state of attempts with this login. @param address as `addressUnit` gives it */
 export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
   type Row = Omit<Attempts, 'holder'> & AccountRow & { userId: string | null }
   const [row] = await database.query<Row>(
@@ -57,9 +57,9 @@ const wait = (failures: string) =>
      else least(${longestWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
 
 /**
- * Takes the next try of a login: of several at the same moment one, where tries have to wait.
+ * Claims the next attempt with a login. Where attempts have to wait, only one of several simultaneous attempts gets it.
  *
- * @returns the seconds to wait; 0 when it may be made
+ * @returns the seconds to wait; 0 when the attempt may be made now
  */
 export async function claimAttempt(database: Queryable, login: string): Promise<number> {
   const [claim] = await database.query<{ isClaimed: boolean; waitSeconds: number }>(
@@ -74,7 +74,7 @@ export async function claimAttempt(database: Queryable, login: string): Promise<
   return claim && !claim.isClaimed ? claim.waitSeconds : 0
 }
 
-/** Counts a wrong password, whether anybody has the login or not. */
+/** Counts a wrong password, also for a login that nobody has. */
 export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
   await database.execute(
     `with forgotten as (
@@ -87,12 +87,12 @@ export async function noteFailure(database: Queryable, login: string, isKnown: b
   )
 }
 
-/** Forgets the wrong passwords of a login that nobody has any more. */
+/** Deletes the count of wrong passwords of a login that nobody has any more. */
 export async function forgetFailures(database: Queryable, login: string): Promise<void> {
   await database.execute('delete from failed_logins where login_key = $1', [keyOf(login)])
 }
 
-/** A login got in: its wrong passwords are told from now on and count no more, and the address is known. */
+/** Stores a successful login: its address is now known, and the wrong passwords before it are shown but no longer counted. */
 export async function noteSuccess(
   database: Queryable,
   given: { userId: string; login: string; address: string },
@@ -115,7 +115,7 @@ export async function noteSuccess(
   )
 }
 
-/** Wrong passwords between the last login of a user and the one before. @returns null for one who never logged in */
+/** The wrong passwords between a user's last two logins. @returns null for a user who has never logged in */
 export async function findFailedLogins(
   database: Queryable,
   userId: string,

@@ -1,4 +1,4 @@
-/** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
+/** Operations on credentials and users: getting a token, and what the operator does with them. */
 
 import { randomUUID } from 'node:crypto'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
@@ -23,7 +23,7 @@ import type { PartnerReference } from './store.ts'
 import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
 
-/** @property origin who makes the change; left out: the platform itself */
+/** @property origin who makes the change; default: the platform itself */
 export type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
 
 export type AccessDeps = {
@@ -39,8 +39,8 @@ export type Source = { address: string; trace: Trace }
 /**
  * Exchanges clientId and secret for a token (POST /getToken/auth).
  *
- * @returns null for an unknown clientId, a wrong secret, a revoked credential, a suspended partner, and an address from which the
- *   partner lets no system in alike, in the same time
+ * @returns null for an unknown clientId, a wrong secret, a revoked credential, a suspended partner, and an address that the
+ *   partner does not allow. The caller cannot tell these cases apart, not even by the time that they take
  */
 export async function issueGatewayToken(
   deps: AccessDeps,
@@ -62,7 +62,7 @@ export async function issueGatewayToken(
   return deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) })
 }
 
-/** Ends one token in all processes, as when its user logs out; other tokens of the same user live on. */
+/** Ends one token in all processes, for example at a logout. Other tokens of the same user stay valid. */
 export async function endToken(
   { database, origin = operatorOrigin() }: ChangeDeps,
   token: { id: string; expiresAt: Date },
@@ -79,7 +79,7 @@ export async function endToken(
 /**
  * Issues a credential for a bank (with a role) or a merchant.
  *
- * @returns the secret in plain, for this once
+ * @returns the secret in plain text; it cannot be read again
  * @throws DomainError 'not-found' when no partner has that code
  */
 export async function issueCredential(
@@ -90,7 +90,7 @@ export async function issueCredential(
   return issueCredentialTo(deps, { ...given, owner, issuedBy: null })
 }
 
-/** Issues a credential for a bank or a merchant. @param given.issuedBy as `callerName` tells it; null: the operator */
+/** Issues a credential for a bank or a merchant. @param given.issuedBy in the form of `callerName`; null: the operator */
 export async function issueCredentialTo(
   { database, origin = operatorOrigin() }: ChangeDeps,
   given: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },
@@ -110,8 +110,8 @@ export async function issueCredentialTo(
 }
 
 /**
- * Gives a credential a new secret; the one before works until the overlap ends, so that the partner can change over without a gap.
- * Its tokens end with it. A secret that was still in an overlap of its own ends at once.
+ * Gives a credential a new secret. The previous secret works until the overlap ends, so that the partner can change over without a
+ * gap. Its tokens end with it. If an older secret is still in its overlap, it ends at once.
  *
  * @throws DomainError 'not-found' when there is no such live credential
  */
@@ -203,14 +203,20 @@ export function requireRole(owner: AccountOwner, role: string): void {
   if (!roles.includes(role)) throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
 }
 
-/** Ends what a person could come in with: sessions, logins half-way through, links to a new password. The row is locked. @returns whether there were sessions */
+/**
+ * Ends a person's sessions, unfinished logins and links to a new password. The person's row must be locked.
+ * @returns whether there were sessions
+ */
 export async function endAccess(transaction: Queryable, userId: string): Promise<boolean> {
   await deleteChallenges(transaction, userId)
   await store.deleteResets(transaction, userId)
   return (await endSessions(transaction, userId)) > 0
 }
 
-/** Disables a user, whoever it is; sessions and links end, also those that the user made for others. @throws DomainError 'not-found' when there is no such login */
+/**
+ * Disables any user. The user's sessions and links end, and the links that the user made for others.
+ * @throws DomainError 'not-found' when nobody has the login
+ */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
     const ended = await store.markDisabled(transaction, login)
@@ -223,7 +229,7 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
   })
 }
 
-/** What the audit log tells of invitations that are withdrawn because whoever made them lost access. */
+/** Entries of the audit log for invitations that are withdrawn because their author lost access. */
 export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
   withdrawn.map(({ invitationId, ...owner }) => ({
     action: 'invitation.withdrawn',
@@ -238,10 +244,10 @@ async function loginTaken(database: Queryable, login: string): Promise<DomainErr
 
 const credential = (id: string) => ({ type: 'credential', id })
 const user = (id: string) => ({ type: 'user', id })
-/** What the audit log tells of a secret. */
+/** Stands for a secret in the audit log. */
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
-/** Whose object it is, as entries of the audit log tell it. */
+/** The owner of an object, in the form of the audit log's entries. */
 export function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Account {
   if (owner === 'platform') return { type: 'platform', id: null }
   if (owner.bankId) return { type: 'bank', id: owner.bankId }

@@ -17,7 +17,7 @@ export type Credential = {
   account: Account
   secretHash: Buffer
   previousSecretHash: Buffer | null
-  /** The secret before is valid still: real time, as for all that protects. */
+  /** Whether the previous secret is still valid. Uses real time, as all security rules do. */
   hasOverlap: boolean
   revoked: boolean
   /** The bank or merchant that it belongs to is suspended. */
@@ -64,7 +64,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   }
 }
 
-/** A part of a statement that tells of the credentials which its part `changed` gives. */
+/** The part of a statement that writes an event for each credential in its part `changed`. */
 const tellingCredential = (type: EventTypeName, at?: string): string =>
   tellingEvents({
     type,
@@ -109,7 +109,7 @@ export async function insertCredential(
 
 type ReplacedSecret = PartnerOwner & { secretHash: Buffer; previousSecretHash: Buffer | null }
 
-/** @returns the hashes of before, and whose it is; null when there is no such credential or it is revoked */
+/** @returns the hashes before the change and the owner; null when the credential does not exist or is revoked */
 export async function replaceSecret(
   transaction: Queryable,
   change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
@@ -130,7 +130,7 @@ export async function replaceSecret(
   return before ?? null
 }
 
-/** Writes down until when a client secret is valid: its tokens are refused from then on. The earlier end counts. */
+/** Stores when a client secret ends. Its tokens are refused from then on. If an end is stored already, the earlier one counts. */
 export async function endSecret(
   transaction: Queryable,
   secret: { clientId: string; secretId: string; endsAt: Date },
@@ -142,11 +142,11 @@ export async function endSecret(
   )
 }
 
-/** Whose a credential or a user is: both null for the platform. */
+/** The owner of a credential or a user. Both ids are null for the platform. */
 export type PartnerOwner = { bankId: string | null; merchantId: string | null }
 const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
-/** What ends once: `isNew` is false when it had ended before, which then stays as it is. */
+/** Something that can end only once. `isNew` is false when it had already ended; its first end is kept. */
 export type Ended = PartnerOwner & { isNew: boolean }
 
 /** @returns null when there is no such credential */
@@ -162,14 +162,14 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
   return ended ?? null
 }
 
-/** By the rules' clock, however late it is told. An overlap ends by real time. */
+/** The time of the event, by the rules' clock, even if the event is written late. The overlap itself ends by real time. */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
 /**
- * Tells of old secrets that end within the hour, once for each overlap that is longer than that.
+ * Writes events for old secrets that end within the next hour: one event for each overlap that is longer than an hour.
  *
- * @returns whether another process is at it, or all is told: there is nothing more to do for now
+ * @returns false: there is nothing more to do now, because all events are written or another process is writing them
  */
 export async function tellOverlapsEnding(database: Database): Promise<false> {
   await database.transaction(async transaction => {
@@ -219,9 +219,9 @@ export type User = {
   passwordHash: string
   disabled: boolean
   suspended: boolean
-  /** A second factor is set up. */
+  /** Whether a second factor is set up. */
   hasFactor: boolean
-  /** What its account asks for; null: nothing was ever set. */
+  /** The rule of the user's account for second factors; null: the account never set one. */
   mfa: Mfa | null
   sessionMinutes: number | null
 }
@@ -286,7 +286,7 @@ export async function insertUser(
   return made === 1
 }
 
-/** Whether the holder of the login, or of one that looks like it, is disabled. */
+/** Whether a disabled user has this login or one that looks like it. */
 export async function isLoginOfDisabled(database: Queryable, login: string): Promise<boolean> {
   const found = await database.query(
     'select from portal_users where (login = $1 or login_key = $2) and disabled_at is not null',
@@ -295,12 +295,12 @@ export async function isLoginOfDisabled(database: Queryable, login: string): Pro
   return found.length > 0
 }
 
-/** An invitation that was withdrawn, and whose account it is of. */
+/** A withdrawn invitation and the owner of its account. */
 export type Withdrawn = PartnerOwner & { invitationId: string }
 
 /**
- * Parts of a statement: those links are gone that the person `id` made for others, where `condition` holds. `withdrawn` gives the
- * invitations that could still be accepted.
+ * Parts of a statement that delete the links which the person `id` made for others, if `condition` holds. The part `withdrawn`
+ * lists the deleted invitations that could still be accepted.
  */
 export const withdrawingLinks = (id: string, condition = 'true'): string => `
   gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),
@@ -310,7 +310,7 @@ export const withdrawingLinks = (id: string, condition = 'true'): string => `
       as invitations from gone where expires_at > now()
   )`
 
-/** Disables a person, whose links for others are withdrawn. @returns null when there is no such login */
+/** Disables a person and withdraws the links that the person made for others. @returns null when nobody has the login */
 export async function markDisabled(
   transaction: Queryable,
   login: string,
@@ -363,12 +363,12 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
 
 const endedTokensLock = 7_365_022
 
-/** Longer than clocks may differ, and a token is accepted after its end. */
+/** More than the clocks of processes may differ, and more than the time for which a token is accepted after its end. */
 const margin = `interval '1 minute'`
 
 export type EndedToken = { id: string; number: number; msLeft: number }
 
-/** The tokens that were ended after the one with this number, in their order; without those that have expired since. */
+/** The tokens that were ended after the one with this number, ordered by number. Expired tokens are left out. */
 export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
   return database.query<EndedToken>(
     {
@@ -380,13 +380,13 @@ export function findEndedTokens(database: Queryable, after: number): Promise<End
   )
 }
 
-/** To be held before tokens are ended, last of all locks; ended tokens that have come to their end by themselves are forgotten. */
+/** Takes the lock that is needed to end tokens; take it after all other locks. Also deletes ended tokens that have expired. */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
   await transaction.execute(`delete from ended_tokens where expires_at < now() - ${margin}`)
 }
 
-/** Ends one token before its time. */
+/** Ends one token before it expires. @returns false when it was ended already */
 export async function insertEndedToken(
   transaction: Queryable,
   token: { id: string; expiresAt: Date },
@@ -400,8 +400,8 @@ export async function insertEndedToken(
 }
 
 /**
- * Everyone whose live tokens are to be refused: credentials revoked, users disabled and client secrets ended so lately that live tokens
- * may be left, and partners that are suspended now.
+ * The ids whose tokens must be refused: suspended partners, and credentials, users and client secrets that ended recently. After
+ * the lifetime of a token they are left out, because no live token is left.
  */
 export async function findRefused(database: Queryable, tokenLifetimeSeconds: number): Promise<string[]> {
   const since = `now() - make_interval(secs => $1) - ${margin}`
@@ -416,17 +416,17 @@ export async function findRefused(database: Queryable, tokenLifetimeSeconds: num
   return rows.map(({ id }) => id)
 }
 
-/** Keeps everything else that would change this person waiting. */
+/** Locks this person's row: other changes of the person wait until the transaction ends. */
 export async function lockUser(transaction: Queryable, userId: string): Promise<void> {
   await transaction.execute('select from portal_users where user_id = $1 for update', [userId])
 }
 
-/** Links to a new password work no more. */
+/** Deletes the person's links to a new password. */
 export async function deleteResets(transaction: Queryable, userId: string): Promise<void> {
   await transaction.execute('delete from password_resets where user_id = $1', [userId])
 }
 
-/** The words by which an account and its person are known: what a password must not be. */
+/** The login and the names of the account. A password must not be one of them. */
 export async function findNamesOf(database: Queryable, owner: AccountOwner, login: string): Promise<string[]> {
   if (owner === 'platform') return [login]
   const rows = await database.query<{ names: (string | null)[] }>(

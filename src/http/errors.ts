@@ -196,7 +196,7 @@ const prefixes: readonly [prefix: string, api: Api][] = [
   ['/admin', 'operator'],
 ]
 
-/** The API whose error body a path gets; unknown paths, too. */
+/** The API that a path belongs to, which decides the form of its error body. Unknown paths belong to `cashback`. */
 export function apiOf(requested: string): Api {
   const path = requested.includes('%') ? decoded(requested) : requested
   const [, api = 'cashback'] =

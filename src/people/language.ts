@@ -5,7 +5,7 @@ import { tellEntries } from '../audit-log/tell.ts'
 import type { Database } from '../db/database.ts'
 import { userObject } from './managers.ts'
 
-/** Chooses it. The one that was chosen already changes nothing. */
+/** Chooses the language. Choosing the same language again changes nothing. */
 export async function chooseLanguage(
   { database, origin }: { database: Database; origin: Origin },
   userId: string,

@@ -49,7 +49,7 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
 /**
- * To be called before a link is made: the links of a manager are withdrawn when access is lost, and this one would come too late.
+ * Call this before a manager's link is made. A manager who loses access also loses all links; a link made later would remain.
  *
  * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
  */

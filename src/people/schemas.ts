@@ -122,7 +122,7 @@ export const Reset = Type.Object({ expiresAt: instant('Until when the link works
 
 export const AcceptBody = Type.Object(
   {
-    // Of any length: a link that was cut or pasted twice is a wrong one like all others.
+    // Of any length: a link that was cut off or pasted twice gets the same error as any wrong link.
     token: Type.String({ description: 'What follows # in the link' }),
     password,
     login: Type.Optional(login),

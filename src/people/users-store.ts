@@ -90,7 +90,7 @@ export async function lockManagers(transaction: Queryable, owner: AccountOwner, 
   return rows.map(({ id }) => id)
 }
 
-/** @returns the invitations of this person that are withdrawn with the change: who is disabled or has another role made no links */
+/** @returns the withdrawn invitations: with a disabling or a change of role, the links that the person made for others are deleted */
 export async function updatePerson(
   transaction: Queryable,
   userId: string,
@@ -125,8 +125,8 @@ export async function hasLogin(database: Queryable, owner: AccountOwner, login: 
 }
 
 /**
- * Keeps a manager's access from being taken away until the transaction ends, so that no link is made after all of theirs were
- * withdrawn. @returns false when it is gone
+ * Locks a manager's row until the transaction ends. So nobody can take the manager's access away meanwhile, and no link is made
+ * after all links of the manager were withdrawn. @returns false when the access is gone already
  */
 export async function holdAccess(transaction: Queryable, userId: string, role: string): Promise<boolean> {
   const held = await transaction.query(

@@ -51,7 +51,7 @@ const none: Days = { names: [], bounds: [] }
 
 const daysWithin = (asked: Asked, maxDays: number): Days => (asked.from > asked.to ? none : daysBetween(asked, maxDays))
 
-/** The next statement's day may be longer than one of its zone; those behind it are as in the calendar. */
+/** The day of the next statement may be longer than a calendar day of the time zone. The days after it are calendar days. */
 function daysAfter(last: ClosedDay, asked: Asked, maxDays: number): Days {
   const { from, to, day } = nextSpan({ from: last.to, day: last.day, timeZone: asked.timeZone })
   const isAsked = asked.from <= day && day <= asked.to

@@ -131,7 +131,7 @@ function copyOut(
 }
 
 type Source = {
-  /** From now on this gets what the connection receives, until the copy is complete. */
+  /** Receives the connection's data from now on, until the copy is complete. `ask` sends the statement of the copy. */
   take(stream: Duplex, ask: () => void): void
   resume(): void
 }
