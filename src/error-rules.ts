@@ -66,6 +66,19 @@ const texts = {
   cursor: () => 'be the `next` of a page',
   'sort-order': () => 'be ASC or DESC',
 
+  // Rules of events and endpoints.
+  'sequence-or-now': () => 'be a sequence or now',
+  'sequence-or-instant': () => 'be a sequence or an instant',
+  'event-type': () => 'be a type of event, or test.ping',
+  'event-types': ({ type }) => `be types of events or groups, not ${type}`,
+  'endpoint-scheme': ({ schemes }) => `be a URL that begins with ${schemes}`,
+  'endpoint-characters': () => 'be a URL without spaces and control characters',
+  'endpoint-user': () => 'be a URL without a user',
+  'endpoint-fragment': () => 'be a URL without a fragment',
+  'endpoint-port': ({ ports }) => `be a URL with one of the ports ${ports}`,
+  'endpoint-host': () => 'be a URL of a host that may be called',
+  'max-replayed': ({ max }) => `be such that at most ${max} events are replayed`,
+
   'advance-or-now': () => 'be an object with either advance or now',
 
   // Rules of numbers.

@@ -1,6 +1,7 @@
 /** Schemas of the feed in the Partner API. */
 import Type from 'typebox'
 import { accountKinds } from '../audit-log/entry.ts'
+import { mustBe } from '../error-rules.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
 import { eventTypes } from './catalogue.ts'
 
@@ -47,6 +48,7 @@ export const FeedQuery = Type.Object(
     after: Type.Optional(
       Type.String({
         pattern: '^([0-9]{1,15}|now)$',
+        ...mustBe('sequence-or-now'),
         description:
           'Only events with a higher sequence; `now`: no events, only `nextAfter` of the present end. Default: 0',
         examples: ['0'],

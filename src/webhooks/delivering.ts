@@ -6,6 +6,7 @@ import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { sampleOf, testTypes } from '../events/catalogue.ts'
 import { findFeed } from '../events/feed-store.ts'
@@ -110,7 +111,7 @@ export async function testEndpoint(
   { endpointId, type }: { endpointId: string; type: string },
 ): Promise<{ claimed: store.Claimed }> {
   const known = testTypes.find(one => one.type === type)
-  if (!known) throw new DomainError('invalid', ['type must be a type of event, or test.ping'])
+  if (!known) throw new DomainError('invalid', [broken('type', 'event-type')])
   const claimed = await deps.database.transaction(async transaction => {
     await lockEndpoint(transaction, account, endpointId)
     if ((await store.countTests(transaction, endpointId)) >= testsAMinute)

@@ -86,7 +86,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         body: NoBody,
         response: {
           202: schemas.Delivery,
-          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted, or the delivery is a test' }),
         },
       },
     },

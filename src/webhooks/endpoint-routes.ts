@@ -6,6 +6,7 @@ import { requireFreshFactor } from '../access/factors/fresh.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { NumberTold } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
@@ -312,7 +313,7 @@ export function readOverlap(text = 'PT24H'): number {
 export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
   if (typeof input === 'number') return input
   const at = readInstant(input)
-  if (at === null) throw new DomainError('invalid', [`${field} must be a sequence or an instant`])
+  if (at === null) throw new DomainError('invalid', [broken(field, 'sequence-or-instant')])
   return field === 'to' && isDateAlone(input) ? new Date(at.getTime() + dayMs - 1) : at
 }
 

@@ -5,6 +5,7 @@ import type { Account } from '../access/caller.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter } from '../events/catalogue.ts'
 import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
@@ -81,8 +82,8 @@ function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): vo
   const error = url === undefined ? null : urlError(urls, url)
   const unknown = eventTypes?.find(type => !isTypeFilter(type))
   const errors = [
-    ...(error === null ? [] : [`url must be ${error}`]),
-    ...(unknown === undefined ? [] : [`eventTypes must be types of events or groups, not ${unknown}`]),
+    ...(error === null ? [] : [{ field: 'url', ...error }]),
+    ...(unknown === undefined ? [] : [broken('eventTypes', 'event-types', { type: unknown })]),
   ]
   if (errors.length > 0) throw new DomainError('invalid', errors)
 }
@@ -121,7 +122,7 @@ export async function createEndpoint(
 async function startOf(transaction: Queryable, account: Account, startAfter: number | 'now'): Promise<number> {
   const { last } = await findFeed(transaction, account)
   if (startAfter === 'now') return last
-  if (startAfter > last) throw new DomainError('invalid', [`startAfter must be at most ${last}`])
+  if (startAfter > last) throw new DomainError('invalid', [broken('startAfter', 'max', { max: last })])
   await requireFeed({ database: transaction }, account, startAfter, undefined)
   return startAfter
 }

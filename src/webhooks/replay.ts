@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, typesOf } from '../events/catalogue.ts'
 import { accountOfEndpoint, type Endpoint, isDeleted } from './endpoint-store.ts'
@@ -47,8 +48,7 @@ export function replayEvents(
 
 function requireTypes({ types }: Replay): void {
   const unknown = types?.find(type => !isTypeFilter(type))
-  if (unknown !== undefined)
-    throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
+  if (unknown !== undefined) throw new DomainError('invalid', [broken('types', 'event-types', { type: unknown })])
 }
 
 function requireOrder({ from, to }: Replay): void {
@@ -88,8 +88,7 @@ async function rangeOf(
 async function begin(transaction: Queryable, endpoint: Endpoint, replay: store.ReplayParams): Promise<number> {
   const owner = accountOfEndpoint(endpoint)
   const { deliveries, first, last } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)
-  if (deliveries > maxReplayed)
-    throw new DomainError('invalid', [`from must be such that at most ${maxReplayed} events are replayed`])
+  if (deliveries > maxReplayed) throw new DomainError('invalid', [broken('from', 'max-replayed', { max: maxReplayed })])
   await store.insertReplay(transaction, { ...replay, from: first ?? replay.from, through: last ?? replay.through })
   return deliveries
 }

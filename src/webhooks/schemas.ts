@@ -1,5 +1,6 @@
 /** Schemas of endpoints and deliveries in the Partner API. */
 import Type from 'typebox'
+import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
@@ -90,6 +91,7 @@ export const CreateBody = Type.Object(
       Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Literal('now')], {
         description: 'The sequence behind which it begins. Default: now',
         examples: ['now'],
+        ...mustBe('sequence-or-now'),
       }),
     ),
   },
@@ -150,6 +152,7 @@ const edge = (description: string) =>
     {
       description,
       examples: [1201],
+      ...mustBe('sequence-or-instant'),
     },
   )
 export const ReplayBody = Type.Object(

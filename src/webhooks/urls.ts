@@ -1,4 +1,5 @@
 /** Which URLs an endpoint may have (docs/contract/webhooks.md, "Endpoints"). Pure. */
+import type { Rule } from '../error-rules.ts'
 import { type AddressRules, literalOf } from './addresses.ts'
 
 export type UrlRules = {
@@ -10,20 +11,37 @@ export type UrlRules = {
 
 const maxLength = 2_048
 const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
+/** The URL parser also accepts fewer or more slashes, and then takes another part for the host. */
+const beginning = /^[a-z]+:\/\/[^/\\?#]/i
 
-/** @returns what the URL must be; null: it is valid. The addresses of a name are checked for each connection */
-export function urlError({ addresses, ports, isSandbox }: UrlRules, text: string): string | null {
-  if (text.length > maxLength) return `at most ${maxLength} characters long`
-  const url = URL.canParse(text) ? new URL(text) : null
-  const protocols = isSandbox ? ['https:', 'http:'] : ['https:']
-  if (url === null || !protocols.includes(url.protocol))
-    return `a URL that begins with ${isSandbox ? 'https:// or http://' : 'https://'}`
+/** @returns the rule that the URL breaks; null: it is valid. The addresses of a name are checked for each connection */
+export function urlError(rules: UrlRules, text: string): Rule | null {
+  if (text.length > maxLength) return { rule: 'max-length', params: { max: maxLength } }
+  const url = beginning.test(text.trim()) && URL.canParse(text) ? new URL(text) : null
+  const schemes = rules.isSandbox ? ['https://', 'http://'] : ['https://']
+  if (url === null || !schemes.includes(`${url.protocol}//`))
+    return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
   // The URL parser drops or escapes them; the text is shown as it was written.
-  if (/[\p{Cc}\s]/u.test(text)) return 'a URL without spaces and control characters'
-  if (url.username !== '' || url.password !== '') return 'a URL without a user'
-  if (text.includes('#')) return 'a URL without a fragment'
-  const port = url.port === '' ? defaultPorts[url.protocol] : Number(url.port)
-  if (!isSandbox && !ports.includes(port ?? 0)) return `a URL with one of the ports ${ports.join(', ')}`
-  const literal = literalOf(url.hostname)
-  return literal !== null && !addresses.isAllowed(literal) ? 'a URL of a host that may be called' : null
+  if (/[\p{Cc}\s]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
+  if (url.username !== '' || url.password !== '') return { rule: 'endpoint-user', params: {} }
+  if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }
+  return hostError(rules, url)
+}
+
+function hostError({ addresses, ports, isSandbox }: UrlRules, { protocol, port, hostname }: URL): Rule | null {
+  const called = port === '' ? defaultPorts[protocol] : Number(port)
+  if (!isSandbox && !ports.includes(called ?? 0)) return { rule: 'endpoint-port', params: { ports: ports.join(', ') } }
+  const literal = literalOf(hostname)
+  const isCallable = literal === null ? isName(hostname) : addresses.isAllowed(literal)
+  return isCallable && called !== 0 ? null : { rule: 'endpoint-host', params: {} }
+}
+
+/** The longest name that DNS resolves, and the longest label of one. */
+const maxName = 253
+const maxLabel = 63
+
+/** Whether DNS can resolve it. A full stop at the end is allowed. */
+function isName(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '')
+  return name.length <= maxName && name.split('.').every(label => label !== '' && label.length <= maxLabel)
 }

@@ -95,7 +95,8 @@ test('an endpoint is made, its secret is shown once, a test reaches the receiver
   const before = received.length
   await page.getByRole('button', { name: 'Send test' }).click()
   await dialog.getByRole('combobox', { name: 'Sample of' }).selectOption('order.confirmed')
-  await dialog.getByRole('button', { name: 'Send a test' }).click()
+  // A double press sends one.
+  await dialog.getByRole('button', { name: 'Send a test' }).dblclick()
   await row(page, 'order.confirmed').getByText('Delivered').first().waitFor()
   assert.equal(received.length, before + 1)
   assert.equal(JSON.parse(received.at(-1) ?? '').test, true)
@@ -104,19 +105,26 @@ test('an endpoint is made, its secret is shown once, a test reaches the receiver
   assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0, 'a test is not repeated')
 })
 
-test('what is wrong with an address stands in the dialog', async t => {
-  const visitor = await visit(t, platform)
+test('what is wrong with an address stands at its field, in the person’s language', async t => {
+  const visitor = await visit(t, platform, { language: 'uk-UA' })
   if (!visitor) return
   const { page, logIn, errors } = visitor
   await logIn(manager, '/account/webhooks')
-  await page.getByRole('button', { name: 'Add an endpoint' }).click()
+  await page.getByRole('button', { name: 'Додати адресу' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('textbox', { name: 'Address' }).fill('ftp://example.com')
-  await dialog.getByRole('button', { name: 'Add an endpoint' }).click()
-  await dialog
-    .getByText(/begins with https/)
-    .last()
-    .waitFor()
+  const field = dialog.getByRole('textbox', { name: 'Адреса' })
+  const wrong: [string, string][] = [
+    ['ftp://example.com', 'Адреса має починатися з https:// або http://'],
+    ['http://10.0.0.1/x', 'Цю адресу не можна викликати ззовні'],
+    ['https://me@example.com', 'Приберіть ім’я користувача та пароль'],
+  ]
+  for (const [address, text] of wrong) {
+    await field.fill(address)
+    await dialog.getByRole('button', { name: 'Додати адресу' }).click()
+    await dialog.getByText(text, { exact: true }).waitFor()
+    assert.equal(await field.getAttribute('aria-invalid'), 'true')
+    assert.equal(await dialog.getByText('Щось пішло не так').count(), 0)
+  }
   errors.splice(0)
 })
 

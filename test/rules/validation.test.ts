@@ -49,6 +49,14 @@ test('each kind of fault is worded as <field> must be ...', () => {
     assert.deepEqual(faultsOf(Type.Object({ f: schema }), { f: value }), [wording])
 })
 
+test('a field of two types is told what to send, not what each type demands', () => {
+  const choice = Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('now')], { ...mustBe('sequence-or-now') })
+  const schema = Type.Object({ f: choice, list: Type.Optional(Type.Array(choice)) })
+  for (const f of [-1, 'x', null, 1.5]) assert.deepEqual(faultsOf(schema, { f }), ['f must be a sequence or now'])
+  assert.deepEqual(faultsOf(schema, { f: 1, list: [1, 'x'] }), ['list.1 must be a sequence or now'])
+  assert.deepEqual(faultsOf(schema, { f: 'now' }), [])
+})
+
 test('missing and unknown fields are named', () => {
   assert.deepEqual(faultsOf(Person, {}), ['name must be given'])
   assert.deepEqual(faultsOf(Person, { name: 'A', nick: 'B', constructor: 1 }), [

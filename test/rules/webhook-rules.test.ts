@@ -82,7 +82,33 @@ test('URLs of endpoints', () => {
     'x',
   ])
     assert.notEqual(urlError(live, url), null, url)
-  assert.equal(urlError({ ...live, isSandbox: true }, 'http://x.example:8080/'), null)
+  const sandbox = { ...live, isSandbox: true }
+  const label = 'a'.repeat(63)
+  for (const url of [
+    'http://x.example:8080/',
+    'http://x.example./',
+    `https://${label}.example/`,
+    'https://бюро.example/',
+  ])
+    assert.equal(urlError(sandbox, url), null, url)
+})
+
+test('an address that can never be called is refused, in a sandbox, too', () => {
+  const sandbox = { addresses: createAddressRules(['127.0.0.0/8']), ports: [443], isSandbox: true }
+  const schemes = 'endpoint-scheme'
+  const host = 'endpoint-host'
+  const expected = {
+    'http://127.0.0.1:0/': host,
+    'http:///x': schemes,
+    'https:/x.example': schemes,
+    'https:x.example': schemes,
+    'http:\\\\x.example': schemes,
+    'http://a..b/': host,
+    'http://.a/': host,
+    [`http://${'a'.repeat(64)}.example/`]: host,
+    [`http://${'a.'.repeat(127)}example/`]: host,
+  }
+  for (const [url, rule] of Object.entries(expected)) assert.equal(urlError(sandbox, url)?.rule, rule, url)
 })
 
 test('ten attempts, each wait 10 % more or less, and as long as the receiver asks', () => {

@@ -227,6 +227,26 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   'present-password': same('This is not your current password', 'Це не ваш поточний пароль'),
   'present-code': same('This is not the current code of the app', 'Це не поточний код застосунку'),
   network: same('A network like 192.0.2.0/24, or one address', 'Мережа на зразок 192.0.2.0/24 або одна адреса'),
+  'sequence-or-now': same('An event’s number from 0, or now', 'Номер події від 0 або now'),
+  'sequence-or-instant': same('An event’s number, or a date and time', 'Номер події або дата й час'),
+  'event-type': choose,
+  'event-types': choose,
+  'endpoint-scheme': {
+    en: ({ schemes }) => `The address must start with ${schemes}`,
+    uk: ({ schemes }) => `Адреса має починатися з ${String(schemes).replace(' or ', ' або ')}`,
+  },
+  'endpoint-characters': same('The address can’t have spaces', 'В адресі не може бути пробілів'),
+  'endpoint-user': same('Leave out the user and password', 'Приберіть ім’я користувача та пароль'),
+  'endpoint-fragment': same('Leave out the # and what follows it', 'Приберіть # і все після нього'),
+  'endpoint-port': {
+    en: ({ ports }) => `Only these ports can be called: ${ports}`,
+    uk: ({ ports }) => `Можна викликати лише ці порти: ${ports}`,
+  },
+  'endpoint-host': same('This address can’t be called from outside', 'Цю адресу не можна викликати ззовні'),
+  'max-replayed': {
+    en: ({ max }) => `Choose fewer events: at most ${max}`,
+    uk: ({ max }) => `Виберіть менше подій: щонайбільше ${max}`,
+  },
   'own-address': {
     en: ({ address }) => `Your address ${address} is in none of these networks: you would lose access`,
     uk: ({ address }) => `Ваша адреса ${address} не входить до цих мереж: ви втратите доступ`,

@@ -1,13 +1,14 @@
 import { Group, Radio, SegmentedControl, Stack } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import { DayField, isDay } from '../ui/day-field.tsx'
 import { FormFrame } from '../ui/form-frame.tsx'
 import { useNotify } from '../ui/notify.tsx'
 import { NumberField } from '../ui/number-field.tsx'
+import { useOnce } from '../ui/use-once.ts'
 import { webhookTexts } from './texts.ts'
 import { TypeChoice } from './type-choice.tsx'
 import type { ReplayParams } from './types.ts'
@@ -40,17 +41,7 @@ export function ReplayForm(props: {
       notify.done(texts.started(deliveries))
     },
   })
-  // A double press comes before the button is off, and would send everything twice.
-  const isSent = useRef(false)
-  const send = () => {
-    if (isSent.current) return
-    isSent.current = true
-    start.mutate(undefined, {
-      onSettled: () => {
-        isSent.current = false
-      },
-    })
-  }
+  const send = useOnce(start)
   const set = (change: Partial<Edges>) => setEdges(before => ({ ...before, ...change }))
   return (
     <FormFrame action={texts.title} rest={start.error} isPending={start.isPending} onSubmit={send}>

@@ -105,13 +105,29 @@ function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof type
 /** Converts the errors to broken rules, without duplicates. */
 export function schemaRules(errors: readonly SchemaError[]): BrokenRule[] {
   const rules = new Map<string, BrokenRule>()
-  for (const error of errors) {
+  for (const error of withoutBranches(errors)) {
     const rule = ruleOf(error)
     if (rule !== null) rules.set(ruleMessage(rule), rule)
     if (rules.size === maxErrors) break
   }
   return [...rules.values()]
 }
+
+/** Leaves out what the branches of a choice demand, where the choice itself has a rule that says what to send. */
+function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[] {
+  const choices = errors.filter(error => choiceKeywords.has(error.keyword) && error.parentSchema?.['x-rule'])
+  if (choices.length === 0) return errors
+  const isBranchOf = (error: SchemaError, choice: SchemaError) =>
+    error !== choice &&
+    isAtOrBelow(error.schemaPath, choice.schemaPath) &&
+    isAtOrBelow(error.instancePath, choice.instancePath)
+  return errors.filter(error => !choices.some(choice => isBranchOf(error, choice)))
+}
+
+/** Errors of a list's items all have the schema path of the list. */
+const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`)
+
+const choiceKeywords = new Set(['if', 'anyOf', 'oneOf'])
 
 function ruleOf(error: SchemaError): BrokenRule | null {
   const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
@@ -121,7 +137,7 @@ function ruleOf(error: SchemaError): BrokenRule | null {
   if (keyword === 'additionalProperties')
     return broken(inner(params.additionalProperty) || 'the field without a name', 'omitted')
   // These only repeat that one of their branches failed, which is reported already.
-  if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
+  if (choiceKeywords.has(keyword) && !error.parentSchema?.['x-rule']) return null
   return { field: shownName(path) || 'body', ...requirement(error) }
 }
 

@@ -14,6 +14,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
+import { useOnce } from '../../ui/use-once.ts'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import { TypeChoice } from '../../webhooks/type-choice.tsx'
 import type { Endpoint } from '../../webhooks/types.ts'
@@ -188,9 +189,10 @@ export function TestForm({ typeAccount, endpointId }: { typeAccount: AccountType
       notify.done(texts.sent)
     },
   })
+  const sendOnce = useOnce(send)
   const known = [ping, ...types.filter(each => each !== ping)]
   return (
-    <FormFrame action={texts.title} rest={send.error} isPending={send.isPending} onSubmit={() => send.mutate()}>
+    <FormFrame action={texts.title} rest={send.error} isPending={send.isPending} onSubmit={sendOnce}>
       <Text>{texts.text}</Text>
       <NativeSelect
         data-autofocus

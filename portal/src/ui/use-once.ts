@@ -1,0 +1,19 @@
+import { useRef } from 'react'
+
+/**
+ * Starts a change once at a time. A double press comes before the button is off, and would send everything twice.
+ *
+ * @param mutation of a form without variables
+ */
+export function useOnce(mutation: { mutate(variables: undefined, options: { onSettled(): void }): void }): () => void {
+  const isSent = useRef(false)
+  return () => {
+    if (isSent.current) return
+    isSent.current = true
+    mutation.mutate(undefined, {
+      onSettled() {
+        isSent.current = false
+      },
+    })
+  }
+}
