@@ -65,13 +65,17 @@ export const cpuMsOf = (pid: number | undefined): number =>
 
 /** Like `cpuMsOf`, for a process and all children that it has or had. */
 export function familyCpuMs(pid: number): number {
-  const parent = process.platform === 'linux' ? statOf(pid) : null
-  if (!parent) return Number.NaN
-  const children = readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .flatMap(name => statOf(Number(name)) ?? [])
-    .filter(({ parentPid }) => parentPid === pid)
-  return children.reduce((sum, { ownMs }) => sum + ownMs, parent.ownMs + parent.endedChildrenMs)
+  for (;;) {
+    const parent = process.platform === 'linux' ? statOf(pid) : null
+    if (!parent) return Number.NaN
+    const children = readdirSync('/proc')
+      .filter(name => /^\d+$/.test(name))
+      .flatMap(name => statOf(Number(name)) ?? [])
+      .filter(({ parentPid }) => parentPid === pid)
+    // A child that ended meanwhile would be missing on both sides.
+    if (statOf(pid)?.endedChildrenMs === parent.endedChildrenMs)
+      return children.reduce((sum, { ownMs }) => sum + ownMs, parent.ownMs + parent.endedChildrenMs)
+  }
 }
 
 /** Linux counts in hundredths of a second. */

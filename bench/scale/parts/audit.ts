@@ -1,9 +1,10 @@
-/** The audit, compared with the database reading the same tables completely. */
+/** The processor time of the audit, compared with that of the database reading the same tables completely. */
 
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Bench } from '../../bench.ts'
+import { cpuMsOf } from '../../processes.ts'
 import type { Figure } from '../../report.ts'
 import { attempt, type Part } from '../compared.ts'
 import type { Side } from '../sides.ts'
@@ -13,13 +14,18 @@ const tables = [
   'profiles',
   'orders',
   'statement_lines',
+  'statement_files',
   'sales_hours',
   'sales_days',
   'campaigns',
   'campaign_banks',
   'campaign_history',
+  'events',
 ]
 const target = 3
+
+/** Processor time counts, because waiting depends on what else the machine does. It is counted in hundredths of a second. */
+const readings = 5
 
 export const auditPart: Part = {
   name: 'audit',
@@ -28,11 +34,11 @@ export const auditPart: Part = {
     for (const side of [sides.small, sides.large])
       figures.push(
         await attempt(`audit of the ${side.name} world`, `<= ${target}`, async () => {
-          const limit = await readTables(bench, side)
-          const ours = await audit(side)
+          const limit = (await workOf(bench, side, () => readTables(bench, side))) / readings
+          const ours = await workOf(bench, side, () => audit(side))
           const ratio = ours / limit
           return {
-            name: `audit of the ${side.name} world, against reading its tables once`,
+            name: `audit of the ${side.name} world, against reading its tables once: processor time`,
             ours: `${(ours / 1_000).toFixed(1)} s`,
             limit: `${(limit / 1_000).toFixed(1)} s`,
             ratio,
@@ -46,15 +52,21 @@ export const auditPart: Part = {
   },
 }
 
-async function readTables({ server }: Bench, { database }: Side): Promise<number> {
-  const start = performance.now()
-  for (const table of tables) await server.run(database, `copy (select * from ${table}) to '/dev/null' (format binary)`)
-  return performance.now() - start
+/** @returns milliseconds of processor time of the database and the platform */
+async function workOf({ server }: Bench, { child }: Side, run: () => Promise<void>): Promise<number> {
+  const workMs = () => server.cpuMs() + cpuMsOf(child.pid)
+  const before = workMs()
+  await run()
+  return workMs() - before
+}
+
+async function readTables({ server }: Bench, { database }: Side): Promise<void> {
+  const copies = tables.map(table => `copy (select * from ${table}) to '/dev/null' (format binary)`)
+  for (let reading = 0; reading < readings; reading++) await server.run(database, ...copies)
 }
 
 /** @throws Error when a check fails, because then an earlier part has left wrong data */
-async function audit({ port, operatorKey }: Side): Promise<number> {
-  const start = performance.now()
+async function audit({ port, operatorKey }: Side): Promise<void> {
   // `fetch` would give up after five minutes.
   const agent = new Agent()
   const params = get({ port, path: '/admin/audit', agent, headers: { authorization: `Bearer ${operatorKey}` } })
@@ -64,5 +76,4 @@ async function audit({ port, operatorKey }: Side): Promise<number> {
   const { checks } = JSON.parse(told) as { checks: { ok: boolean; name: string; detail: string }[] }
   const failed = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)
   if (failed.length > 0) throw new Error(failed.join('; ').slice(0, 500))
-  return performance.now() - start
 }
