@@ -83,6 +83,11 @@ export type Read = {
   rules: readonly Rule[]
   /** SQL aggregates by check and name. */
   counts?: Record<string, Record<string, string>>
+  /**
+   * Waits until everything that was written before the call has arrived where the rules look for it. What breaks a rule is then
+   * looked at again, and counts only if it still does.
+   */
+  caughtUp?: (() => Promise<void>) | undefined
 }
 
 /** A step that walks over a table in the order of a key. */
@@ -128,22 +133,48 @@ const rangeOf =
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
-async function take(database: Queryable, { of, from, rules, counts = {} }: Read, piece: Piece): Promise<void> {
-  const names = Object.entries(counts).flatMap(([code, byName]) =>
+async function take(database: Queryable, read: Read, piece: Piece): Promise<void> {
+  const names = Object.entries(read.counts ?? {}).flatMap(([code, byName]) =>
     Object.entries(byName).map(([name, sql]) => ({ code, name, sql })),
   )
+  const text = textOf(
+    read,
+    names.map(({ sql }) => sql),
+  )
+  const [row] = await database.query<Record<string, unknown>>(text)
+  for (const [index, { code, name }] of names.entries())
+    addCount(piece.counts, code, name, Number(row?.[`count${index}`]))
+  piece.findings.push(...(await stillBroken(database, text, findingsOf(row), read.caughtUp)))
+}
+
+function textOf({ of, from, rules }: Read, counts: readonly string[]): string {
   const found = rules.map(
     ({ code, broken, text }) => `case when ${broken} then jsonb_build_array('${code}', ${text}) end`,
   )
-  const [row] = await database.query<Record<string, unknown>>(
-    `/* audit of ${of} */ select ${names.map(({ sql }, index) => `${sql} as count${index}, `).join('')}
+  return `/* audit of ${of} */ select ${counts.map((sql, index) => `${sql} as count${index}, `).join('')}
        jsonb_agg(jsonb_build_array(${found.join(', ') || 'null'})) filter (where ${rules.map(({ broken }) => `(${broken})`).join(' or ') || 'false'}) as found
-     from ${from}`,
-  )
-  for (const [index, { code, name }] of names.entries())
-    addCount(piece.counts, code, name, Number(row?.[`count${index}`]))
+     from ${from}`
+}
+
+function findingsOf(row: Record<string, unknown> | undefined): Finding[] {
   const broken = (row?.found ?? []) as ([string, string] | null)[][]
-  for (const [code, text] of broken.flat().filter(each => each !== null)) piece.findings.push({ code, text })
+  return broken
+    .flat()
+    .filter(each => each !== null)
+    .map(([code, text]) => ({ code, text }))
+}
+
+async function stillBroken(
+  database: Queryable,
+  text: string,
+  found: Finding[],
+  caughtUp: Read['caughtUp'],
+): Promise<Finding[]> {
+  if (found.length === 0 || !caughtUp) return found
+  await caughtUp()
+  const [row] = await database.query<Record<string, unknown>>(text)
+  const again = new Set(findingsOf(row).map(each => each.text))
+  return found.filter(each => again.has(each.text))
 }
 
 export function addCount(counts: Counts, code: string, name: string, value: number): void {

@@ -1,6 +1,7 @@
 /** The audit's check of the feeds: they have no gaps, and their events about orders agree with the orders. */
 import type { Check, Finding, Read, Step, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
+import type { NumberTold } from './feed.ts'
 
 const denseCheck: Check = {
   code: 'feeds',
@@ -37,9 +38,14 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
 
-/** Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too. */
-export const confirmedEvents = (within: Within): Read => ({
+/**
+ * Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too.
+ *
+ * @param numberTold not where nothing may be written
+ */
+export const confirmedEvents = (within: Within, numberTold?: NumberTold): Read => ({
   of: 'orders and their events',
+  caughtUp: numberTold,
   from: `orders o left join (
       select subject, account_id from events e
       where ${within('e.subject')} and e.account_type = 'bank' and e.type = 'order.confirmed'

@@ -137,6 +137,7 @@ const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales
   catalogue: sales.catalogue,
   sealing: sales.sealing,
   retention: config.retention,
+  numberTold: worker.numberTold,
   support: {
     mode: config.mode,
     services: running,

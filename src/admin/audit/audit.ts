@@ -15,6 +15,7 @@ import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
 import { confirmedEvents, feedChecks, feedsStep } from '../../events/audit-step.ts'
+import type { NumberTold } from '../../events/feed.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
@@ -22,7 +23,13 @@ import * as store from './store.ts'
 
 export type { AuditResult } from './store.ts'
 
-export type AuditDeps = { database: Database; sealing: Sealing; retention: RetentionDays }
+export type AuditDeps = {
+  database: Database
+  sealing: Sealing
+  retention: RetentionDays
+  /** Numbers the events recorded so far. A copy on which nothing may be written has none. */
+  numberTold?: NumberTold
+}
 
 export type AuditOptions = {
   /** Continues an interrupted run; if there is none, it starts a new one. */
@@ -86,7 +93,7 @@ export function proveCopy(
 export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
 
 /** All checks in the order of the report, and the steps that perform them. */
-function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
+function planOf({ sealing, retention, numberTold }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
     checks: [
@@ -103,12 +110,15 @@ function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]
     ],
     steps: [
       sealedStep(sealing),
-      ...orderSteps(now, within => [...kept.flatMap(({ orders }) => orders?.(within) ?? []), confirmedEvents(within)]),
+      ...orderSteps(now, within => [
+        ...kept.flatMap(({ orders }) => orders?.(within) ?? []),
+        confirmedEvents(within, numberTold),
+      ]),
       ...salesSteps,
       ...statementSteps(),
       ...campaignSteps(within => [
         ...kept.flatMap(({ campaigns }) => campaigns?.(within) ?? []),
-        campaignEvents(within),
+        campaignEvents(within, numberTold),
       ]),
       feedsStep,
       auditLogStep,

@@ -168,11 +168,12 @@ test('after a kill another process resumes the audit', async () => {
 
 test('no false alarm while 64 sellers, a merchant and the clock change everything', { timeout: 180_000 }, async () => {
   const platform = await startPlatform({}, { directory: campaignDirectory + esim })
+  let going = true
+  let working: Promise<unknown> = Promise.resolve()
   try {
     await platform.addStock('kyivstar', 'eu-10gb', 1_500)
     const bank = bankAt(platform, (await openBank(platform)).token)
     const partners = await openPartners(platform)
-    let going = true
     const statuses = new Map<number, number>()
     const note = ({ status }: { status: number }) => statuses.set(status, (statuses.get(status) ?? 0) + 1)
     const sellers = range(64).map(async seller => {
@@ -194,6 +195,7 @@ test('no false alarm while 64 sellers, a merchant and the clock change everythin
       // Reservations and campaigns become due during the whole test.
       while (going) await moveClock(platform, { advance: randomInt(10) === 0 ? 'P12D' : 'PT16M' })
     })()
+    working = Promise.all([...sellers, merchant, time])
     for (let audited = 0; audited < 8; audited++) {
       const { status, body, text } = await platform.call('GET', '/admin/audit', { token: platform.config.operatorKey })
       assert.equal(status, 200, text)
@@ -203,11 +205,13 @@ test('no false alarm while 64 sellers, a merchant and the clock change everythin
       )
     }
     going = false
-    await Promise.all([...sellers, merchant, time])
+    await working
     assert.ok((statuses.get(201) ?? 0) > 200, JSON.stringify([...statuses]))
     const { body } = await platform.call('GET', '/admin/audit', { token: platform.config.operatorKey })
     assert.equal(body.ok, true)
   } finally {
+    going = false
+    await working
     await platform.close()
   }
 })
