@@ -1,6 +1,6 @@
 /**
  * Secrets are planted in every setting that takes one, by file as operators are told to; then nothing that leaves the process has them
- * (contract/production.md, "Experiments"): logs at trace level, metrics, support bundle, `/proc/PID/cmdline` and `/proc/PID/environ`.
+ * (contract/security.md, "Keys"): logs at trace level, metrics, support bundle, `/proc/PID/cmdline` and `/proc/PID/environ`.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
