@@ -41,7 +41,8 @@ function isSafeDatabase(url: URL, defaultHost: string): boolean {
 
 function isSafeMailServer(url: URL): boolean {
   const isOn = (name: string) => url.searchParams.get(name) === 'true'
-  return url.protocol === 'smtps:' || isLoopback(url.hostname) || isOn('requireTLS') || isOn('secure')
+  // `secure` does not count: with smtp:// the mail library ignores it.
+  return url.protocol === 'smtps:' || isLoopback(url.hostname) || isOn('requireTLS')
 }
 
 const isSafeRedis = (url: URL): boolean =>

@@ -523,7 +523,12 @@ test('live mode sends nothing unencrypted to another machine', () => {
     ],
     [
       'SMTP_URL',
-      ['smtp://mail.example', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?ignoreTLS=true'],
+      [
+        'smtp://mail.example',
+        'smtp://mail.example?requireTLS=false',
+        'smtp://mail.example?ignoreTLS=true',
+        'smtp://mail.example?secure=true',
+      ],
       ['smtps://mail.example', 'smtp://mail.example?requireTLS=true', 'smtp://localhost:25', 'smtp://[::1]:25'],
     ],
     [
