@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type Account, platformAccountId } from '../access/caller.ts'
 import { Event } from '../events/feed-schemas.ts'
+import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { count, instant, text } from '../http/schemas.ts'
@@ -17,7 +18,8 @@ import { endpointView } from '../webhooks/views.ts'
 import { by } from './request/by.ts'
 import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-export type EventAdminDeps = { webhooks: endpoints.EndpointDeps }
+type Deps = endpoints.EndpointDeps
+export type EventAdminDeps = { webhooks: Deps }
 
 const code = (of: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: ['alpha'] }))
@@ -33,17 +35,32 @@ const OfAccount = Type.Object(
 const notFound = { 404: 'There is no such endpoint' }
 const NoBody = Type.Object({}, closed)
 
-export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async (app, { webhooks }) => {
-  const { database } = webhooks
-  const views = async (found: readonly Endpoint[]) => {
-    const codes = await findCodes(
-      database,
-      found.map(({ accountId }) => accountId),
-    )
-    return found.map(endpoint => ({ ...endpointView(endpoint), account: accountName(endpoint, codes) }))
-  }
-  const view = async (endpoint: Endpoint) => (await views([endpoint]))[0] as Awaited<ReturnType<typeof views>>[number]
+/** Endpoints with the names of their accounts. */
+async function viewsOf({ database }: Deps, found: readonly Endpoint[]) {
+  const codes = await findCodes(
+    database,
+    found.map(({ accountId }) => accountId),
+  )
+  return found.map(endpoint => ({ ...endpointView(endpoint), account: accountName(endpoint, codes) }))
+}
 
+async function viewOf(deps: Deps, endpoint: Endpoint) {
+  return (await viewsOf(deps, [endpoint]))[0] as Awaited<ReturnType<typeof viewsOf>>[number]
+}
+
+export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async (app, { webhooks }) => {
+  listAllEndpointsRoute(app, webhooks)
+  switchEndpointRoute(app, webhooks, 'enable')
+  switchEndpointRoute(app, webhooks, 'disable')
+  rotateAnyEndpointSecretRoute(app, webhooks)
+  replayAnyEventsRoute(app, webhooks)
+  readNewestEventsRoute(app, webhooks)
+  readEventsStatusRoute(app, webhooks)
+  restartFeedsRoute(app, webhooks)
+}
+
+function listAllEndpointsRoute(app: App, webhooks: Deps): void {
+  const { database } = webhooks
   app.get(
     '/webhook-endpoints',
     {
@@ -57,42 +74,49 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       },
     },
     async request => ({
-      data: await views(await findAllEndpoints(database, await namedAccount(database, request.query))),
+      data: await viewsOf(webhooks, await findAllEndpoints(database, await namedAccount(database, request.query))),
     }),
   )
-  for (const [action, title, description] of [
-    ['enable', 'Enable an endpoint', 'Also one that its partner has disabled. It goes on where it was.'],
-    ['disable', 'Disable an endpoint', 'Only the operator enables it again.'],
-  ] as const)
-    app.post(
-      `/webhook-endpoints/:endpointId/${action}`,
-      {
-        config: bodyOptional,
-        schema: {
-          ...operation('Events', `${action}AnyEndpoint`, title, description),
-          params: schemas.EndpointPath,
-          querystring: NoQuery,
-          body: NoBody,
-          response: {
-            200: OfAccount,
-            ...operatorErrors({
-              ...notFound,
-              ...(action === 'enable' && { 410: 'Its events are over their retention' }),
-            }),
-          },
+}
+
+function switchEndpointRoute(app: App, webhooks: Deps, action: 'enable' | 'disable'): void {
+  const [title, description] = {
+    enable: ['Enable an endpoint', 'Also one that its partner has disabled. It goes on where it was.'] as const,
+    disable: ['Disable an endpoint', 'Only the operator enables it again.'] as const,
+  }[action]
+  app.post(
+    `/webhook-endpoints/:endpointId/${action}`,
+    {
+      config: bodyOptional,
+      schema: {
+        ...operation('Events', `${action}AnyEndpoint`, title, description),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: NoBody,
+        response: {
+          200: OfAccount,
+          ...operatorErrors({
+            ...notFound,
+            ...(action === 'enable' && { 410: 'Its events are over their retention' }),
+          }),
         },
       },
-      async request => {
-        const { endpointId } = request.params as { endpointId: string }
-        const given = { endpointId, by: 'operator', resume: 'position' } as const
-        const deps = by(webhooks, request)
-        return view(
-          await (action === 'enable'
-            ? endpoints.enableEndpoint(deps, null, given)
-            : endpoints.disableEndpoint(deps, null, given)),
-        )
-      },
-    )
+    },
+    async request => {
+      const { endpointId } = request.params as { endpointId: string }
+      const input = { endpointId, by: 'operator', resume: 'position' } as const
+      const deps = by(webhooks, request)
+      return viewOf(
+        webhooks,
+        await (action === 'enable'
+          ? endpoints.enableEndpoint(deps, null, input)
+          : endpoints.disableEndpoint(deps, null, input)),
+      )
+    },
+  )
+}
+
+function rotateAnyEndpointSecretRoute(app: App, webhooks: Deps): void {
   app.post(
     '/webhook-endpoints/:endpointId/rotate-secret',
     {
@@ -118,6 +142,9 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       })
     },
   )
+}
+
+function replayAnyEventsRoute(app: App, webhooks: Deps): void {
   app.post(
     '/webhook-endpoints/:endpointId/replay',
     {
@@ -139,6 +166,10 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       return reply.code(202).send(await replayEvents(by(webhooks, request), null, given))
     },
   )
+}
+
+function readNewestEventsRoute(app: App, webhooks: Deps): void {
+  const { database } = webhooks
   app.get(
     '/events',
     {
@@ -165,6 +196,10 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       return { data: (await readTail(database, account, limit)).map(body => JSON.parse(body)) }
     },
   )
+}
+
+function readEventsStatusRoute(app: App, webhooks: Deps): void {
+  const { database } = webhooks
   app.get(
     '/events/status',
     {
@@ -181,6 +216,9 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
     },
     () => readEventsStatus(database),
   )
+}
+
+function restartFeedsRoute(app: App, webhooks: Deps): void {
   app.post(
     '/events/restart-feeds',
     {

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
+import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
@@ -21,7 +22,16 @@ import { deliveryView } from './views.ts'
 const notFound = { 404: 'The account has no such delivery' }
 const NoBody = Type.Object({}, { additionalProperties: false })
 
+type Deps = WebhookRoutesDeps['webhooks']
+
 export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
+  listDeliveriesRoute(app, deps)
+  readDeliveryRoute(app, deps)
+  retryDeliveryRoute(app, deps)
+  skipDeliveryRoute(app, deps)
+}
+
+function listDeliveriesRoute(app: App, deps: Deps): void {
   app.get(
     '/webhook-deliveries',
     {
@@ -55,6 +65,9 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       }
     },
   )
+}
+
+function readDeliveryRoute(app: App, deps: Deps): void {
   app.get(
     '/webhook-deliveries/:deliveryId',
     {
@@ -71,6 +84,9 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     },
     async request => deliveryView(await readDelivery(deps.database, callerAccount(request), request.params.deliveryId)),
   )
+}
+
+function retryDeliveryRoute(app: App, deps: Deps): void {
   app.post(
     '/webhook-deliveries/:deliveryId/retry',
     {
@@ -95,6 +111,9 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         deliveryView(await retryDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )
+}
+
+function skipDeliveryRoute(app: App, deps: Deps): void {
   app.post(
     '/webhook-deliveries/:deliveryId/skip',
     {

@@ -10,6 +10,7 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { NumberTold } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
+import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
@@ -27,15 +28,20 @@ import { replayEvents } from './replay.ts'
 import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
-export type WebhookRoutesDeps = {
-  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onError(error: unknown): void; numberTold: NumberTold }
-}
+type EndpointRoutesDeps = endpoints.EndpointDeps &
+  DeliveringDeps & { onError(error: unknown): void; numberTold: NumberTold }
+export type WebhookRoutesDeps = { webhooks: EndpointRoutesDeps }
 
 /** The endpoint with the ETag for `If-Match`. */
 const Tagged = { ...schemas.Endpoint, headers: { etag: etagHeader } }
 
 const notFound = { 404: 'The account has no such endpoint' }
 const change = 'The endpoint as it is then'
+
+const reads = (operationId: string, summary: string, description: string) =>
+  operation('Webhooks', integrationReaders, { operationId, summary, description })
+const changes = (operationId: string, summary: string, description: string) =>
+  operation('Webhooks', integrationAdmins, { operationId, summary, description })
 
 export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
   app.addHook('onRequest', async request => {
@@ -44,11 +50,19 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })
-  const reads = (operationId: string, summary: string, description: string) =>
-    operation('Webhooks', integrationReaders, { operationId, summary, description })
-  const changes = (operationId: string, summary: string, description: string) =>
-    operation('Webhooks', integrationAdmins, { operationId, summary, description })
+  createEndpointRoute(app, deps)
+  listEndpointsRoute(app, deps)
+  readEndpointRoute(app, deps)
+  changeEndpointRoute(app, deps)
+  enableEndpointRoute(app, deps)
+  disableEndpointRoute(app, deps)
+  rotateEndpointSecretRoute(app, deps)
+  testEndpointRoute(app, deps)
+  replayEventsRoute(app, deps)
+  deleteEndpointRoute(app, deps)
+}
 
+function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints',
     {
@@ -81,6 +95,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       }) as never
     },
   )
+}
+
+function listEndpointsRoute(app: App, deps: EndpointRoutesDeps): void {
   app.get(
     '/webhook-endpoints',
     {
@@ -100,6 +117,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       return newestFirst(rest, { scope, limit, positionOf }, endpointView)
     },
   )
+}
+
+function readEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.get(
     '/webhook-endpoints/:endpointId',
     {
@@ -115,6 +135,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       return reply.header('etag', endpointTag(endpoint)).send(endpointView(endpoint))
     },
   )
+}
+
+function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.patch(
     '/webhook-endpoints/:endpointId',
     {
@@ -150,6 +173,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         return endpointView(changed)
       }) as never,
   )
+}
+
+function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/enable',
     {
@@ -182,6 +208,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       ) as never
     },
   )
+}
+
+function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/disable',
     {
@@ -204,6 +233,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         return endpointView(await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' }))
       }) as never,
   )
+}
+
+function rotateEndpointSecretRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/rotate-secret',
     {
@@ -228,6 +260,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         }),
       ) as never,
   )
+}
+
+function testEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/test',
     {
@@ -242,6 +277,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     },
     (request, reply) => test(deps, request as never, reply as never) as never,
   )
+}
+
+function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/replay',
     {
@@ -269,6 +307,9 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         return replayEvents(own, callerAccount(request), { endpointId, ...edges, types, only })
       }) as never,
   )
+}
+
+function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.delete(
     '/webhook-endpoints/:endpointId',
     {
@@ -319,11 +360,7 @@ export function readEdge(field: 'from' | 'to', input: number | string): number |
 
 type TestRequest = FastifyRequest<{ Params: { endpointId: string }; Body: { type?: string } }>
 
-async function test(
-  deps: WebhookRoutesDeps['webhooks'],
-  request: TestRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function test(deps: EndpointRoutesDeps, request: TestRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { type = 'test.ping' } = request.body
   const { endpointId } = request.params
   const { claimed } = await testEndpoint(deps, callerAccount(request), { endpointId, type })
