@@ -146,7 +146,7 @@ export async function createOutside({ config, logger, closers }: Start, database
 
 /** The metrics, and whether this process is ready. */
 export function createMonitoring(
-  { config }: Start,
+  { config, running }: Start,
   { pools, clock, outside }: Pick<Parts, 'pools' | 'clock' | 'outside'>,
 ) {
   const { background } = pools
@@ -164,6 +164,7 @@ export function createMonitoring(
   const processMetrics = createProcessMetrics(metrics.registry, {
     instance: config.instance,
     isReady: async () => (await readiness.notReady()) === null,
+    servesPartners: running.some(service => service !== 'worker' && service !== 'admin'),
     countPending: async () => (await pendingMigrations(background)).length,
     findAudit: () => findAuditState(background),
     countCampaigns: () => countCampaigns(background),

@@ -13,6 +13,7 @@ import { inTime, seldom } from './seldom.ts'
 type Sources = {
   instance: Instance
   isReady(): Promise<boolean>
+  servesPartners: boolean
   countPending(): Promise<number>
   findAudit(): Promise<AuditState | null>
   countLapsed(): Promise<number>
@@ -69,6 +70,11 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
     '1: it takes requests; 0: it stops, or the database is away',
     async () => Number(await sources.isReady()),
     0,
+  )
+  gauge(
+    'perkline_serves_partners',
+    '1: it is started with services of banks, merchants or their people; 0: only with the worker or the operator’s',
+    async () => Number(sources.servesPartners),
   )
   gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', seldom(sources.countPending))
   gauge(

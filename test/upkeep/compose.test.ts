@@ -208,6 +208,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     assert.ok(needed + 10 <= Number(/^max_connections = (\d+)$/m.exec(file)?.[1]), `${needed} connections`)
     const metrics = await (await fetch(`http://${at(worker.METRICS_PORT)}/metrics`)).text()
     assert.match(metrics, /^perkline_ready\{instance="worker"\} 1$/m)
+    assert.match(metrics, /^perkline_serves_partners\{instance="worker"\} 0$/m)
   } finally {
     for (const close of closers.reverse()) await close()
   }

@@ -37,6 +37,7 @@ test('a process tells its version, that it is ready, and how its jobs go', async
       ),
     )
     assert.equal(sample(text, 'perkline_ready{instance="perkline-7"}'), 1)
+    assert.equal(sample(text, 'perkline_serves_partners{instance="perkline-7"}'), 1)
     assert.equal(sample(text, 'perkline_schema_pending{instance="perkline-7"}'), 0)
     assert.equal(sample(text, 'perkline_lapsed_reservations{instance="perkline-7"}'), 0)
     assert.equal(sample(text, 'perkline_shared_limits_available{instance="perkline-7"}'), 0)
