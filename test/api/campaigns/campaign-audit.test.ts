@@ -107,6 +107,7 @@ const present = 'history leads to the present states'
 const reports = 'reports are counted as they are kept'
 const shown = 'what readers get of a campaign agrees with its columns'
 const segments = 'every segment has as many customers as it says'
+const feeds = 'every transition of a campaign is in the feeds'
 const names = [states, launched, parts, turns, counts, moves, gaps, present, reports, shown, segments]
 
 const called = (name: string) => `(select cashback_id from campaigns where name = '${name}')`
@@ -196,7 +197,7 @@ const broken: [string, string, string[], RegExp][] = [
   [
     'a move that is none',
     `update campaign_history set trigger = 'pay' where ${lastEntry('Completed')}`,
-    [moves],
+    [moves, feeds],
     /moves a campaign from compensationReceived by pay to completed/,
   ],
   [
@@ -251,7 +252,10 @@ const broken: [string, string, string[], RegExp][] = [
   }).map(([field, change]): (typeof broken)[number] => [
     `another ${field} than readers see`,
     `update campaigns set ${change} where name = 'Edited'`,
-    [...(['dateTo', 'name'].includes(field) ? [parts] : []), ...(field === 'retailerId' ? [counts] : []), shown],
+    [
+      ...(['dateTo', 'name'].includes(field) ? [parts] : []),
+      ...(field === 'retailerId' ? [counts, shown, feeds] : [shown]),
+    ],
     new RegExp(`shows another ${field}`),
   ]),
   [
