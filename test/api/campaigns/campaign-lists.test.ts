@@ -128,10 +128,8 @@ test('counts follow every move, and the audit proves them', async () => {
   assert.equal(ended.byStatus.awaitingBankApproval, 0)
   const overview = await get('/admin/overview', platform.config.operatorKey)
   assert.deepEqual(overview.campaigns, ended.byStatus)
-  const { checks } = await audit(platform.platform.deps.admin, new Date())
-  // The copies of campaigns have no events.
-  const broken = checks.filter(({ ok, code }) => !ok && code !== 'feed-campaigns')
-  assert.deepEqual(broken, [])
+  const { ok, checks } = await audit(platform.platform.deps.admin, new Date())
+  assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
 })
 
 test('of a longer list the newest are looked at, and one can go on behind them', async () => {
