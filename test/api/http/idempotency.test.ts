@@ -418,6 +418,7 @@ test('the documents name the header, its answers, and nothing of it elsewhere', 
   assert.deepEqual(taking.sort(), [
     'delete /portal/invitations/{invitationId}',
     'delete /portal/mfa/totp',
+    'delete /portal/users/{userId}',
     'patch /portal/users/{userId}',
     'post /cashbacks/for-merchant',
     'post /cashbacks/for-merchant/{cashbackId}/confirm',
