@@ -10,11 +10,10 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { bankAt, range, until } from '../support/esim.ts'
-import { freePort } from '../support/free-port.ts'
+import { bankAt, range } from '../support/esim.ts'
 import { startHaproxy } from '../support/haproxy.ts'
-import { callAt, type Settings, sharedSettings, startProcess } from '../support/process.ts'
-import { liveSettings, unpackPrevious } from '../support/release-before.ts'
+import { callAt } from '../support/process.ts'
+import { continuing, openReleases, unpackPrevious } from '../support/release-before.ts'
 import { requireProgram } from '../support/require-program.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
@@ -28,20 +27,13 @@ test(`rolled out and back ${rounds} times: no request fails`, async t => {
   const root = unpackPrevious(folder)
   if (!root) return t.skip('the history does not reach back to the release before')
   const database = await createTestDatabase({ migrated: false })
-  const ports = [await freePort(), await freePort()]
-  const settings: Settings = { ...sharedSettings(database.url, folder), ...liveSettings }
-  const at = (port: number | undefined): Settings => ({ ...settings, PORT: String(port) })
-  const startOld = () => startProcess(at(ports[0]), undefined, ['serve'], root)
-  const startNew = () => startProcess(at(ports[1]))
+  const { ports, settings, startOld, startNew } = await openReleases(root, database.url, folder)
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
     const { alpha } = await openShop(old, { profiles: 20_000, seed: 7_902 })
     await using load = steadyLoad(bankAt({ call: callAt(balancer.url) }, alpha))
-    const goesOn = async (what: string) => {
-      const before = load.answered()
-      await until(what, () => load.answered() > before + 40)
-    }
+    const goesOn = continuing(load)
     await goesOn('the version before sells')
     const migrated = await perkline(['migrate'], { env: { ...settings, PERKLINE_URL: '' }, cwd: folder })
     assert.equal(migrated.code, 0, migrated.stderr)

@@ -10,11 +10,10 @@ import { after, test } from 'node:test'
 import { campaignDirectory, ids } from '../support/campaigns.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { bankAt, until } from '../support/esim.ts'
-import { freePort } from '../support/free-port.ts'
+import { bankAt } from '../support/esim.ts'
 import { startHaproxy } from '../support/haproxy.ts'
-import { callAt, type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
-import { liveSettings, unpackPrevious } from '../support/release-before.ts'
+import { callAt, type PerklineProcess } from '../support/process.ts'
+import { continuing, openReleases, unpackPrevious } from '../support/release-before.ts'
 import { requireProgram } from '../support/require-program.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
@@ -64,11 +63,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
   const root = unpackPrevious(folder)
   if (!root) return t.skip('the history does not reach back to the release before')
   const database = await createTestDatabase({ migrated: false })
-  const ports = [await freePort(), await freePort()]
-  const settings: Settings = { ...sharedSettings(database.url, folder), ...liveSettings }
-  const at = (port: number | undefined): Settings => ({ ...settings, PORT: String(port) })
-  const startOld = () => startProcess(at(ports[0]), undefined, ['serve'], root)
-  const startNew = () => startProcess(at(ports[1]))
+  const { ports, settings, startOld, startNew } = await openReleases(root, database.url, folder)
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
@@ -78,10 +73,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
     await runCampaign(old, campaigners, 'before')
     const behind = { ...old, url: balancer.url, call: callAt(balancer.url) }
     await using load = steadyLoad(bankAt(behind, alpha))
-    const goesOn = async (what: string) => {
-      const before = load.answered()
-      await until(what, () => load.answered() > before + 40)
-    }
+    const goesOn = continuing(load)
     await goesOn('the version before sells')
     const env = { ...settings, PERKLINE_URL: '' }
     const check = await perkline(['migrate', '--check', '--json'], { env, cwd: folder })

@@ -3,13 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { until } from './esim.ts'
+import { freePort } from './free-port.ts'
+import { type Settings, sharedSettings, startProcess } from './process.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** Version 0.2.0. */
 const previous = '23c8b70'
 
 /** In live mode a process that stops gives notice, and the balancer sees it in time. */
-export const liveSettings = {
+const liveSettings = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
   ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
 }
@@ -31,3 +34,29 @@ export function unpackPrevious(folder: string): string | null {
   symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'))
   return root
 }
+
+/**
+ * Both releases on one database, each on a port of its own.
+ *
+ * @param root where the release before was unpacked
+ * @param folder a temporary one
+ */
+export async function openReleases(root: string, databaseUrl: string, folder: string) {
+  const ports: [number, number] = [await freePort(), await freePort()]
+  const settings: Settings = { ...sharedSettings(databaseUrl, folder), ...liveSettings }
+  const at = (port: number): Settings => ({ ...settings, PORT: String(port) })
+  return {
+    ports,
+    settings,
+    startOld: () => startProcess(at(ports[0]), undefined, ['serve'], root),
+    startNew: () => startProcess(at(ports[1])),
+  }
+}
+
+/** Waits until further requests of the load were answered. */
+export const continuing =
+  (load: { answered(): number }) =>
+  async (what: string): Promise<void> => {
+    const before = load.answered()
+    await until(what, () => load.answered() > before + 40)
+  }

@@ -1,3 +1,4 @@
+/** One change at a time: a second press while the first is on its way sends nothing. */
 import { useRef } from 'react'
 
 /**
