@@ -69,6 +69,7 @@ export function noteErrors(body: object, errors: readonly SchemaError[]): void {
 /** Compiles each validator for the first request that needs it, because compiling all of them took most of a start. */
 export const validatorCompiler = (({ schema, httpPart }) => {
   const typed = httpPart === 'body' ? [] : typedTexts(schema)
+  const single = httpPart === 'querystring' ? singleNames(schema) : []
   let validate: ValidateFunction | undefined
   const check = (value: Record<string, unknown>): boolean => {
     const errors = httpPart === 'body' ? checkedBodies.get(value) : undefined
@@ -77,14 +78,31 @@ export const validatorCompiler = (({ schema, httpPart }) => {
       return errors.length === 0
     }
     readTexts(value, typed)
+    const repeated = single.filter(name => Array.isArray(value[name])).map(repeatedError)
     validate ??= ajv.compile(schema)
-    const isRight = validate(value)
-    check.errors = validate.errors ?? null
-    return isRight
+    const found = validate(value) ? [] : (validate.errors ?? [])
+    // Only that it was repeated matters, not that a list is no number.
+    const others = found.filter(({ instancePath }) => !repeated.some(error => error.instancePath === instancePath))
+    check.errors = [...repeated, ...others]
+    return check.errors.length === 0
   }
   check.errors = null as readonly SchemaError[] | null
   return check
 }) as FastifySchemaCompiler<TSchema>
+
+/** The parameters of a schema that are no lists. The parser of queries makes a list of one that is repeated. */
+const singleNames = (schema: TSchema): string[] =>
+  Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {})
+    .filter(([, { type }]) => type !== 'array')
+    .map(([name]) => name)
+
+const repeatedError = (name: string): SchemaError => ({
+  instancePath: `/${name}`,
+  schemaPath: `#/properties/${name}/type`,
+  keyword: 'type',
+  params: {},
+  parentSchema: { 'x-rule': { rule: 'given-once', params: {} } },
+})
 
 /** The parameters of a schema that are numbers or booleans, each with its type. */
 const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
