@@ -385,12 +385,12 @@ suite('eSIM', { timeout: 120_000 }, () => {
     page.on('requestfinished', request => {
       if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
     })
-    // No click of a hurried person is lost.
-    for (const isOn of [false, true, false, true]) {
+    // No press of a hurried person is lost, also none in the moment in which an earlier one is answered.
+    for (let presses = 1; presses <= 24; presses++) {
       await onSale.press('Space')
-      await until('the switch has moved', async () => (await onSale.isChecked()) === isOn)
+      await until('the switch has moved', async () => (await onSale.isChecked()) === (presses % 2 === 0))
     }
-    await until('all four are sent', () => applied === 4)
+    await until('all are sent', () => applied === 24)
     assert.equal((await tariff('ua-5gb')).onSale, true)
     await until('the switch stays', () => onSale.isChecked())
     await row(page, 'Ukraine 5 GB').getByRole('button', { name: 'Edit' }).click()

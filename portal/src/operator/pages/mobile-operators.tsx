@@ -189,12 +189,15 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
     // A click during a request is sent after that request.
     scope: { id: `on-sale ${operator.code} ${tariff.code}` },
   })
-  if (!mayChange) return tariff.onSale ? texts.yes : texts.no
+  // A table shows its rows a moment after they are read. The switch must not go back meanwhile, because a press in that
+  // moment would send the old value again.
+  const { onSale } = operator.tariffs.find(({ code }) => code === tariff.code) ?? tariff
+  if (!mayChange) return onSale ? texts.yes : texts.no
   return (
     <Switch
       aria-label={`${texts.onSale}: ${tariff.name}`}
       // Never disabled, because a disabled button loses the keyboard focus.
-      checked={turn.isPending ? turn.variables : tariff.onSale}
+      checked={turn.isPending ? turn.variables : onSale}
       onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
     />
   )
