@@ -309,7 +309,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
     return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
   }
   // Node.js reports a broken connection like any other error of a stream, and nobody is left to read an answer.
-  if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The body broke off' }
+  if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The connection broke off' }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
@@ -326,10 +326,14 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   return { statusCode: 500, details: `Something went wrong on our side; please tell us the request id ${request.id}` }
 }
 
-const brokenOffCodes = new Set(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'])
+const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE'
+const brokenOffCodes = new Set(['ECONNRESET', prematureClose])
 
-const hasBrokenOff = ({ raw }: FastifyRequest, error: unknown): boolean =>
-  raw.destroyed && !raw.complete && brokenOffCodes.has((error as NodeJS.ErrnoException).code ?? '')
+/** Whether the caller left while we read its body, or while we opened what it is to be sent. */
+function hasBrokenOff({ raw }: FastifyRequest, error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return raw.complete ? raw.socket.destroyed && code === prematureClose : raw.destroyed && brokenOffCodes.has(code)
+}
 
 const bodyType = (request: FastifyRequest): string =>
   (request.routeOptions.config as { bodyType?: string }).bodyType ?? 'application/json'

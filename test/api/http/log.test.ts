@@ -1,10 +1,14 @@
 /** The log (contract/operations.md, "Metrics and log"). */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createLogger, terminalStream } from '../../../src/log.ts'
+import { createApp } from '../../../src/server/app.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, requestText, sendRaw } from '../../support/raw-http.ts'
 
@@ -104,6 +108,29 @@ test('a fault of ours is told with the request’s id, which is all that the cal
   assert.equal(line?.level, 'error')
   assert.match(line?.err.message, /orders/)
   assert.match(line?.err.stack, /src\//)
+})
+
+test('a caller that leaves before it is answered is no fault of ours', async t => {
+  const portalFolder = await mkdtemp(join(tmpdir(), 'perkline-left-'))
+  await writeFile(join(portalFolder, 'script.js'), 'x'.repeat(100_000))
+  const app = await createApp({ ...platform.platform.deps, portalFolder })
+  t.after(async () => {
+    await app.close()
+    await rm(portalFolder, { recursive: true, force: true })
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  // Waiting longer and longer, some leave while the file is being opened.
+  for (let turns = 0; turns < 60; turns++) {
+    const socket = await openRaw(url)
+    socket.write(requestText('GET', '/app/script.js', { 'x-request-id': `left-${turns}` }))
+    for (let turn = 0; turn < turns / 3; turn++) await new Promise(resolve => setImmediate(resolve))
+    socket.resetAndDestroy()
+  }
+  await sendRaw(url, requestText('GET', '/health/live', { connection: 'close' }))
+  assert.deepEqual(
+    written().filter(({ level, statusCode }) => level === 'error' || statusCode === 500),
+    [],
+  )
 })
 
 test('no secret that was used or guessed is anywhere in the log, even at the finest level', async () => {
