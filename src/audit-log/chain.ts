@@ -13,14 +13,26 @@ export type Head = { seq: number; hash: Buffer }
 
 export const firstHead: Head = { seq: 0, hash: noHash }
 
+/** Room for what is hashed, used again and again: a fresh buffer for each entry took a fifth of the time of a check. */
+let room = Buffer.alloc(8 * 1024)
+const roomOfAll = Buffer.alloc(72)
+const maxBytesOfUnit = 3
+
 /** SHA-256(previous hash of the account ‖ text) */
-export const accountHashOf = (previous: Buffer, text: string): Buffer =>
-  // In one call: a hash that is fed piece by piece takes twice as long for so few bytes.
-  digest('sha256', Buffer.concat([previous, Buffer.from(text, 'utf8')]), 'buffer')
+export function accountHashOf(previous: Buffer, text: string): Buffer {
+  const most = previous.length + text.length * maxBytesOfUnit
+  if (room.length < most) room = Buffer.alloc(most)
+  const end = previous.copy(room) + room.write(text, previous.length, 'utf8')
+  return sha256(room.subarray(0, end))
+}
 
 /** SHA-256(previous hash of all ‖ number as 8 bytes, big-endian ‖ hash of the account) */
 export function hashOf(previous: Buffer, seq: number, accountHash: Buffer): Buffer {
-  const number = Buffer.alloc(8)
-  number.writeBigUInt64BE(BigInt(seq))
-  return digest('sha256', Buffer.concat([previous, number, accountHash]), 'buffer')
+  previous.copy(roomOfAll)
+  roomOfAll.writeBigUInt64BE(BigInt(seq), 32)
+  const end = 40 + accountHash.copy(roomOfAll, 40)
+  return sha256(roomOfAll.subarray(0, end))
 }
+
+/** By way of a string: the engine takes six times as long to make a buffer for each hash. */
+const sha256 = (bytes: Buffer): Buffer => Buffer.from(digest('sha256', bytes, 'binary'), 'latin1')

@@ -1,13 +1,18 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
-import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { anchorsOf } from '../audit-log/check.ts'
 import type { AuditKey } from '../audit-log/note.ts'
-import { type Anchor, createVerifier, type Fault, type Line, type Verified } from '../audit-log/verifier.ts'
+import {
+  type Anchor,
+  createVerifier,
+  type Fault,
+  type Line,
+  type Verified,
+  type Verifier,
+} from '../audit-log/verifier.ts'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
-import { readText, writeError } from './files.ts'
+import { linesOf, readText, writeError } from './files.ts'
 import { minute, type OutputOptions, plain, print, table } from './output.ts'
 
 export type ListOptions = OutputOptions & {
@@ -119,18 +124,25 @@ async function verifyFile(
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
   const verifier = createVerifier({ all: null }, outside)
-  let number = 0
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    if (text === '') continue
-    const line = readLine(text)
-    if (line === null)
-      return failedAt(verifier.end(), 'changed', `${path}, line ${number}, is no line of an audit log.`)
-    if (!verifier.add(line)) break
-  }
+  const foreign = await checkLines(path, verifier)
   const verified = verifier.end()
+  if (foreign !== null) return failedAt(verified, 'changed', `${path}, line ${foreign}, is no line of an audit log.`)
   const isUncovered = anchors !== undefined && verified.ok && !coversSome(outside, verified)
   return isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }
+}
+
+/** @returns the number of the first line that is none of a log; null: all are, up to the first that does not fit */
+async function checkLines(path: string, verifier: Verifier): Promise<number | null> {
+  let number = 0
+  for await (const texts of linesOf(path))
+    for (const text of texts) {
+      number++
+      if (text === '' || text === '\r') continue
+      const line = readLine(text)
+      if (line === null) return number
+      if (!verifier.add(line)) return null
+    }
+  return null
 }
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
@@ -171,13 +183,16 @@ function readLine(text: string): Line | null {
   const { seq = null, entry, accountHash, hash = null } = line as Record<string, unknown>
   if (typeof entry !== 'string' || typeof accountHash !== 'string') return null
   if ((seq !== null && !isNumber(seq)) || (hash !== null && typeof hash !== 'string')) return null
-  return {
-    seq,
-    entry,
-    accountHash: Buffer.from(accountHash, 'hex'),
-    hash: hash === null ? null : Buffer.from(hash, 'hex'),
-  }
+  const hashes = { accountHash: readHash(accountHash), hash: hash === null ? null : readHash(hash) }
+  return hashes.accountHash.length === hashBytes && (hashes.hash?.length ?? hashBytes) === hashBytes
+    ? { seq, entry, ...hashes }
+    : null
 }
+
+/** Of another length, when the text is no hash. */
+const readHash = (text: string): Buffer => Buffer.from(text.length === 2 * hashBytes ? text : '', 'hex')
+
+const hashBytes = 32
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
 

@@ -1,8 +1,12 @@
 /** Reads and writes the operator's files. Error messages name the file. */
 import { type FileHandle, open } from 'node:fs/promises'
+import { StringDecoder } from 'node:string_decoder'
 import { CommandError } from './failure.ts'
 
 const chunkBytes = 256 * 1024
+/** Small enough to stay in the processor’s memory while its lines are worked on. */
+const linesBytes = 64 * 1024
+const maxLineLength = 16 * 1024 * 1024
 
 export type OpenFile = { path: string; file: FileHandle }
 
@@ -48,19 +52,45 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
  * Reads an open file in chunks.
  *
  * @param position where to start; null: the current position, which pipes need
+ * @param room holds each chunk until the next is asked for; undefined: each chunk gets memory of its own
  * @throws CommandError when the file can't be read to its end
  */
 export async function* chunksOf(
   { path, file }: OpenFile,
   position: number | null,
-): AsyncGenerator<Uint8Array, void, undefined> {
+  room?: Buffer,
+): AsyncGenerator<Buffer, void, undefined> {
   for (let at = position; ; ) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at).catch(error => {
+    const into = room ?? Buffer.allocUnsafe(chunkBytes)
+    const { bytesRead, buffer } = await file.read(into, 0, into.length, at).catch(error => {
       throw readError(path, error)
     })
     if (bytesRead === 0) return
     yield buffer.subarray(0, bytesRead)
     if (at !== null) at += bytesRead
+  }
+}
+
+/**
+ * Reads the lines of a text file, many at once. Only a line feed ends a line: a text may have other separators within it. A line of
+ * more than 16 Mi characters is given in parts.
+ *
+ * @throws CommandError when the file can't be read to its end
+ */
+export async function* linesOf(path: string): AsyncGenerator<string[], void, undefined> {
+  const file = await openFile(path)
+  try {
+    const decoder = new StringDecoder('utf8')
+    let rest = ''
+    for await (const chunk of chunksOf({ path, file }, null, Buffer.allocUnsafe(linesBytes))) {
+      const lines = (rest + decoder.write(chunk)).split('\n')
+      rest = lines.at(-1) ?? ''
+      yield rest.length < maxLineLength ? lines.slice(0, -1) : lines
+      if (rest.length >= maxLineLength) rest = ''
+    }
+    yield [rest + decoder.end()]
+  } finally {
+    await file.close()
   }
 }
 

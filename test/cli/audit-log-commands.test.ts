@@ -101,6 +101,26 @@ test('the log is exported whole or of one account, and checked from the file', a
   assert.match(stderr, /nowhere/)
 })
 
+test('only a line feed ends a line of a file', async () => {
+  const separators = 'one\u2028two\u2029three\u0085four'
+  await platform.platform.database.execute(
+    `insert into outbox (kind, account_type, account, data)
+     select kind, account_type, account, jsonb_set(data, '{change}', jsonb_build_object('terms', jsonb_build_array(null, $1::text)))
+     from outbox where kind = 'audit' and account_type = 'bank' limit 1`,
+    [separators],
+  )
+  await json('audit-log', 'checkpoint')
+  const file = join(folder, 'separators.jsonl')
+  await chained(platform)
+  const { entries } = await json('audit-log', 'export', file)
+  const text = readFileSync(file, 'utf8')
+  assert.ok(text.includes(separators))
+  const verified = await json('audit-log', 'verify', '--file', file, '--anchors', anchors)
+  assert.deepEqual([verified.ok, verified.entries], [true, entries])
+  writeFileSync(file, text.replaceAll('\n', '\r\n'))
+  assert.deepEqual(await json('audit-log', 'verify', '--file', file), verified)
+})
+
 test('a file that nothing covers, and one that is no log, do not pass', async () => {
   const file = join(folder, 'short.jsonl')
   const { entries } = await json('audit-log', 'export', file)
