@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FailoverFigures, sellThrough, surviveDeaths } from '../support/failover.ts'
+import { sellThrough, surviveDeaths } from '../support/failover.ts'
+import type { FailoverFigures } from '../support/failover-ledger.ts'
 import { eventually, type Member, type PatroniCluster } from '../support/patroni.ts'
 import { startProcess } from '../support/process.ts'
 import { requireProgram } from '../support/require-program.ts'
@@ -16,7 +17,7 @@ const chosen = process.env.HA?.split(/[ ,]+/)
 /** Each round takes about a minute. */
 const rounds = Math.max(1, Math.round(Number(process.env.CHAOS_SECONDS ?? 60) / 60))
 /** Longer than `ttl`, so another primary is chosen meanwhile. */
-const frozenMs = 45_000
+const frozenMs = 60_000
 const cutMs = 45_000
 
 function experiment(name: string, what: string, run: (t: TestContext) => Promise<FailoverFigures | null>): void {
@@ -24,8 +25,13 @@ function experiment(name: string, what: string, run: (t: TestContext) => Promise
   test(`${name}: ${what}`, async t => {
     for (const program of ['patroni', 'etcd', 'haproxy']) if (!requireProgram(t, program)) return
     const figures = await run(t)
-    if (figures) t.diagnostic(JSON.stringify(figures))
+    if (figures) t.diagnostic(JSON.stringify({ ...figures, ...recoveryOf(figures) }))
   })
+}
+
+function recoveryOf({ recoveriesMs }: FailoverFigures) {
+  const sorted = recoveriesMs.toSorted((one, other) => one - other)
+  return { times: sorted.length, p95Ms: sorted[Math.ceil(0.95 * sorted.length) - 1], maxMs: sorted.at(-1) }
 }
 
 const others = (cluster: PatroniCluster, primary: Member): Member[] => cluster.members.filter(each => each !== primary)
@@ -48,8 +54,8 @@ async function switchOver(cluster: PatroniCluster): Promise<number> {
   return askedAtMs
 }
 
-for (const what of ['server', 'machine'] as const)
-  experiment('H1', `the primary’s ${what} is killed ${rounds} times`, () => surviveDeaths(rounds, what))
+experiment('H1', `the primary’s machine is killed ${rounds} times`, () => surviveDeaths(rounds, 'machine'))
+experiment('H1-server', `the primary’s server alone is killed ${rounds} times`, () => surviveDeaths(rounds, 'server'))
 
 experiment('H2', `the primary’s machine stands still ${rounds} times`, () =>
   sellThrough({}, async ({ cluster, sellsAgain, isSafeAgain }) => {

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { campaignDirectory, ids } from '../support/campaigns.ts'
+import { type Campaigners, campaignMoves, openCampaigners } from '../support/campaigners.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { bankAt } from '../support/esim.ts'
@@ -21,41 +21,15 @@ import { openShop } from '../support/world.ts'
 const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-type Campaigners = { merchant: string; bank: string }
-
-/** Gives a platform the directory of campaigns. @returns tokens of a merchant and of a bank that it invites */
-async function openCampaigners(platform: PerklineProcess): Promise<Campaigners> {
-  await platform.admin('POST', '/directory', { directory: campaignDirectory, files: {} })
-  const tokenOf = async (of: object): Promise<string> => {
-    const issued = await platform.admin('POST', '/credentials', { ...of, label: 'upgrade' })
-    return (await platform.call('POST', '/getToken/auth', { body: issued })).body.access_token
-  }
-  return { merchant: await tokenOf({ merchant: 'grocer' }), bank: await tokenOf({ bank: 'alpha', role: 'ADMIN' }) }
-}
-
-const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
-
 /** A campaign is made by a merchant, approved by its bank, and launched. */
-async function runCampaign(platform: PerklineProcess, { merchant, bank }: Campaigners, name: string): Promise<void> {
-  const body = {
-    ...{
-      participantsIds: [ids.alpha],
-      name,
-      dateFrom: inDays(10),
-      dateTo: inDays(40),
-      minAmount: 100,
-      maxAmount: 5000,
-    },
-    ...{ percentage: 5, countryCode: 'UA', terminalsPlatform: true, paymentSystemsId: [ids.visa] },
-    merchantCompensationPercentage: 60,
-  }
-  const made = await platform.call('POST', '/cashbacks/for-merchant', { token: merchant, body })
+async function runCampaign(platform: PerklineProcess, campaigners: Campaigners, name: string): Promise<void> {
+  const { make, approve, launch } = campaignMoves(platform, campaigners)
+  const made = await make(name)
   assert.equal(made.status, 201, made.text)
-  const { id } = made.body
-  const decided = await platform.call('POST', `/cashbacks/${id}/confirm`, { token: bank })
-  assert.equal(decided.status, 201, decided.text)
-  const launched = await platform.call('POST', `/cashbacks/for-merchant/${id}/confirm`, { token: merchant })
-  assert.equal(launched.status, 201, launched.text)
+  for (const move of [approve, launch]) {
+    const answer = await move(made.body.id)
+    assert.equal(answer.status, 201, answer.text)
+  }
 }
 
 test('the version before serves on; the new one joins, takes over and is taken back: no request fails and the books agree', async t => {

@@ -1,0 +1,195 @@
+/** A bank that sells, and a merchant and a bank with campaigns, that remember the answers they got while the database fails over. */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { profileLines } from '../../samples/make-profiles.ts'
+import { type Campaigners, campaignMoves } from './campaigners.ts'
+import { type Bank, range } from './esim.ts'
+import type { Answer } from './platform.ts'
+import type { PerklineProcess } from './process.ts'
+
+/** With this pause they sell about 100 orders a second. */
+const sellers = 10
+const pauseMs = 60
+const campaignPauseMs = 1_000
+/** More than is sold meanwhile. */
+const delivery = { everyMs: 20_000, profiles: 3_000, firstSeed: 7_000 }
+const readAtOnce = 20
+
+export type FailoverFigures = {
+  /** Orders that a client was told of; none of them may be lost. */
+  acknowledged: number
+  /** Orders that were confirmed or cancelled. */
+  sold: number
+  /** Moves of campaigns that a client was told of; none of them may be lost. */
+  moved: number
+  /** The number of answers with 503. */
+  away: number
+  /** Requests that failed after all of a client's attempts. */
+  failed: number
+  /** From each event to the next confirmed order. */
+  recoveriesMs: number[]
+}
+
+type Told = Pick<Answer, 'status' | 'text' | 'body' | 'headers'>
+type Scene = { platform: PerklineProcess; campaigners: Campaigners; bank: Bank; tries: number }
+export type Ledger = ReturnType<typeof openLedger>
+
+export function openLedger({ platform, campaigners, bank, tries }: Scene) {
+  const figures: FailoverFigures = { acknowledged: 0, sold: 0, moved: 0, away: 0, failed: 0, recoveriesMs: [] }
+  const asking = openAsking(figures)
+  const sales = openSales(asking, figures)
+  const campaigns = openCampaigns(asking, figures, campaignMoves(platform, campaigners), tries)
+  let going = true
+  const repeat = async (everyMs: number, what: (count: number) => Promise<unknown>) => {
+    for (let count = 0; going; count++) {
+      await what(count)
+      await sleep(everyMs)
+    }
+  }
+  const running = [
+    ...range(sellers).map(() => repeat(pauseMs, () => sales.sellOnce(bank, tries))),
+    repeat(campaignPauseMs, campaigns.runOne),
+  ]
+  const delivering = deliver(platform)
+  return {
+    figures,
+    sellOnce: (at: Bank) => sales.sellOnce(at, 1),
+    soldSince: sales.soldSince,
+    async stop(): Promise<void> {
+      going = false
+      await Promise.all([...running, delivering.end()])
+    },
+    /** @throws AssertionError with what is lost, or with unexpected answers */
+    async prove(): Promise<void> {
+      assert.deepEqual(asking.wrong, [], '503 only')
+      await sales.prove(bank)
+      await campaigns.prove()
+    },
+  }
+}
+
+/** Imports profiles again and again; while the database is away it does not matter. */
+function deliver(platform: PerklineProcess) {
+  const ended = new AbortController()
+  const pause = () =>
+    sleep(delivery.everyMs, null, { signal: ended.signal }).catch((error: Error) =>
+      assert.equal(error.name, 'AbortError'),
+    )
+  const delivering = (async () => {
+    for (let seed = delivery.firstSeed; !ended.signal.aborted; seed++) {
+      await pause()
+      const lines = [...profileLines({ count: delivery.profiles, seed })].join('')
+      // Each delivery is of other profiles, so one whose answer was lost is not repeated.
+      await platform.admin('POST', '/profiles?operator=kyivstar&tariff=eu-10gb', lines).catch(() => null)
+    }
+  })()
+  return {
+    end() {
+      ended.abort()
+      return delivering
+    },
+  }
+}
+
+/** Sends requests as a client does that tries again after 503, and notes each answer that is neither right nor 503. */
+function openAsking(figures: FailoverFigures) {
+  const wrong: string[] = []
+  /** @param done the status that says that an earlier attempt, whose answer was lost, has done it */
+  const ask = async <A extends Told>(send: () => Promise<A>, most: number, done?: number): Promise<A | null> => {
+    for (let tried = 1; ; tried++) {
+      const answer = await send().catch(() => null)
+      if (answer && (answer.status < 400 || (tried > 1 && answer.status === done))) return answer
+      if (answer?.status === 503) figures.away++
+      else if (answer) wrong.push(`${answer.status} ${answer.text}`)
+      if (tried >= most) {
+        figures.failed++
+        return answer
+      }
+      await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1))
+    }
+  }
+  return { ask, wrong }
+}
+
+type Asking = ReturnType<typeof openAsking>
+
+function openSales({ ask }: Asking, figures: FailoverFigures) {
+  const acknowledged = new Map<string, 'reserved' | 'confirmed' | 'cancelled'>()
+  const externalIds = new Map<string, string>()
+  let next = 0
+  let [lastBeganMs, lastEndedMs] = [0, 0]
+  return {
+    /** @returns the status of the last answer, 0 for none */
+    async sellOnce(at: Bank, most: number): Promise<number> {
+      const [beganMs, externalId] = [performance.now(), `failover-${next++}`]
+      const reserved = await ask(() => at.reserve(externalId), most)
+      if (reserved?.status !== 201 && reserved?.status !== 200) return reserved?.status ?? 0
+      const { orderId } = reserved.body
+      assert.equal(externalIds.get(orderId), undefined, 'no order twice')
+      externalIds.set(orderId, externalId)
+      acknowledged.set(orderId, 'reserved')
+      const isCancelled = next % 4 === 0
+      const ended = await ask(() => (isCancelled ? at.cancel(orderId) : at.confirm(orderId)), most)
+      if (ended?.status !== 200) return ended?.status ?? 0
+      acknowledged.set(orderId, isCancelled ? 'cancelled' : 'confirmed')
+      figures.sold++
+      ;[lastBeganMs, lastEndedMs] = [Math.max(lastBeganMs, beganMs), performance.now()]
+      return 200
+    },
+    soldSince: (sinceMs: number) => (lastBeganMs > sinceMs ? lastEndedMs : null),
+    async prove(bank: Bank): Promise<void> {
+      figures.acknowledged = acknowledged.size
+      const left = acknowledged.entries()
+      const proveOn = async () => {
+        for (const [orderId, status] of left) {
+          const { status: code, body } = await bank.read(orderId)
+          assert.equal(code, 200, `${orderId} is lost`)
+          assert.equal(body.externalId, externalIds.get(orderId))
+          // After a lost answer, the order has ended in one of the two ways.
+          if (status !== 'reserved') assert.equal(body.status, status, orderId)
+        }
+      }
+      await Promise.all(range(readAtOnce).map(proveOn))
+    },
+  }
+}
+
+/** Where a campaign is after each of its three moves. */
+const statuses = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved'] as const
+/** A campaign that is launched cannot be launched. */
+const alreadyLaunched = 400
+type Status = (typeof statuses)[number]
+
+function openCampaigns(
+  { ask }: Asking,
+  figures: FailoverFigures,
+  moves: ReturnType<typeof campaignMoves>,
+  tries: number,
+) {
+  const acknowledged = new Map<string, Status>()
+  const note = (id: string, status: Status) => {
+    acknowledged.set(id, status)
+    figures.moved++
+  }
+  return {
+    async runOne(count: number): Promise<void> {
+      const made = await ask(() => moves.make(`failover ${count}`), tries)
+      if (made?.status !== 201) return
+      const { id } = made.body
+      note(id, 'awaitingBankApproval')
+      if ((await ask(() => moves.approve(id), tries))?.status !== 201) return
+      note(id, 'awaitingMerchantApproval')
+      const launched = await ask(() => moves.launch(id), tries, alreadyLaunched)
+      if (launched?.status !== 201 && launched?.status !== alreadyLaunched) return
+      note(id, 'approved')
+    },
+    async prove(): Promise<void> {
+      for (const [id, least] of acknowledged) {
+        const { status, body, text } = await moves.read(id)
+        assert.equal(status, 200, `${id} is lost: ${text}`)
+        // A later move may have been made, and its answer lost.
+        assert.ok(statuses.indexOf(body.status) >= statuses.indexOf(least), `${id}: ${body.status} after ${least}`)
+      }
+    },
+  }
+}
