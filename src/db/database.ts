@@ -58,7 +58,7 @@ export type Database = Queryable & {
   joined?: pg.Client
   /** Opens a new connection that belongs to the caller and may stay open (notifications). */
   connect(): Promise<pg.Client>
-  /** How many connections all pools have at this moment. */
+  /** How many connections all pools have at this moment, and how many callers wait for one, also for one that is being made. */
   pool(): { total: number; idle: number; waiting: number }
   /** How many connections the pools can open, without those of `dedicated` and `connect`. */
   maxConnections(): number
@@ -181,7 +181,6 @@ function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen
     count: () => ({
       total: sum(pools.map(({ totalCount }) => totalCount)),
       idle: sum(pools.map(({ idleCount }) => idleCount)),
-      waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
     }),
     maxConnections: () => sum(pools.map(pool => pool.options.max)),
     async close() {
@@ -221,15 +220,22 @@ type Clients = ReturnType<typeof createClients>
 
 /** Lends the connections of pools, and closes those that are lost or silent. */
 function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
+  let waiting = 0
   const take = async (pool: pg.Pool): Promise<pg.PoolClient> => {
-    for (;;) {
-      const client = await pool.connect()
-      if (maySpeak(client)) return client
-      client.release(true)
+    waiting++
+    try {
+      for (;;) {
+        const client = await pool.connect()
+        if (maySpeak(client)) return client
+        client.release(true)
+      }
+    } finally {
+      waiting--
     }
   }
   return {
     take,
+    waiting: () => waiting,
     async run<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
       const client = await take(pool).catch(mapError)
       const heard = listen(client)
@@ -377,7 +383,7 @@ export function openDatabase(options: Options): Database {
       return { ...outsideOfPools, ...createShared(clients, () => own, own) }
     },
     connect: () => openClient(connection),
-    pool: pools.count,
+    pool: () => ({ ...pools.count(), waiting: clients.waiting() }),
     maxConnections: pools.maxConnections,
     isHeard: () => hearing.heardWithin(heardLatelyMs),
     close: pools.close,

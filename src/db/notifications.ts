@@ -1,10 +1,11 @@
 /**
  * Tells all processes at once that something changed (PostgreSQL's NOTIFY). A notification may get lost, so each topic is also
- * checked every `pollMs` and after a lost connection.
+ * checked every `pollMs` and after a lost connection. A connection that has fallen silent is lost, too.
  */
 import type pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { mapError } from './errors.ts'
+import { endSilent, isSilence } from './silence.ts'
 import { listenerName } from './versions.ts'
 
 const topics = ['access', 'catalogue', 'clock', 'events'] as const
@@ -12,6 +13,15 @@ export type Topic = (typeof topics)[number]
 
 const channel = 'perkline'
 const reconnectMs = 1_000
+/** A connection that answers nothing for so long is silent: nobody tells us that the network has lost it. */
+const answerWithinMs = 10_000
+
+/** Runs a statement on the listening connection, and ends the connection when it is silent. */
+const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> =>
+  client.query({ text, query_timeout: answerWithinMs } as pg.QueryConfig).catch(error => {
+    if (isSilence(error)) endSilent(client)
+    return mapError(error)
+  })
 
 /** Sends the notification when the transaction commits, or at once outside of one. */
 export async function notify(database: Queryable, topic: Topic): Promise<void> {
@@ -46,7 +56,7 @@ export async function listen(options: {
     if (!listening || isPolled) return
     isPolled = true
     await options
-      .onPoll?.(async text => (await listening.query(text).catch(mapError)).rows)
+      .onPoll?.(async <Row>(text: string) => (await ask(listening, text)).rows as Row[])
       .catch(onError)
       .finally(() => {
         isPolled = false
@@ -72,7 +82,7 @@ export async function listen(options: {
       client = fresh
       fresh.on('notification', message => void call(message.payload as Topic))
       fresh.once('end', reconnectSoon)
-      await fresh.query(`set application_name = '${listenerName}'; listen ${channel}`).catch(mapError)
+      await ask(fresh, `set application_name = '${listenerName}'; listen ${channel}`)
       await callAll()
     } catch (error) {
       onError(error)

@@ -39,6 +39,12 @@ export function createHearing() {
   }
 }
 
+const streamOf = (client: pg.ClientBase): Duplex & { bytesRead?: number } =>
+  (client as unknown as { connection: { stream: Duplex } }).connection.stream
+
+/** Ends a connection without a farewell, which nobody would read. What runs on it fails as on any lost connection. */
+export const endSilent = (client: pg.ClientBase): void => void streamOf(client).destroy(new Error('Connection silent'))
+
 const lookEveryMs = 2_000
 /** One failed connection may only mean a busy machine, and ending this one may waste an upload of many minutes. */
 const maxFailures = 2
@@ -51,7 +57,7 @@ const maxFailures = 2
  * @returns ends the watch
  */
 export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>): () => void {
-  const { stream } = (client as unknown as { connection: { stream: Duplex & { bytesRead?: number } } }).connection
+  const stream = streamOf(client)
   let received = stream.bytesRead
   let failures = 0
   let reaching = false
@@ -72,7 +78,7 @@ export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>)
       reaching = false
     }
     received = stream.bytesRead
-    if (failures >= maxFailures) stream.destroy(new Error('Connection silent'))
+    if (failures >= maxFailures) endSilent(client)
   }
   const timer = setInterval(() => void look(), lookEveryMs)
   return () => clearInterval(timer)

@@ -4,9 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMuteProxy } from '../support/mute-proxy.ts'
+import { eventually } from '../support/patroni.ts'
 import { sharedSettings, startProcess } from '../support/process.ts'
 
 /** Prometheus' own limit, without more in its configuration. */
@@ -30,6 +32,21 @@ test('a process whose database has fallen silent serves its metrics in time, and
       assert.match(text, /^perkline_ready 0$/m)
       assert.match(text, /^perkline_database_connections\{state="busy"\} \d+$/m)
     }
+    const recoveries = async () => Number(/^perkline_database_recovery_total (\d+)$/m.exec(await read())?.[1])
+    const asked = Array.from({ length: 3 }, () => platform.call('GET', '/health/ready'))
+    await eventually(
+      'what waits for a new connection is counted',
+      async () => Number(/^perkline_database_connections\{state="waiting"\} (\d+)$/m.exec(await read())?.[1]) > 0,
+      10_000,
+    )
+    await Promise.all(asked)
+    // The alert compares two scrapes, so one attempt is not enough.
+    await eventually('attempts to reach it are counted', async () => (await recoveries()) >= 2, 30_000)
+    proxy.speakAgain()
+    await eventually('it is ready again', async () => /^perkline_ready 1$/m.test(await read()), 15_000)
+    const since = await recoveries()
+    await sleep(12_000)
+    assert.equal(await recoveries(), since, 'it is reached')
   } finally {
     await platform.kill()
     await proxy.close()
