@@ -46,20 +46,23 @@ const foldText = ({ parts }: Piece): string => `
     cross join lateral (select * from orders where order_id = told.order_id offset 0) as o
     union all
     select ${endedColumns} from old as o where status <> 'reserved'
+  ), by_hour as materialized (
+    select date_trunc('hour', ended_at, 'UTC') as hour, bank_id, tariff_id, currency, price, outcome, count(*) as orders
+    from ended group by 1, 2, 3, 4, 5, 6
   ), days as (
     insert into sales_days (day, bank_id, tariff_id, currency, price, outcome, orders)
-    select (ended_at at time zone 'UTC')::date, bank_id, tariff_id, currency, price, outcome, count(*)
-    from ended where bank_id is not null group by 1, 2, 3, 4, 5, 6
+    select (hour at time zone 'UTC')::date, bank_id, tariff_id, currency, price, outcome, sum(orders)
+    from by_hour where bank_id is not null group by 1, 2, 3, 4, 5, 6
     on conflict (day, bank_id, tariff_id, currency, price, outcome) do update set orders = sales_days.orders + excluded.orders
   ), hours as (
     insert into sales_hours (hour, bank_id, tariff_id, currency, price, outcome, orders)
-    select date_trunc('hour', ended_at, 'UTC'), bank_id, tariff_id, currency, price, outcome, count(*)
-    from ended where bank_id is not null group by 1, 2, 3, 4, 5, 6
+    select hour, bank_id, tariff_id, currency, price, outcome, orders from by_hour where bank_id is not null
     on conflict (hour, bank_id, tariff_id, currency, price, outcome) do update set orders = sales_hours.orders + excluded.orders
   ), tariffs as (
     insert into tariff_sales (tariff_id, sold, withdrawn)
-    select tariff_id, count(*) filter (where outcome = 'confirmed'), count(*) filter (where outcome = 'withdrawn')
-    from ended where outcome in ('confirmed', 'withdrawn') group by 1
+    select tariff_id, coalesce(sum(orders) filter (where outcome = 'confirmed'), 0),
+      coalesce(sum(orders) filter (where outcome = 'withdrawn'), 0)
+    from by_hour where outcome in ('confirmed', 'withdrawn') group by 1
     on conflict (tariff_id) do update
     set sold = tariff_sales.sold + excluded.sold, withdrawn = tariff_sales.withdrawn + excluded.withdrawn
   )
