@@ -40,12 +40,11 @@ async function take(
   transaction: Queryable,
   { parts, values }: Piece,
 ): Promise<{ waiting: Waiting[]; isFull: boolean }> {
-  const rows = await transaction.query<Row>(
-    `with ${parts}
-     select is_full as "isFull", account_type as type, account as id, data
-     from taken left join seen on kind = '${entryKind}' order by outbox_id`,
-    values,
-  )
+  const text = `
+    with ${parts}
+    select is_full as "isFull", account_type as type, account as id, data
+    from taken left join seen on kind = '${entryKind}' order by outbox_id`
+  const rows = await transaction.query<Row>({ name: 'audit-log.take', text }, values)
   const waiting = rows.flatMap(({ type, id, data }) =>
     type === null ? [] : [{ account: { type, id } as Account, data }],
   )

@@ -21,6 +21,13 @@ function milliseconds(text: string): number {
 export const shownInstant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
+ * SQL for an instant as a JSON string, in any session. The same text as `instant_text`, which the database calls like a
+ * program of its own for each row: that takes half as long again.
+ */
+export const jsonInstant = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`
+
+/**
  * @param text from a session in UTC, years 0001 to 9999: `2026-11-21 08:15:00+00` or `2026-11-21 08:15:00.123456+00`
  * @returns the instant, cut to milliseconds
  */

@@ -3,6 +3,7 @@
  * the event shows the state at the time of the change. `sequence-store.ts` numbers the events later.
  */
 import type { Queryable } from '../db/database.ts'
+import { jsonInstant } from '../db/instants.ts'
 import type { EventTypeName } from './catalogue.ts'
 
 /** The kind of the events' rows in the outbox. */
@@ -80,18 +81,18 @@ export function tellingEvents(params: {
 }
 
 const jsonText = (value: string): string => `coalesce(to_json(${value})::text, 'null')`
-const jsonInstant = (value: string): string => `coalesce('"' || instant_text(${value}) || '"', 'null')`
+const jsonInstantOrNull = (value: string): string => `coalesce(${jsonInstant(value)}, 'null')`
 
 /**
- * SQL for the JSON text of an order, from `o` (orders), `t` (tariffs) and `m` (mobile operators). @param status SQL
- * for the status
+ * SQL for the JSON text of an order, from `o` (orders), `t` (tariffs) and `m` (mobile operators). Codes and currencies
+ * have no character that JSON escapes (text/text-rules.ts). @param status SQL for the status
  */
 export const orderText = (status = 'o.status'): string => `
-  '{"orderId":"' || o.order_id || '","externalId":' || ${jsonText('o.external_id')} || ',"operatorCode":' || ${jsonText('m.code')}
-  || ',"tariffCode":' || ${jsonText('t.code')} || ',"status":"' || ${status} || '","price":"' || o.price
-  || '","currency":' || ${jsonText('o.currency')} || ',"createdAt":' || ${jsonInstant('o.created_at')}
-  || ',"reservedUntil":' || ${jsonInstant('o.reserved_until')} || ',"confirmedAt":' || ${jsonInstant('o.confirmed_at')}
-  || ',"cancelledAt":' || ${jsonInstant('o.cancelled_at')} || ',"paymentReference":' || ${jsonText('o.payment_reference')} || '}'`
+  '{"orderId":"' || o.order_id || '","externalId":' || ${jsonText('o.external_id')} || ',"operatorCode":"' || m.code
+  || '","tariffCode":"' || t.code || '","status":"' || ${status} || '","price":"' || o.price
+  || '","currency":"' || o.currency || '","createdAt":' || ${jsonInstant('o.created_at')}
+  || ',"reservedUntil":' || ${jsonInstant('o.reserved_until')} || ',"confirmedAt":' || ${jsonInstantOrNull('o.confirmed_at')}
+  || ',"cancelledAt":' || ${jsonInstantOrNull('o.cancelled_at')} || ',"paymentReference":' || ${jsonText('o.payment_reference')} || '}'`
 
 /** The joins that `orderText` needs in addition to `o`. */
 export const orderTextJoins = `

@@ -4,7 +4,8 @@
  * has seen.
  */
 import { platformAccountId } from '../access/caller.ts'
-import type { Database, Queryable } from '../db/database.ts'
+import type { Database, Queryable, Statement } from '../db/database.ts'
+import { jsonInstant } from '../db/instants.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
 import { findPosition, unseen, valuesOf } from './position.ts'
 import type { EventKind } from './tell.ts'
@@ -49,29 +50,34 @@ export const lastSequence = `coalesce((
     order by sequence desc limit 1) as newest
 ), f.removed_through)`
 
+/**
+ * A version 7 id of the time of recording. The first part, up to the version, is the same for all events of a tick, and
+ * made once: the time's share of `uuid_at` takes longer than the rest of it.
+ */
+const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
+
 const sequenceText = ({ parts }: Piece): string => `
   with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}
   ), accounts as materialized (
-    select f.*, ${lastSequence} as last from feeds f
-    join (select distinct account_type, account_id from changes) as concerned using (account_type, account_id)
+    select f.*, ${lastSequence} as last
+    from (select distinct account_type, account_id from changes) as concerned cross join lateral (
+      select * from feeds where account_type = concerned.account_type and account_id = concerned.account_id offset 0) as f
   ), numbered as materialized (
-    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, t.subject, until.at as recorded_at, uuid_at(until.at) as event_id,
+    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, t.subject, until.at as recorded_at, ${eventId} as event_id,
            a.last + row_number() over (partition by a.account_type, a.account_id order by t.outbox_id, t.n) as sequence
     from changes t join accounts a using (account_type, account_id) cross join until
   ), inserted as (
     insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, subject, body)
     select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at, subject,
-      '{"id":"' || event_id || '","type":"' || type || '","timestamp":"' || instant_text(at) || '","sequence":' || sequence
+      '{"id":"' || event_id || '","type":"' || type || '","timestamp":' || ${jsonInstant('at')} || ',"sequence":' || sequence
       || ',"feedId":"' || feed_id || '","mode":"' || (select mode from database_mode) || '","data":' || data || '}'
     from numbered
   ), days as (
     select account_type, account_id, (recorded_at at time zone 'UTC')::date as day, min(sequence) as first_sequence, min(at) as earliest
     from numbered group by 1, 2, 3
-  ), days_begun as (
-    insert into feed_days (account_type, account_id, day, first_sequence, earliest) select * from days on conflict do nothing
-  ), days_lowered as (
-    update feed_days f set earliest = d.earliest from days d
-    where f.account_type = d.account_type and f.account_id = d.account_id and f.day = d.day and d.earliest < f.earliest
+  ), days_noted as (
+    insert into feed_days as f (account_type, account_id, day, first_sequence, earliest) select * from days
+    on conflict (account_type, account_id, day) do update set earliest = excluded.earliest where excluded.earliest < f.earliest
   ), announced as materialized (
     select pg_notify('perkline', 'events') where exists (select from numbered)
   )
@@ -88,9 +94,9 @@ export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
   return tickInOrder(database, 'events', { rows: tickRows, waits }, async (transaction, piece) => {
-    for (const table of daily) await ensurePartitions(transaction, table)
+    await ensurePartitions(transaction)
     const [row] = await transaction.query<{ seen: number; counts: Record<string, number> }>(
-      sequenceText(piece),
+      { name: 'events.sequence', text: sequenceText(piece) },
       piece.values,
     )
     return { mayBeMore: row?.seen === tickRows, counts: row?.counts ?? {} }
@@ -113,14 +119,19 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
 /** Tables with a partition for each UTC day. */
 export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
 
+const findMissingPartitions: Statement = {
+  name: 'events.find-missing-partitions',
+  text: `
+    select "table", day::text
+    from unnest($1::text[]) as "table" cross join (
+      select (now() at time zone 'UTC')::date + n as day from generate_series(0, ${daysAhead}) as n) as days
+    where to_regclass("table" || '_' || to_char(day, 'YYYYMMDD')) is null order by day`,
+}
+
 /** Creates the partitions of today and the next days where they are missing. Only one process at a time may call it. */
-async function ensurePartitions(transaction: Queryable, table: (typeof daily)[number]): Promise<void> {
-  const missing = await transaction.query<{ day: string }>(
-    `select day::text from (
-       select ((now() at time zone 'UTC')::date + n) as day from generate_series(0, ${daysAhead}) as n
-     ) as days where to_regclass('${table}_' || to_char(day, 'YYYYMMDD')) is null order by day`,
-  )
-  for (const { day } of missing) {
+async function ensurePartitions(transaction: Queryable): Promise<void> {
+  const missing = await transaction.query<{ table: string; day: string }>(findMissingPartitions, [daily])
+  for (const { table, day } of missing) {
     const name = `${table}_${day.replaceAll('-', '')}`
     await transaction.execute(`create table ${name} (like ${table} including all)`)
     await transaction.execute(

@@ -1,5 +1,5 @@
 /** SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. */
-import type { Database, Queryable } from '../db/database.ts'
+import type { Database, Queryable, Statement } from '../db/database.ts'
 import { type Consumer, consumers, findPosition, type Position, positionOf, unseen, valuesOf } from './position.ts'
 
 const tickLock = 7_365_026
@@ -40,7 +40,8 @@ export function tick<T>(
  * @param options.rows the most rows of a piece
  * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
  *   call is taken once a piece is not full
- * @param take runs one statement with the piece's parts
+ * @param take runs one named statement with the piece's parts, which are the same for each piece of the consumer. It
+ *   keeps its plan (`keepPlan`)
  */
 export function tickInOrder<T>(
   database: Database,
@@ -49,14 +50,27 @@ export function tickInOrder<T>(
   take: (transaction: Queryable, piece: Piece) => Promise<T>,
 ): Promise<T | null> {
   return inTurn(database, { consumer, waits }, async transaction => {
-    const [state] = await transaction.query<OrderedState>(
-      `select snapshot::text, towards::text, coalesce(reached, 0)::text as reached from event_ticks
-       where consumer = $1 order by tick_id desc limit 1`,
-      [consumer],
-    )
+    const [state] = await transaction.query<OrderedState>(beginInOrder, [consumer])
     if (!state) throw new Error(`The consumer ${consumer} has no position`)
     return take(transaction, orderedPiece(consumer, state, rows))
   })
+}
+
+/**
+ * Settings of a transaction whose statement keeps its plan. It runs several times a second and mostly finds little, so
+ * planning it anew cost more than the work. It leaves the planner no choice that depends on how much the tables hold:
+ * it finds rows by an index, each within `lateral (... offset 0)`.
+ */
+const keepPlan = [
+  ['plan_cache_mode', 'force_generic_plan'],
+  ...['seqscan', 'bitmapscan', 'memoize'].map(way => [`enable_${way}`, 'off']),
+].map(([name, value]) => `set_config('${name}', '${value}', true)`)
+
+const beginInOrder: Statement = {
+  name: 'events.begin-in-order',
+  text: `
+    select snapshot::text, towards::text, coalesce(reached, 0)::text as reached, ${keepPlan.join(', ')}
+    from event_ticks where consumer = $1 order by tick_id desc limit 1`,
 }
 
 function inTurn<T>(
@@ -67,12 +81,15 @@ function inTurn<T>(
   return database.transaction(async transaction => ((await becomeTicker(transaction, turn)) ? work(transaction) : null))
 }
 
+const becoming = (name: string, taken: string): Statement => ({ name, text: `select ${taken} as taken` })
+const tryToTick = becoming('events.try-to-tick', 'pg_try_advisory_xact_lock($1, $2)')
+const waitToTick = becoming('events.wait-to-tick', 'pg_advisory_xact_lock($1, $2) is not null')
+
 async function becomeTicker(
   transaction: Queryable,
   { consumer, waits }: { consumer: Consumer; waits: boolean },
 ): Promise<boolean> {
-  const lock = waits ? 'pg_advisory_xact_lock($1, $2) is not null' : 'pg_try_advisory_xact_lock($1, $2)'
-  const [row] = await transaction.query<{ taken: boolean }>(`select ${lock} as taken`, [
+  const [row] = await transaction.query<{ taken: boolean }>(waits ? waitToTick : tryToTick, [
     tickLock,
     consumers.indexOf(consumer),
   ])
