@@ -41,6 +41,7 @@ const texts = {
   unicode: () => 'be well-formed Unicode without NUL',
   'json-text': () => 'be well-formed text without NUL',
   text: ({ max }) => `be a text of 1 to ${max} characters`,
+  login: ({ max }) => `be 1 to ${max} characters without a space at either end`,
   'one-line': ({ max }) => `be one line of 1 to ${max} characters`,
   'one-line-or-empty': ({ max }) => `be one line of 1 to ${max} characters, or empty`,
   'max-characters': ({ max }) => `be at most ${max} characters`,

@@ -1,4 +1,4 @@
-/** Schemas of credentials, for the operator and for people who manage an account. */
+/** Schemas of credentials and logins, for the operator and for people who manage an account. */
 import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { broken, mustBe } from '../error-rules.ts'
@@ -17,6 +17,18 @@ export const credentialLabel = Type.String({
   description: 'For people',
   examples: ['Core banking'],
 })
+const longestLogin = 128
+/** The login of a new person. A space at an end cannot be seen: " olena" would look like somebody else's login. */
+export const newLogin = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: longestLogin,
+    pattern: '^[^\\p{C}\\p{Z}](?:\\P{C}*[^\\p{C}\\p{Z}])?$',
+    'x-documented': { pattern: '^[^\\x00-\\x20\\x7f-\\xa0]([^\\x00-\\x1f\\x7f-\\x9f]*[^\\x00-\\x20\\x7f-\\xa0])?$' },
+    ...mustBe('login', { max: longestLogin }),
+    description,
+    examples: ['olena'],
+  })
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })

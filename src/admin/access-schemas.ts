@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
-import { credentialLabel, partner } from '../access/credential-schemas.ts'
+import { credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
@@ -85,14 +85,7 @@ export const UserBody = Type.Object(
     bank: Type.Optional(code),
     merchant: Type.Optional(code),
     platform: Type.Optional(Type.Literal(true, { description: 'A user of the platform itself' })),
-    login: Type.String({
-      minLength: 1,
-      maxLength: 128,
-      pattern: '^\\P{C}+$',
-      'x-documented': { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' },
-      ...mustBe('text', { max: 128 }),
-      description: 'Unique over all accounts',
-    }),
+    login: newLogin('Unique over all accounts'),
     role: Type.String({
       maxLength: 32,
       description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',

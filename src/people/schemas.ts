@@ -1,7 +1,7 @@
 /** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
 import { accountTypes, bankRoles } from '../access/caller.ts'
-import { credentialFields, credentialLabel } from '../access/credential-schemas.ts'
+import { credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
 import { Language } from '../access/session-schemas.ts'
@@ -23,15 +23,7 @@ export const AccountQuery = Type.Object(
 )
 
 const userId = uuid('The person')
-const login = Type.String({
-  minLength: 1,
-  maxLength: 128,
-  pattern: '^\\P{C}+$',
-  'x-documented': { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' },
-  ...mustBe('text', { max: 128 }),
-  description: 'What the person logs in with',
-  examples: ['olena'],
-})
+const login = newLogin('What the person logs in with')
 const role = Type.String({
   maxLength: 32,
   description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',

@@ -131,6 +131,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     en: ({ max }) => `1 to ${characters.en(max)}`,
     uk: ({ max }) => `Від 1 до ${max} символів`,
   },
+  login: {
+    en: ({ max }) => `1 to ${characters.en(max)}, without a space at either end`,
+    uk: ({ max }) => `Від 1 до ${max} символів, без пробілів на початку й у кінці`,
+  },
   'one-line': oneLine,
   'one-line-or-empty': oneLine,
   'max-characters': atMostCharacters,

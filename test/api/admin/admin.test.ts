@@ -248,6 +248,8 @@ describe('users', () => {
     ['two accounts', { ...good, platform: true }, 400],
     ['an empty login', { ...good, login: '' }, 400],
     ['a login of two lines', { ...good, login: 'a\nb' }, 400],
+    ['a blank login', { ...good, login: ' ' }, 400],
+    ['a login that looks like another one', { ...good, login: 'olena\u00a0' }, 400],
     ['an unknown bank', { ...good, bank: 'nobody' }, 404],
   ]
   for (const [what, body, status] of refused)
