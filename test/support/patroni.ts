@@ -36,7 +36,7 @@ export type PatroniCluster = {
   /** The address through haproxy. */
   databaseUrl: string
   members: readonly Member[]
-  /** @returns the member that is the primary now */
+  /** @returns the member that is the primary now, once there is one */
   primary(): Promise<Member>
   /** Whether some standby has each acknowledged write on its disk. */
   hasStandby(): Promise<boolean>
@@ -120,8 +120,13 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
       () => false,
     )
   const primary = async (): Promise<Member> => {
-    for (const member of members) if (await isPrimary(member)) return member
-    throw new Error('There is no primary')
+    let found: Member | undefined
+    const find = async () => {
+      for (const member of members) if (!found && (await isPrimary(member))) found = member
+      return found !== undefined
+    }
+    await eventually('there is a primary', find, 60_000)
+    return found as unknown as Member
   }
   const syncStandbys = async (): Promise<number> => {
     const answers = await Promise.all(
