@@ -1,6 +1,7 @@
 /** Routes below `/portal` with which managers set an account's policy and handle its credentials. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import {
   IssuedCredential,
   overlapMs,
@@ -8,13 +9,16 @@ import {
   RotateBody,
   RotatedCredential,
 } from '../access/credential-schemas.ts'
-import { type Policy, readPolicy, setPolicy } from '../access/policy/policies.ts'
+import { type Policy, policyTag, readPolicy, setPolicy } from '../access/policy/policies.ts'
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { originOf } from '../audit-log/request/origin.ts'
+import { DomainError } from '../errors.ts'
+import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
+import { etagHeader } from '../http/openapi/operations.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { issueOwn, revokeOwn, rotateOwn } from './credentials.ts'
@@ -26,6 +30,9 @@ import * as schemas from './schemas.ts'
 import { ownCredentialView } from './views.ts'
 
 export type AccountRoutesDeps = PeopleRoutesDeps & { platformMfa: Policy['mfa'] }
+
+/** The policy with the ETag for `If-Match`. */
+const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 
 const unknownAccount = { 404: 'No partner has that code' }
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
@@ -51,14 +58,15 @@ function readSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         security: secured,
         operationId: 'readSecurityPolicy',
         summary: 'The account’s policy',
-        description: 'The defaults, while none was set.',
+        description: 'The defaults, while none was set. Its `ETag` is for `If-Match` of a change.',
         querystring: schemas.AccountQuery,
-        response: { 200: schemas.Policy, ...portalErrors(unknownAccount) },
+        response: { 200: TaggedPolicy, ...portalErrors(unknownAccount) },
       },
     },
-    async request => {
+    async (request, reply) => {
       const owner = await managedAccount(database, managerOf(request), request.query)
-      return readPolicy(database, owner, deps.platformMfa)
+      const policy = await readPolicy(database, owner, deps.platformMfa)
+      return reply.header('etag', policyTag(policy)).send(policy)
     },
   )
 }
@@ -75,25 +83,43 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         operationId: 'setSecurityPolicy',
         summary: 'Set the account’s policy',
         description:
-          'The whole of it. It holds for every request within 10 seconds; the length of sessions for new ones.',
+          'The whole of it. It holds for every request within 10 seconds; the length of sessions for new ones. Honours `If-Match`.',
         querystring: schemas.AccountQuery,
+        headers: Type.Object({
+          'if-match': Type.Optional(
+            Type.String({
+              maxLength: 4096,
+              description: 'The `ETag` that the change was made from',
+              examples: ['"5df6e0e2761359d3"'],
+            }),
+          ),
+        }),
         body: schemas.PolicyBody,
-        response: { 200: schemas.Policy, ...portalErrors({ ...mfaNeeded, ...unknownAccount }) },
+        response: {
+          200: TaggedPolicy,
+          ...portalErrors({ ...mfaNeeded, ...unknownAccount, 412: 'The policy has changed since' }),
+        },
       },
     },
     async (request, reply) => {
       const owner = await managedAccount(database, managerOf(request), request.query)
       const { force, ...policy } = request.body
       const { address } = clientOf(request)
-      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, on =>
-        setPolicy(on.database, owner, {
+      return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, async on => {
+        const set = await setPolicy(on.database, owner, {
           policy,
           platformMfa: deps.platformMfa,
           address,
           force,
           origin: originOf(request as FastifyRequest),
-        }),
-      ) as never
+          requireExpected(before) {
+            if (!matches(request.headers['if-match'], policyTag(before)))
+              throw new DomainError('stale', 'The policy has changed since you read it')
+          },
+        })
+        reply.header('etag', policyTag(set))
+        return set
+      }) as never
     },
   )
 }

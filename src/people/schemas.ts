@@ -88,6 +88,7 @@ export const Invitations = Type.Object(
     data: Type.Array(
       Type.Object({
         invitationId: uuid('The invitation'),
+        userId: uuid('The person, as in the list of people'),
         login: Type.String({ description: 'The login that was proposed' }),
         email: knownEmail,
         role,

@@ -162,6 +162,8 @@ export async function insertInvitation(transaction: Queryable, invitation: NewIn
 
 export type InvitationListing = {
   invitationId: string
+  /** The id that the person gets on accepting. */
+  userId: string
   login: string
   email: string | null
   role: string
@@ -173,7 +175,7 @@ export type InvitationListing = {
 /** The invitations of an account that can still be accepted, the newest first. */
 export function listInvitations(database: Queryable, owner: AccountOwner): Promise<InvitationListing[]> {
   return database.query(
-    `select i.invitation_id as "invitationId", i.login, i.email, i.role, i.created_at as "createdAt", i.expires_at as "expiresAt",
+    `select i.invitation_id as "invitationId", i.user_id as "userId", i.login, i.email, i.role, i.created_at as "createdAt", i.expires_at as "expiresAt",
        ${lastMail('i.user_id')}
      from invitations i where ${ofOwner(owner, 'i')} and i.expires_at > now() order by i.created_at desc, i.invitation_id`,
     [ownerId(owner)],

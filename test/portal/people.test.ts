@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { assertAccessible, closeBrowser, fillLogin, visit } from '../support/browser.ts'
-import { codeOf } from '../support/people.ts'
+import { codeOf, logInAs } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { addAccount } from '../support/portal.ts'
 import { requireProgram } from '../support/require-program.ts'
@@ -75,6 +75,67 @@ test('a person is invited, chooses a password by the link, and is listed', async
   await assertAccessible(visitor)
   await logIn({ typeAccount: 'bank', login: 'browser-olena', password: 'correct horse battery staple' })
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0, 'a viewer manages nobody')
+})
+
+test('an invitation is withdrawn by its row: one made since with the same login stays', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const account = await addAccount(platform, { bank: 'gamma' }, 'ADMIN')
+  const colleague = await logInAs(platform, account)
+  const inviteTwin = async () =>
+    (await colleague.call('POST', '/portal/invitations', { login: 'stale-olena', role: 'VIEWER' })).body
+  const first = await inviteTwin()
+  await logIn(account, '/account/people')
+  const withdraw = async () => {
+    await page.getByRole('button', { name: 'Actions for stale-olena' }).click()
+    await page.getByRole('menuitem', { name: 'Withdraw the invitation' }).click()
+    await page.getByRole('dialog').getByText('The link stops working at once').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the invitation' }).click()
+  }
+  await page.getByText('stale-olena').waitFor()
+  assert.equal((await colleague.call('DELETE', `/portal/invitations/${first.invitationId}`)).status, 204)
+  const second = await inviteTwin()
+  await withdraw()
+  await page.getByText('This invitation was already accepted, withdrawn or is over').waitFor()
+  const left = async () => (await colleague.call('GET', '/portal/invitations')).body.data
+  assert.deepEqual(
+    (await left()).map((invitation: { invitationId: string }) => invitation.invitationId),
+    [second.invitationId],
+  )
+  await withdraw()
+  await page.getByText('The invitation is withdrawn.').waitFor()
+  assert.deepEqual(await left(), [])
+  await assertAccessible(visitor)
+  errors.splice(0)
+})
+
+test('rules that a colleague has changed meanwhile are not overwritten', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const account = await addAccount(platform, { bank: 'gamma' }, 'ADMIN')
+  const colleague = await logInAs(platform, account)
+  await logIn(account, '/account/security')
+  const minutes = page.getByRole('textbox', { name: 'Session length, minutes' })
+  await minutes.fill('45')
+  const policy = { mfa: 'optional', sessionMinutes: 90, addresses: { people: [], systems: [] } }
+  assert.equal((await colleague.call('PUT', '/portal/security-policy', policy)).status, 200)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Somebody else has changed these rules in the meantime').waitFor()
+  assert.equal((await colleague.call('GET', '/portal/security-policy')).body.sessionMinutes, 90)
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Load the current rules' }).click()
+  await page.getByText('Somebody else has changed').waitFor({ state: 'detached' })
+  assert.equal(await minutes.inputValue(), '90')
+  for (const value of ['50', '55']) {
+    await minutes.fill(value)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. It takes effect within 10 seconds.').first().waitFor()
+    await page.getByRole('button', { name: 'Close' }).first().click()
+  }
+  assert.equal((await colleague.call('GET', '/portal/security-policy')).body.sessionMinutes, 55)
+  errors.splice(0)
 })
 
 test('a change that needs a fresh factor asks for the password first; policy and credentials', async t => {

@@ -27,6 +27,8 @@ export type PerklineProcess = {
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>
+  /** SIGSTOP: from here on it does nothing, until it is killed. */
+  freeze(): void
   /** SIGTERM; resolves with the exit code once the whole output has arrived. */
   stop(): Promise<number | null>
 }
@@ -102,6 +104,7 @@ export async function startProcess(
       child.kill('SIGKILL')
       await exited
     },
+    freeze: () => void child.kill('SIGSTOP'),
     async stop() {
       child.kill('SIGTERM')
       return (await closed)[0]

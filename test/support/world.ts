@@ -30,6 +30,7 @@ export type World = {
 
 /**
  * @param options.settings further settings of the processes
+ * @param options.serverSettings further settings of the database server
  * @param options.parent where its folder is made; default: the folder of temporary files
  */
 export async function startWorld(options: {
@@ -37,13 +38,15 @@ export async function startWorld(options: {
   profiles: number
   seed: number
   settings?: Settings
+  serverSettings?: Settings
   parent?: string
 }): Promise<World> {
   const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'perkline-world-'))
   await chmod(folder, 0o711)
   await mkdir(join(folder, 'platform'))
   const dataDir = join(folder, 'server')
-  const server = await startEmbeddedDatabase({ dataDir })
+  const startServer = () => startEmbeddedDatabase({ dataDir, settings: options.serverSettings ?? {} })
+  const server = await startServer()
   const { host, user, database: name } = server.connection
   const url = `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`
   const settings = { ...sharedSettings(url, join(folder, 'platform')), ...options.settings }
@@ -64,7 +67,7 @@ export async function startWorld(options: {
       processes[index] = await startProcess(settings)
     },
     async startServer() {
-      world.server = await startEmbeddedDatabase({ dataDir })
+      world.server = await startServer()
     },
     async close() {
       for (const process of processes) await process.kill()

@@ -1,6 +1,6 @@
 /** Queries and mutations of the account's pages, below `/portal`. */
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { answer, api } from '../api/client.ts'
+import { answer, api, versioned } from '../api/client.ts'
 
 const root = 'account'
 
@@ -41,7 +41,7 @@ export const sessionsQuery = queryOptions({
 export const policyQuery = (query: Named = {}) =>
   queryOptions({
     queryKey: [root, 'policy', query],
-    queryFn: ({ signal }) => answer(api.GET('/portal/security-policy', { params: { query }, signal })),
+    queryFn: ({ signal }) => versioned(api.GET('/portal/security-policy', { params: { query }, signal })),
   })
 
 type Read<Query extends (...args: never[]) => { queryFn?: unknown }> = Awaited<

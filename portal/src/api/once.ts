@@ -7,6 +7,8 @@ const operations: readonly [method: string, path: RegExp][] = [
   ['POST', /^\/cashbacks\/for-merchant(\/[^/]+\/confirm)?$/],
   ['POST', /^\/portal\/cashbacks(\/|$)/],
   ['PUT', /^\/portal\/cashbacks\//],
+  ['POST', /^\/portal\/(invitations|credentials(\/[^/]+\/rotate)?|users\/[^/]+\/reset-password)$/],
+  ['POST', /^\/portal\/mfa\/(totp\/confirm|recovery-codes)$/],
 ]
 
 /** Whether the operation accepts a key. A trial of an upload changes nothing and needs none. */

@@ -41,6 +41,11 @@ export function useNotify() {
         const icon = <IconAlertTriangle size={18} />
         notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },
+      /** For a refusal that the page can name better than the platform's answer. */
+      refused(message: string) {
+        const icon = <IconAlertTriangle size={18} />
+        notifications.show({ message, color: 'red', icon, autoClose: false, closeButtonProps })
+      },
     }
   }, [texts, language])
 }

@@ -1,4 +1,5 @@
 /** An account's policy: second factors, length of sessions, addresses (contract/people.md, "Policy of an account"). */
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Origin } from '../../audit-log/origin.ts'
 import { tellEntries } from '../../audit-log/tell.ts'
@@ -29,17 +30,30 @@ export async function readPolicy(
   return { mfa, sessionMinutes: tokenLifetimeSeconds / 60, addresses: { people: [], systems: [] } }
 }
 
+/** The entity tag of a policy: the same for the same content. */
+export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } }: store.Policy): string {
+  return `"${hash('sha256', JSON.stringify([mfa, sessionMinutes, people, systems])).slice(0, 16)}"`
+}
+
 /**
  * Sets an account's whole policy.
  *
  * @param given.platformMfa the default of the platform's people
  * @param given.address the address of the person who sets it; a list for people that lacks it needs `force`
- * @throws DomainError 'invalid'
+ * @param given.requireExpected throws when the policy is not the one that the caller has seen
+ * @throws DomainError 'invalid', or what `requireExpected` throws
  */
 export async function setPolicy(
   database: Database,
   owner: AccountOwner,
-  given: { policy: store.Policy; platformMfa: store.Mfa; address: string; force: boolean; origin: Origin },
+  given: {
+    policy: store.Policy
+    platformMfa: store.Mfa
+    address: string
+    force: boolean
+    origin: Origin
+    requireExpected(before: store.Policy): void
+  },
 ): Promise<store.Policy> {
   const { policy, address, force } = given
   const { people, systems } = policy.addresses
@@ -50,6 +64,7 @@ export async function setPolicy(
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, given.platformMfa)
+    given.requireExpected(before)
     await store.savePolicy(transaction, owner, policy)
     await tellPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')

@@ -284,6 +284,27 @@ suite('a policy', () => {
     assert.match((await openSession(manager)).headers.get('set-cookie') ?? '', /Max-Age=900;/)
   })
 
+  test('a change from a state that somebody else has changed since: 412, and nothing is overwritten', async () => {
+    const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    const colleague = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    const path = '/portal/security-policy'
+    const policy = { mfa: 'optional', sessionMinutes: 90, addresses: { people: [], systems: [] } }
+    const { headers } = await manager.call('GET', path)
+    const seen = { 'if-match': String(headers.get('etag')) }
+    const saved = await colleague.call('PUT', path, policy, seen)
+    assert.equal(saved.status, 200, saved.text)
+    const late = await manager.call('PUT', path, { ...policy, sessionMinutes: 30 }, seen)
+    assert.deepEqual([late.status, late.body.code], [412, 'stale'])
+    const read = await manager.call('GET', path)
+    assert.deepEqual([read.body, read.headers.get('etag')], [policy, saved.headers.get('etag')])
+    const current = { 'if-match': String(saved.headers.get('etag')) }
+    const both = await Promise.all(
+      [40, 50].map(sessionMinutes => manager.call('PUT', path, { ...policy, sessionMinutes }, current)),
+    )
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412], 'one of two at once')
+    assert.equal((await manager.call('PUT', path, policy)).status, 200, 'without the header as ever')
+  })
+
   test('required: without a factor nothing but setting one up', async () => {
     const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
     const person = await openPerson(platform, { bank: 'gamma' }, 'EDITOR')

@@ -146,6 +146,20 @@ suite('invitations', () => {
     assert.deepEqual([joined.status, joined.body], [201, { typeAccount: 'bank', login: `${login}-2` }])
   })
 
+  test('it names the person as the list of people does, before and after the link is taken', async () => {
+    const login = newLogin()
+    const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    const listed = (await admin.call('GET', '/portal/invitations')).body.data as Record<string, string>[]
+    const invited = listed.find(({ invitationId }) => invitationId === body.invitationId)
+    const person = async () =>
+      ((await admin.call('GET', '/portal/users')).body.data as Record<string, string>[]).find(
+        one => one.userId === invited?.userId,
+      )
+    assert.deepEqual([(await person())?.login, (await person())?.status], [login, 'invited'])
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 201)
+    assert.deepEqual([(await person())?.login, (await person())?.status], [login, 'active'])
+  })
+
   test('withdrawn: its link works no more', async () => {
     const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
     const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')

@@ -66,7 +66,8 @@ export function OwnCredentialsPage() {
       key: 'actions',
       title: texts.actions,
       align: 'right',
-      cell: ({ clientId, revokedAt }) => revokedAt === null && <Actions clientId={clientId} />,
+      cell: ({ clientId, label, revokedAt }) =>
+        revokedAt === null && <Actions clientId={clientId} name={label || clientId} />,
     },
   ]
   return (
@@ -160,7 +161,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   )
 }
 
-function Actions({ clientId }: { clientId: string }) {
+function Actions({ clientId, name }: { clientId: string; name: string }) {
   const texts = useTexts(accountTexts).credentials
   const fresh = useFreshFactor()
   const confirm = useConfirm()
@@ -168,22 +169,28 @@ function Actions({ clientId }: { clientId: string }) {
   const changed = useAccountChanged()
   const onSecret = useShowSecret()
   const path = { params: { path: { clientId } } }
+  // Somebody else may have revoked it.
+  const onError = (error: unknown) => {
+    void changed()
+    notify.failed(error)
+  }
   const rotate = useMutation({
     mutationFn: () =>
       fresh(() => answer(api.POST('/portal/credentials/{clientId}/rotate', { ...path, body: { overlap: 'PT24H' } }))),
     onSuccess: onSecret,
-    onError: notify.failed,
+    onError,
   })
   const revoke = useMutation({
     mutationFn: () => api.POST('/portal/credentials/{clientId}/revoke', path),
     onSuccess: changed,
-    onError: notify.failed,
+    onError,
   })
   const askToRotate = async () => {
-    if (await confirm({ title: texts.rotateTitle, text: texts.rotateText, action: texts.rotate })) rotate.mutate()
+    const question = { title: texts.rotateTitle(name), text: texts.rotateText, action: texts.rotate }
+    if (await confirm(question)) rotate.mutate()
   }
   const askToRevoke = async () => {
-    const question = { title: texts.revokeTitle, text: texts.revokeText, action: texts.revoke, isDangerous: true }
+    const question = { title: texts.revokeTitle(name), text: texts.revokeText, action: texts.revoke, isDangerous: true }
     if (await confirm(question)) revoke.mutate()
   }
   return (

@@ -1,16 +1,12 @@
-import { ActionIcon, Badge, Button, Group, Menu, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { rolesOf } from '../../session/rights.ts'
-import { useSession } from '../../session/use-session.ts'
-import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useNotify } from '../../ui/notify.tsx'
@@ -20,7 +16,8 @@ import { Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
-import { invitationsQuery, type Person, peopleQuery, useAccountChanged } from '../queries.ts'
+import { PersonActions, useRoleTexts } from '../components/person-actions.tsx'
+import { type Person, peopleQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/account/people')
@@ -74,7 +71,7 @@ export function PeoplePage() {
       key: 'actions',
       title: texts.actions,
       align: 'right',
-      cell: person => <Actions person={person} account={account} />,
+      cell: person => <PersonActions person={person} account={account} />,
     },
   ]
   return (
@@ -99,8 +96,6 @@ export function PeoplePage() {
     </>
   )
 }
-
-const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
 
 function InviteForm({ named, typeAccount }: ChosenAccount) {
   const offered: readonly string[] = rolesOf({ typeAccount })
@@ -158,127 +153,4 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
       </Stack>
     </form>
   )
-}
-
-function Actions({ person, account }: { person: Person; account: ChosenAccount }) {
-  const texts = useTexts(accountTexts).people
-  const roles = useRoleTexts()
-  const session = useSession()
-  const confirm = useConfirm()
-  const { change, resetPassword, resetFactor, erase, withdraw } = useChanges(person, account)
-  const disable = async () => {
-    const question = {
-      title: texts.disableTitle(person.login),
-      text: texts.disableText,
-      action: texts.disable,
-      isDangerous: true,
-    }
-    if (await confirm(question)) change.mutate({ disabled: true })
-  }
-  const removeFactor = async () => {
-    const question = {
-      title: texts.resetFactorTitle(person.login),
-      text: texts.resetFactorText,
-      action: texts.resetFactor,
-      isDangerous: true,
-    }
-    if (await confirm(question)) resetFactor.mutate()
-  }
-  const eraseForGood = async () => {
-    const question = {
-      title: texts.eraseTitle(person.login),
-      text: texts.eraseText,
-      action: texts.erase,
-      isDangerous: true,
-    }
-    if (await confirm(question)) erase.mutate()
-  }
-  // People cannot change their own role or disable themselves.
-  if (person.login === session.login) return null
-  return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={texts.more(person.login)}>
-          <IconDotsVertical size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {person.status === 'invited' && <Menu.Item onClick={() => withdraw.mutate()}>{texts.withdraw}</Menu.Item>}
-        {person.status === 'disabled' && (
-          <>
-            <Menu.Item onClick={() => change.mutate({ disabled: false })}>{texts.enable}</Menu.Item>
-            <Menu.Item color="red" onClick={() => void eraseForGood()}>
-              {texts.erase}
-            </Menu.Item>
-          </>
-        )}
-        {person.status === 'active' && (
-          <>
-            {rolesOf(account)
-              .filter(role => role !== person.role)
-              .map(role => (
-                <Menu.Item key={role} onClick={() => change.mutate({ role })}>
-                  {texts.makeRole(roles[role] ?? role)}
-                </Menu.Item>
-              ))}
-            <Menu.Divider />
-            <Menu.Item onClick={() => resetPassword.mutate()}>{texts.resetPassword}</Menu.Item>
-            {person.mfa.length > 0 && <Menu.Item onClick={() => void removeFactor()}>{texts.resetFactor}</Menu.Item>}
-            <Menu.Item color="red" onClick={() => void disable()}>
-              {texts.disable}
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
-  )
-}
-
-function useChanges({ userId, login }: Person, { named }: ChosenAccount) {
-  const texts = useTexts(accountTexts).people
-  const fresh = useFreshFactor()
-  const changed = useAccountChanged()
-  const notify = useNotify()
-  const invitations = useQuery({ ...invitationsQuery(named), enabled: false })
-  const path = { params: { path: { userId } } }
-  const onSuccess = () => {
-    void changed()
-    notify.done(texts.done)
-  }
-  const outcome = { onSuccess, onError: notify.failed }
-  return {
-    change: useMutation({
-      mutationFn: (body: { role?: string; disabled?: boolean }) =>
-        fresh(() => api.PATCH('/portal/users/{userId}', { ...path, body })),
-      ...outcome,
-    }),
-    resetPassword: useMutation({
-      mutationFn: () => fresh(() => answer(api.POST('/portal/users/{userId}/reset-password', path))),
-      onSuccess({ link }) {
-        void changed()
-        if (link === undefined) notify.done(texts.mailed)
-        else showOnce(texts.linkTitle, texts.linkText, [{ label: texts.link, value: link }])
-      },
-      onError: notify.failed,
-    }),
-    resetFactor: useMutation({
-      mutationFn: () => fresh(() => api.POST('/portal/users/{userId}/reset-mfa', path)),
-      ...outcome,
-    }),
-    erase: useMutation({
-      mutationFn: () => fresh(() => api.DELETE('/portal/users/{userId}', path)),
-      ...outcome,
-    }),
-    withdraw: useMutation({
-      async mutationFn() {
-        const { data } = await invitations.refetch()
-        const found = data?.find(invitation => invitation.login === login)
-        if (found)
-          await api.DELETE('/portal/invitations/{invitationId}', {
-            params: { path: { invitationId: found.invitationId } },
-          })
-      },
-      ...outcome,
-    }),
-  }
 }

@@ -2,6 +2,7 @@ import { Badge, Button, Card, Group, Image, PasswordInput, Stack, Text, TextInpu
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { factorsQuery } from '../../session/factors-query.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
@@ -38,9 +39,15 @@ function Factor() {
   const changed = useAccountChanged()
   const notify = useNotify()
   const confirm = useConfirm()
+  // Another tab, or a manager, may have changed it.
+  const failed = (error: unknown) => {
+    void changed()
+    if (isApiError(error, 409)) notify.refused(texts.factorConflict)
+    else notify.failed(error)
+  }
   const begin = useMutation({
     mutationFn: () => fresh(() => answer(api.POST('/portal/mfa/totp'))),
-    onError: notify.failed,
+    onError: failed,
   })
   const showCodes = ({ recoveryCodes }: { recoveryCodes: string[] }) => {
     begin.reset()
@@ -50,13 +57,17 @@ function Factor() {
   const renew = useMutation({
     mutationFn: () => fresh(() => answer(api.POST('/portal/mfa/recovery-codes'))),
     onSuccess: showCodes,
-    onError: notify.failed,
+    onError: failed,
   })
   const remove = useMutation({
     mutationFn: () => fresh(() => api.DELETE('/portal/mfa/totp')),
     onSuccess: changed,
-    onError: notify.failed,
+    onError: failed,
   })
+  const askToRenew = async () => {
+    const question = { title: texts.renewTitle, text: texts.renewText, action: texts.renew }
+    if (await confirm(question)) renew.mutate()
+  }
   const askToRemove = async () => {
     if (await confirm({ title: texts.removeTitle, text: texts.removeText, action: texts.remove, isDangerous: true }))
       remove.mutate()
@@ -77,7 +88,7 @@ function Factor() {
               {texts.since} <DateTime at={totp.confirmedAt} withTime={false} />. {texts.left(recoveryCodes.left)}
             </Text>
             <Group>
-              <Button variant="default" loading={renew.isPending} onClick={() => renew.mutate()}>
+              <Button variant="default" loading={renew.isPending} onClick={() => void askToRenew()}>
                 {texts.renew}
               </Button>
               <Button variant="subtle" color="red" loading={remove.isPending} onClick={() => void askToRemove()}>

@@ -1,8 +1,9 @@
-import { Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
+import { Alert, Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { answer, api } from '../../api/client.ts'
+import { useState } from 'react'
+import { api, ifMatch, versioned } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
@@ -22,13 +23,18 @@ export function SecurityPage() {
   const search = route.useSearch()
   const { named } = useChosenAccount(search)
   const query = useQuery(policyQuery(named))
+  const [loaded, setLoaded] = useState(0)
+  const load = async () => {
+    await query.refetch()
+    setLoaded(count => count + 1)
+  }
   return (
     <>
       <PageHeader title={texts.title} lead={texts.lead} />
       <AccountChoice search={search} />
       {query.error && <Failure error={query.error} onRetry={() => void query.refetch()} />}
       {query.data ? (
-        <PolicyForm key={JSON.stringify(named)} policy={query.data} named={named} />
+        <PolicyForm key={`${JSON.stringify(named)} ${loaded}`} policy={query.data} named={named} onLoad={load} />
       ) : (
         !query.error && <Loading />
       )}
@@ -57,7 +63,8 @@ function withNetworks(error: unknown, networks: Networks): unknown {
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
 
-function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
+/** @param props.onLoad reads the policy again and begins anew */
+function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; onLoad: () => Promise<void> }) {
   const texts = useTexts(accountTexts).security
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
@@ -71,12 +78,16 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
     },
   })
   const { place, rest } = useFieldErrors(form, fields)
+  // Of the policy that the person sees, not of one that was read again behind the form.
+  const [etag, setEtag] = useState(policy.etag)
   const save = useMutation({
     mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
       const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses: networksOf(addresses), force }
-      return fresh(() => answer(api.PUT('/portal/security-policy', { params: { query: named }, body })))
+      const headers = ifMatch(etag)
+      return fresh(() => versioned(api.PUT('/portal/security-policy', { params: { query: named }, body, headers })))
     },
-    onSuccess() {
+    onSuccess(saved) {
+      setEtag(saved.etag)
       void changed()
       notify.done(texts.saved)
     },
@@ -86,7 +97,7 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
     <Card>
       <form noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
         <Stack maw={560}>
-          {rest !== null && <Failure error={rest} />}
+          {isApiError(rest, 412) ? <Stale onLoad={onLoad} /> : rest !== null && <Failure error={rest} />}
           <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
             <Stack gap="xs" mt="xs">
               {(['off', 'optional', 'required'] as const).map(value => (
@@ -126,5 +137,19 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
         </Stack>
       </form>
     </Card>
+  )
+}
+
+function Stale({ onLoad }: { onLoad: () => Promise<void> }) {
+  const texts = useTexts(accountTexts).security
+  return (
+    <Alert color="orange" role="alert" title={texts.stale}>
+      <Stack align="flex-start" gap="sm">
+        {texts.staleText}
+        <Button variant="default" onClick={() => void onLoad()}>
+          {texts.load}
+        </Button>
+      </Stack>
+    </Alert>
   )
 }

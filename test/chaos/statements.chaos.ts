@@ -1,0 +1,18 @@
+/** Statements in their long forms: kills while days are closed, confirms held back 200 times, a list that is walked for minutes. */
+import process from 'node:process'
+import { test } from 'node:test'
+import { settleUnderKills, walkWhileSelling } from '../support/statement-experiments.ts'
+
+const minuteMs = 60_000
+
+test('60 rounds of sales and closings, with processes that are killed in each', async t => {
+  t.diagnostic(JSON.stringify(await settleUnderKills({ rounds: 60 })))
+})
+
+test('a list is walked up for 10 minutes while orders are made as fast as the machine makes them', async t => {
+  t.diagnostic(JSON.stringify(await walkWhileSelling({ forMs: 10 * minuteMs, profiles: 100_000 })))
+})
+
+// The tests of closings, with 200 confirms that are held back.
+process.env.HELD_ROUNDS = '200'
+await import('../api/statements/closing.test.ts')

@@ -1,0 +1,200 @@
+/**
+ * Experiments with feeds and webhooks whose processes are killed. events-killed.test.ts has their short forms, `npm run chaos -- events`
+ * the long ones.
+ */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { tellEvents } from '../../src/events/event-writing.ts'
+import { range, until } from './esim.ts'
+import * as stream from './event-stream.ts'
+import type { PerklineProcess } from './process.ts'
+import { startWorld, type World } from './world.ts'
+
+/** Enough for 64 writers, two processes and what disturbs them. */
+const serverSettings = { max_connections: '140' }
+
+export type StreamOptions = {
+  writers: number
+  eventsEach: number
+  maxDelayMs: number
+  /** Writers go on at least until so many events are committed, and until the disturbance is over. */
+  events: number
+}
+
+/**
+ * Writes and reads while something happens to the processes or the database, and proves that readers saw what was committed.
+ *
+ * @param disturb runs beside it, once
+ */
+export async function streamUnder(options: StreamOptions, disturb: (world: World) => Promise<void>) {
+  const world = await startWorld({ processes: 2, profiles: 1, seed: 8_300, serverSettings })
+  const { host, user, database } = world.server.connection
+  const writersDatabase = openDatabase({ connection: { host, user, database, port: 5432 }, poolSize: options.writers })
+  try {
+    const token = world.tokens.alpha
+    let isDisturbed = true
+    const writing = stream.startWriting(writersDatabase, await bankIdOf(world.database), {
+      ...options,
+      goesOn: told => isDisturbed || told < options.events,
+    })
+    const reading = stream.readers.map(one => stream.startReading(world.processes, token, one))
+    await disturb(world).finally(() => {
+      isDisturbed = false
+    })
+    await writing.done
+    const last = await stream.endOfFeed(world.processes, token)
+    for (const reader of reading) await reader.readTo(last)
+    for (const reader of reading) stream.proveSeen(reader, writing)
+    const audit = await world.processes[0]?.admin('GET', '/audit')
+    assert.equal(audit.ok, true, JSON.stringify(audit))
+    const lags = Object.fromEntries(reading.map(reader => [reader.name, stream.lagsOf(reader, writing)]))
+    return { committed: writing.told.size, rolledBack: writing.rolledBack(), last, lags }
+  } finally {
+    await writersDatabase.close()
+    await world.close()
+  }
+}
+
+async function bankIdOf(database: Database): Promise<string> {
+  const [bank] = await database.query<{ id: string }>(`select bank_id as id from banks where code = 'alpha'`)
+  return bank?.id ?? assert.fail('no bank')
+}
+
+/** Kills both processes at once, again and again. @param everyMs from one kill to the next, or longer where the start takes longer */
+export async function killBoth(world: World, { rounds, everyMs }: { rounds: number; everyMs: number }): Promise<void> {
+  for (const _ of range(rounds)) {
+    const nextAt = performance.now() + everyMs
+    await Promise.all([0, 1].map(index => world.replace(index, victim => victim.kill())))
+    await sleep(Math.max(0, nextAt - performance.now()))
+  }
+}
+
+/**
+ * Keeps a transaction open that has written to the outbox, like an upload that takes long, and a snapshot, like a long read.
+ */
+export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadMs: number; snapshotMs: number }) {
+  const bankId = await bankIdOf(world.database)
+  const data = { operatorCode: 'upload', tariffCode: 'late', available: true }
+  const hold = async (begin: string, ms: number, write: boolean) => {
+    const client = new pg.Client({ ...world.server.connection })
+    await client.connect()
+    try {
+      await client.query(`set idle_in_transaction_session_timeout = 0; begin ${begin}`)
+      await client.query('select count(*) from outbox')
+      if (write) {
+        const transaction = {
+          execute: (statement: { text: string }, values: unknown[]) => client.query(statement.text, values),
+        }
+        await tellEvents(transaction as never, [
+          { type: 'tariff.availability_changed', at: null, banks: [bankId], data },
+        ])
+      }
+      await sleep(ms)
+      await client.query('commit')
+    } finally {
+      await client.end()
+    }
+  }
+  await Promise.all([hold('', uploadMs, true), hold('isolation level repeatable read', snapshotMs, false)])
+}
+
+type Received = { id: string; body: string }
+
+/**
+ * A worker is killed between the receiver's 2xx and its record of it, round by round; at the end every event was delivered, with one id
+ * and the same bytes each time.
+ */
+export async function deliverUnderKills(options: { rounds: number; eventsEach: number }) {
+  const world = await startWorld({ processes: 1, profiles: 1, seed: 8_301 })
+  const received: Received[] = []
+  let freezesNext = false
+  const receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    received.push({ id: String(request.headers['webhook-id']), body: Buffer.concat(chunks).toString() })
+    // A process that is frozen before the answer is sent cannot record it.
+    if (freezesNext) world.processes[0]?.freeze()
+    response.writeHead(204).end()
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  const { port } = receiver.address() as AddressInfo
+  try {
+    const endpointId = await makeEndpoint(world, `http://127.0.0.1:${port}/`)
+    const bankId = await bankIdOf(world.database)
+    let unrecorded = 0
+    for (const round of range(options.rounds)) {
+      const before = received.length
+      freezesNext = true
+      await tell(
+        world.database,
+        bankId,
+        range(options.eventsEach).map(n => `${round}-${n}`),
+      )
+      await until('the receiver is called', () => received.length > before)
+      // Others of the same moment may still arrive: their bytes were sent before the process was frozen.
+      await sleep(20)
+      freezesNext = false
+      await world.replace(0, frozen => frozen.kill())
+      unrecorded += await endLeases(world.database)
+      await until('all is delivered', async () => (await readEndpoint(world, endpointId)).pending === 0)
+    }
+    assert.ok(unrecorded >= options.rounds, `${unrecorded} attempts without a record`)
+    const { lag } = await readEndpoint(world, endpointId)
+    assert.equal(lag, 0)
+    return { ...proveReceived(received, options), unrecorded }
+  } finally {
+    receiver.closeAllConnections()
+    receiver.close()
+    await world.close()
+  }
+}
+
+async function makeEndpoint(world: World, url: string): Promise<string> {
+  const body = { url, eventTypes: ['tariff.*'] }
+  const { alpha: token } = world.tokens
+  const made = await (world.processes[0] as PerklineProcess).call('POST', '/partner/v1/webhook-endpoints', {
+    token,
+    body,
+  })
+  assert.equal(made.status, 201, made.text)
+  return made.body.endpointId
+}
+
+async function readEndpoint(world: World, endpointId: string): Promise<{ pending: number; lag: number }> {
+  const path = `/partner/v1/webhook-endpoints/${endpointId}`
+  const read = await (world.processes[0] as PerklineProcess).call('GET', path, { token: world.tokens.alpha })
+  assert.equal(read.status, 200, read.text)
+  return read.body
+}
+
+function tell(database: Database, bankId: string, names: readonly string[]): Promise<void> {
+  return database.transaction(transaction =>
+    tellEvents(
+      transaction,
+      names.map(name => ({
+        type: 'tariff.availability_changed',
+        at: null,
+        banks: [bankId],
+        data: { operatorCode: 'killed', tariffCode: name, available: true },
+      })),
+    ),
+  )
+}
+
+/** The lease of the killed process ends, without half a minute of waiting. @returns how many attempts it had not recorded */
+function endLeases(database: Database): Promise<number> {
+  return database.execute('update webhook_deliveries set leased_until = now() where leased_until > now()')
+}
+
+function proveReceived(received: readonly Received[], { rounds, eventsEach }: { rounds: number; eventsEach: number }) {
+  const byId = Map.groupBy(received, ({ id }) => id)
+  assert.equal(byId.size, rounds * eventsEach, 'an event was lost, or has two ids')
+  for (const [id, requests] of byId) assert.equal(new Set(requests.map(({ body }) => body)).size, 1, id)
+  const names = new Set(received.map(({ body }) => JSON.parse(body).data.tariffCode))
+  assert.equal(names.size, rounds * eventsEach)
+  return { requests: received.length, events: byId.size }
+}

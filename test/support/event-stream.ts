@@ -1,0 +1,188 @@
+/**
+ * Writers whose transactions commit late or not at all, readers that follow the feed meanwhile, and a check that the readers saw
+ * what was committed (contract/events.md, "The feed").
+ */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../src/db/database.ts'
+import { tellEvents } from '../../src/events/event-writing.ts'
+import { range } from './esim.ts'
+import type { PerklineProcess } from './process.ts'
+
+/** Of each ten events of a subject this many have the filtered type. */
+const filteredOfTen = 3
+const filtered = 'catalogue.changed'
+const rolledBackPercent = 10
+
+/** What a writer did; its subject's versions are 1, 2, 3, ... in the order of its commits. */
+type Told = { committedAtMs: number }
+export type Writing = {
+  /** Committed events by their key. */
+  told: ReadonlyMap<string, Told>
+  rolledBack(): number
+  /** Ends when every writer has ended its transaction. */
+  done: Promise<unknown>
+}
+type WritingOptions = {
+  writers: number
+  eventsEach: number
+  maxDelayMs: number
+  /** Writers begin no transaction once this is false. */
+  goesOn(told: number): boolean
+}
+
+class RolledBackError extends Error {
+  override name = 'RolledBackError'
+}
+
+const keyOf = (writer: number, version: number): string => `${writer}/${version}`
+
+/** Each writer has one subject, and pauses up to `maxDelayMs` between its last statement and the commit. */
+export function startWriting(database: Database, bankId: string, options: WritingOptions): Writing {
+  const told = new Map<string, Told>()
+  let rolledBack = 0
+  const eventOf = (writer: number, version: number, isKept: boolean) => ({
+    type: version % 10 < filteredOfTen ? ('catalogue.changed' as const) : ('tariff.availability_changed' as const),
+    at: null,
+    banks: [bankId],
+    data: { operatorCode: String(writer), tariffCode: String(version), available: isKept },
+  })
+  const write = async (writer: number) => {
+    for (let version = 1; options.goesOn(told.size); ) {
+      const isKept = randomInt(100) >= rolledBackPercent
+      const versions = range(options.eventsEach).map(n => version + n)
+      try {
+        await database.transaction(async transaction => {
+          await tellEvents(
+            transaction,
+            versions.map(one => eventOf(writer, one, isKept)),
+          )
+          await sleep(randomInt(options.maxDelayMs + 1))
+          if (!isKept) throw new RolledBackError('as it was meant to be')
+        })
+      } catch (error) {
+        if (!(error instanceof RolledBackError)) throw error
+        rolledBack += versions.length
+        continue
+      }
+      const committedAtMs = performance.now()
+      for (const one of versions) told.set(keyOf(writer, one), { committedAtMs })
+      version += versions.length
+    }
+  }
+  const done = Promise.all(range(options.writers).map(write))
+  // Reported by whoever waits for the end.
+  done.catch(() => {})
+  return { told, rolledBack: () => rolledBack, done }
+}
+
+type Event = { sequence: number; type: string; data: { operatorCode: string; tariffCode: string; available: boolean } }
+type Seen = { sequence: number; key: string; isKept: boolean; seenAtMs: number }
+export type Reader = {
+  name: string
+  query: string
+  seen: Seen[] /** Ends once it has read up to the sequence. */
+  readTo(last: number): Promise<void>
+}
+
+const askAgainMs = 50
+
+/**
+ * Follows the feed as the guide says: by `nextAfter`, with `feedId`, and again at any process after a failure.
+ *
+ * @param query further parameters: a long poll, a filter
+ */
+export function startReading(
+  processes: readonly PerklineProcess[],
+  token: string,
+  { name, query }: { name: string; query: string },
+): Reader {
+  const seen: Seen[] = []
+  let [after, feedId, readTo, isWrong] = [0, '', Number.POSITIVE_INFINITY, '']
+  const reading = (async () => {
+    for (let turn = 0; after < readTo; turn++) {
+      const path = `/partner/v1/events?after=${after}&limit=1000${query}${feedId && `&feedId=${feedId}`}`
+      const answer = await processes[turn % processes.length]?.call('GET', path, { token }).catch(() => null)
+      if (!answer || answer.status === 503) {
+        await sleep(askAgainMs)
+        continue
+      }
+      if (answer.status !== 200) isWrong ||= `${answer.status} ${answer.text}`
+      if (isWrong) return
+      const seenAtMs = performance.now()
+      for (const { sequence, data } of answer.body.data as Event[])
+        seen.push({ sequence, key: `${data.operatorCode}/${data.tariffCode}`, isKept: data.available, seenAtMs })
+      if (answer.body.nextAfter === after) await sleep(askAgainMs)
+      ;({ nextAfter: after, feedId } = answer.body)
+    }
+  })()
+  reading.catch(() => {})
+  return {
+    name,
+    query,
+    seen,
+    async readTo(last) {
+      readTo = last
+      await reading
+      assert.equal(isWrong, '', name)
+    },
+  }
+}
+
+/** Waits until everything that was committed has a number. @returns the last one */
+export async function endOfFeed(processes: readonly PerklineProcess[], token: string): Promise<number> {
+  const answer = await processes[0]?.call('GET', '/partner/v1/events?after=now', { token })
+  assert.equal(answer?.status, 200, answer?.text)
+  return answer?.body.nextAfter
+}
+
+/** Every committed event once, nothing that was rolled back, in the order of each subject; without a filter also without a hole. */
+export function proveSeen({ name, query, seen }: Reader, { told }: Writing): void {
+  const own = seen.filter(({ key }) => told.has(key) || /^\d+\/\d+$/.test(key))
+  assert.deepEqual(
+    own.filter(({ isKept }) => !isKept),
+    [],
+    `${name}: rolled back`,
+  )
+  for (const [index, { sequence }] of seen.entries()) {
+    const before = seen[index - 1]?.sequence ?? 0
+    if (query.includes('type=')) assert.ok(sequence > before, `${name}: ${sequence} after ${before}`)
+    else assert.equal(sequence, before + 1, `${name}: a hole or a late arrival`)
+  }
+  const wanted = [...told.keys()].filter(key => !query.includes('type=') || isFiltered(key))
+  assert.equal(own.length, wanted.length, `${name}: twice or never`)
+  const there = new Set(own.map(({ key }) => key))
+  assert.deepEqual(
+    wanted.filter(key => !there.has(key)),
+    [],
+    `${name}: lost`,
+  )
+  const versions = new Map<string, number>()
+  for (const { key } of own) {
+    const [writer = '', version] = key.split('/')
+    assert.ok(Number(version) > (versions.get(writer) ?? 0), `${name}: ${key} is out of order`)
+    versions.set(writer, Number(version))
+  }
+}
+
+const isFiltered = (key: string): boolean => Number(key.split('/')[1]) % 10 < filteredOfTen
+
+/** Which readers an experiment has. */
+export const readers = [
+  { name: 'by after', query: '' },
+  { name: 'by long poll', query: '&wait=10' },
+  { name: 'with a filter', query: `&wait=10&type=${filtered}` },
+]
+
+/** From commit to the answer that had the event, in ms. */
+export function lagsOf({ seen }: Reader, { told }: Writing): { p50: number; p99: number; max: number } {
+  const lags = seen
+    .flatMap(({ key, seenAtMs }) => {
+      const written = told.get(key)
+      return written ? [Math.max(0, seenAtMs - written.committedAtMs)] : []
+    })
+    .sort((one, other) => one - other)
+  const at = (share: number) => Math.round(lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? 0)
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}
