@@ -94,6 +94,7 @@ test('with a database server it is live and without samples', () => {
   assert.deepEqual([config.mode, config.sampleData, config.databaseUrl], ['live', false, server.DATABASE_URL])
   assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
   assert.equal(readConfig({ ...server, PERKLINE_MODE: 'sandbox' }).sampleData, false)
+  assert.equal(config.platformMfa, 'required', 'the platform’s staff cannot do without a second factor')
 })
 
 test('every setting is taken over', () => {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
 import { logInAs, mailTexts, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { addAccount, cookieOf } from '../../support/portal.ts'
 
 const password = 'correct horse battery staple'
 let platform: TestPlatform
@@ -98,6 +99,22 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
     [person.userId],
   )
   assert.equal(row?.mails, 2)
+})
+
+test('live: the platform’s people get no token by a password alone, only a session that sets a factor up', async () => {
+  const live = await startPlatform({ PERKLINE_MODE: 'live' }, { directory: null, logger: createLogger('silent') })
+  try {
+    const account = await addAccount(live, 'platform', 'admin')
+    const token = await live.call('POST', '/auth/login', { body: account })
+    assert.deepEqual([token.status, token.headers.get('perkline-error-code')], [401, 'mfa-needed'])
+    const session = await live.call('POST', '/portal/session', { body: account })
+    const headers = { cookie: cookieOf(session), 'sec-fetch-site': 'same-origin' }
+    for (const path of ['/portal/users', '/admin/partners', '/partner/v1/audit-log'])
+      assert.equal((await live.call('GET', path, { headers })).status, 401, path)
+    assert.equal((await live.call('POST', '/portal/mfa/totp', { headers })).status, 200)
+  } finally {
+    await live.close()
+  }
 })
 
 test('live without a mail server: the link is told, and nothing is queued', async () => {

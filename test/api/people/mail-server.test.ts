@@ -1,0 +1,74 @@
+/** Mails to people over a real SMTP conversation (contract/people.md, "Mails"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { leaves, readMime } from '../../support/mime.ts'
+import { openPerson, type Person, tokenOfLink } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { type SmtpServer, startSmtpServer } from '../../support/smtp.ts'
+
+let smtp: SmtpServer
+let platform: TestPlatform
+let manager: Person
+before(async () => {
+  smtp = await startSmtpServer()
+  platform = await startPlatform({ SMTP_URL: smtp.url, MAIL_FROM: 'no-reply@perkline.example', LOG_LEVEL: 'silent' })
+  manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(async () => {
+  await platform.close()
+  await smtp.close()
+})
+
+type Queued = { state: string; tries: number; waitMinutes: number }
+
+/** The mail to somebody who is invited, once it was tried this many times and the outcome is known. */
+async function queued(login: string, isReached: (mail: Queued) => boolean): Promise<Queued> {
+  for (const endsAt = Date.now() + 15_000; ; await wait(50)) {
+    const [mail] = await platform.platform.database.query<Queued>(
+      `select m.state, m.tries, extract(epoch from next_at - now())::float8 / 60 as "waitMinutes"
+       from people_mails m join invitations using (user_id) where login = $1`,
+      [login],
+    )
+    if (mail && isReached(mail)) return mail
+    assert.ok(Date.now() < endsAt, JSON.stringify(mail))
+  }
+}
+const invite = (login: string) =>
+  manager.call('POST', '/portal/invitations', { login, role: 'VIEWER', email: `${login}@alpha.example` })
+async function shown(login: string): Promise<(string | null)[]> {
+  const lists = [await manager.call('GET', '/portal/users'), await manager.call('GET', '/portal/invitations')]
+  return lists.map(({ body }) => body.data.find((one: { login: string }) => one.login === login)?.mail)
+}
+
+test('the link arrives in plain text and in HTML, and opens the account', async () => {
+  const invited = await invite('by-mail')
+  assert.deepEqual([invited.status, invited.body.link], [201, undefined])
+  await queued('by-mail', ({ state }) => state === 'sent')
+  const mail = smtp.messages.find(({ to }) => to.includes('by-mail@alpha.example'))
+  const [text, html] = leaves(readMime(mail?.content ?? Buffer.alloc(0)))
+  const [link = ''] = /http\S+\/app\/join#\S+/.exec(text?.content.toString() ?? '') ?? []
+  assert.ok(html?.content.toString().includes(link))
+  assert.ok(!/<img|url\(/i.test(html?.content.toString() ?? ''), 'nothing is loaded from anywhere')
+  const body = { token: tokenOfLink(link), password: 'correct horse battery staple' }
+  assert.equal((await platform.call('POST', '/portal/invitations/accept', { body })).status, 201)
+})
+
+test('what the server refuses is tried after 0, 1, 5 and 30 minutes; then the manager sees the failure', async () => {
+  smtp.behave({ rcpt: { refuse: 451, text: 'try again later' } })
+  await invite('unlucky')
+  for (const [index, minutes] of [1, 5, 30].entries()) {
+    const { state, waitMinutes } = await queued('unlucky', ({ tries }) => tries === index + 1)
+    assert.equal(state, 'waiting')
+    assert.ok(waitMinutes > minutes - 0.5 && waitMinutes <= minutes, `${waitMinutes} instead of ${minutes}`)
+    assert.deepEqual(await shown('unlucky'), ['waiting', 'waiting'])
+    await platform.platform.database.execute(`update people_mails set next_at = now() where state = 'waiting'`)
+  }
+  const { tries } = await queued('unlucky', ({ state }) => state === 'failed')
+  assert.equal(tries, 4)
+  assert.deepEqual(await shown('unlucky'), ['failed', 'failed'])
+  smtp.behave({})
+  await invite('lucky-again')
+  await queued('lucky-again', ({ state }) => state === 'sent')
+  assert.ok(!smtp.messages.some(({ to }) => to.includes('unlucky@alpha.example')))
+})
