@@ -73,7 +73,13 @@ test('a person is invited, chooses a password by the link, and is listed', async
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Log in as browser-olena').waitFor()
   await assertAccessible(visitor)
-  await logIn({ typeAccount: 'bank', login: 'browser-olena', password: 'correct horse battery staple' })
+  // From here on without help: the login is filled in, and the second factor is the first thing to see.
+  await page.keyboard.press('Enter')
+  await page.locator('input[autocomplete=current-password]').fill('correct horse battery staple')
+  assert.equal(await page.locator('input[autocomplete=username]').inputValue(), 'browser-olena')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/app/account/profile')
+  await page.getByRole('button', { name: 'Set up' }).waitFor()
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0, 'a viewer manages nobody')
 })
 
@@ -87,13 +93,19 @@ test('an invitation is withdrawn by its row: one made since with the same login 
     (await colleague.call('POST', '/portal/invitations', { login: 'stale-olena', role: 'VIEWER' })).body
   const first = await inviteTwin()
   await logIn(account, '/account/people')
+  const actions = page.getByRole('button', { name: 'Actions for stale-olena' })
   const withdraw = async () => {
-    await page.getByRole('button', { name: 'Actions for stale-olena' }).click()
+    await actions.click()
     await page.getByRole('menuitem', { name: 'Withdraw the invitation' }).click()
     await page.getByRole('dialog').getByText('The link stops working at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the invitation' }).click()
   }
   await page.getByText('stale-olena').waitFor()
+  await actions.click()
+  await page.getByRole('menuitem', { name: 'Withdraw the invitation' }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('[aria-label="Actions for stale-olena"]:focus').waitFor()
   assert.equal((await colleague.call('DELETE', `/portal/invitations/${first.invitationId}`)).status, 204)
   const second = await inviteTwin()
   await withdraw()

@@ -1,12 +1,13 @@
 import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountTexts } from '../account/texts.ts'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
+import type { AccountType } from '../session/session.ts'
 import { Failure } from '../ui/states.tsx'
 import { useFieldErrors } from '../ui/use-field-errors.ts'
 import { LoginFrame } from './login-page.tsx'
@@ -14,29 +15,41 @@ import { LoginFrame } from './login-page.tsx'
 /** The page of links in invitations and password mails. The token is in the fragment, which browsers never send. */
 export function JoinPage() {
   const texts = useTexts(accountTexts).join
+  const navigate = useNavigate()
   const [token] = useState(() => location.hash.slice(1))
-  const [login, setLogin] = useState<string | null>(null)
+  const [joined, setJoined] = useState<Joined | null>(null)
   return (
-    <LoginFrame title={texts.title} lead={texts.lead}>
-      {login !== null ? (
+    <LoginFrame
+      key={joined ? 'joined' : 'form'}
+      title={joined ? texts.doneTitle : texts.title}
+      lead={joined ? texts.doneLead : texts.lead}
+    >
+      {joined !== null ? (
         <Stack>
           <Alert color="perk" role="status">
-            {texts.done(login)}
+            {texts.done(joined.login)}
           </Alert>
-          <Anchor component={Link} to="/login">
-            {texts.toLogin}
-          </Anchor>
+          {/* In the profile, the second factor is the first thing to see. */}
+          <Button
+            ref={focused}
+            size="md"
+            onClick={() => void navigate({ to: '/login', search: { back: '/account/profile' }, state: { joined } })}
+          >
+            {texts.logIn}
+          </Button>
         </Stack>
       ) : token === '' ? (
         <Alert color="red">{texts.noLink}</Alert>
       ) : (
-        <JoinForm token={token} onJoined={setLogin} />
+        <JoinForm token={token} onJoined={setJoined} />
       )}
     </LoginFrame>
   )
 }
 
-function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string) => void }) {
+type Joined = { typeAccount: AccountType; login: string }
+
+function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joined) => void }) {
   const texts = useTexts(accountTexts).join
   const form = useForm({ initialValues: { password: '', login: '' } })
   const { place, rest } = useFieldErrors(form, ['password', 'login'])
@@ -45,7 +58,7 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string
       const body = { token, password, ...(login.trim() !== '' && { login: login.trim() }) }
       return answer(api.POST('/portal/invitations/accept', { body }))
     },
-    onSuccess: ({ login }) => onJoined(login),
+    onSuccess: onJoined,
     onError: place,
   })
   const isTaken = isApiError(join.error, 409) || form.values.login !== ''
@@ -53,6 +66,12 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string
     <form noValidate onSubmit={form.onSubmit(values => join.mutate(values))}>
       <Stack>
         {rest !== null && <Failure error={rest} />}
+        {isApiError(rest, 400) && (
+          // The link may have been used by this very form, when its answer was lost.
+          <Anchor component={Link} to="/login">
+            {texts.toLogin}
+          </Anchor>
+        )}
         {isTaken && (
           <TextInput
             size="md"
@@ -80,3 +99,6 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string
     </form>
   )
 }
+
+/** The form that had the focus is gone. */
+const focused = (button: HTMLButtonElement | null): void => button?.focus()

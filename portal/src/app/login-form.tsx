@@ -2,7 +2,7 @@ import { Alert, Button, Input, PasswordInput, SegmentedControl, Stack, TextInput
 import { useForm } from '@mantine/form'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter, useSearch } from '@tanstack/react-router'
+import { useLocation, useRouter, useSearch } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
@@ -21,6 +21,13 @@ import {
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { appTexts } from './texts.ts'
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** Whose password was set just now: the login form begins with it, and its address says nothing of it. */
+    joined?: { typeAccount: AccountType; login: string }
+  }
+}
 
 const lastTypeKey = 'perkline.last-account-type'
 const lastType = (): AccountType => accountTypes.find(type => type === localStorage.getItem(lastTypeKey)) ?? 'retailer'
@@ -51,10 +58,11 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
   const texts = useTexts(appTexts).login
   const queryClient = useQueryClient()
   const { because } = useSearch({ from: '/login' })
+  const { joined } = useLocation().state
   const enter = useEntry()
   const typeLabel = useId()
   const form = useForm<Credentials>({
-    initialValues: { typeAccount: lastType(), login: '', password: '' },
+    initialValues: { typeAccount: joined?.typeAccount ?? lastType(), login: joined?.login ?? '', password: '' },
     validate: {
       login: value => (value.trim() === '' ? texts.fillIn : null),
       password: value => (value === '' ? texts.fillIn : null),

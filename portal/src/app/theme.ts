@@ -58,7 +58,10 @@ export const theme = createTheme({
     },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
-    Modal: { defaultProps: { radius: 'lg' }, styles: { title: { fontWeight: 650, fontSize: '1.1875rem' } } },
+    Modal: {
+      defaultProps: { radius: 'lg' },
+      styles: { title: { fontWeight: 650, fontSize: '1.1875rem', lineHeight: 1.35, overflowWrap: 'anywhere' } },
+    },
     // In a dialog, a header element would be announced as the header of the page.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },

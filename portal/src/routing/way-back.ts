@@ -5,8 +5,12 @@ import { type AccountType, areaOf } from '../session/session.ts'
 export const wayBack = (href: string): string | undefined =>
   href === '/' || href.startsWith('/login') ? undefined : href
 
+/** The pages of the account itself, which each kind of account has. */
+const accountArea = '/account'
+
 /** Goes back to the previous page if it belongs to the person's area; otherwise to the person's first page. */
 export function placeAfterLogin(typeAccount: AccountType, back: string | undefined): string {
   const area = areaOf[typeAccount]
-  return back?.startsWith(area) && /^(?:[/?]|$)/.test(back.slice(area.length)) ? back : area
+  const isOwn = (own: string) => back?.startsWith(own) && /^(?:[/?]|$)/.test(back.slice(own.length))
+  return back !== undefined && (isOwn(area) || isOwn(accountArea)) ? back : area
 }

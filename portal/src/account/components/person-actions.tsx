@@ -1,7 +1,8 @@
 /** What a manager can do with a person, in a menu. Each change says what it will do, and asks first when it takes something away. */
-import { ActionIcon, Menu } from '@mantine/core'
+import { ActionIcon, Menu, Text } from '@mantine/core'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { appTexts } from '../../app/texts.ts'
@@ -17,24 +18,28 @@ import { accountTexts } from '../texts.ts'
 import type { ChosenAccount } from './account-choice.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
+/** @property focus gives the focus back to the menu's button, because the item that was chosen is gone with the menu */
+type ItemsProps = Props & { focus: () => void }
 
 export const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
 
 export function PersonActions({ person, account }: Props) {
   const texts = useTexts(accountTexts).people
   const session = useSession()
+  const button = useRef<HTMLButtonElement>(null)
   // People cannot change their own role or disable themselves.
-  if (person.login === session.login && account.typeAccount === session.typeAccount) return null
+  if (person.login === session.login && account.typeAccount === session.typeAccount)
+    return <Text c="dimmed">{texts.you}</Text>
   const Items = itemsOf[person.status]
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={texts.more(person.login)}>
+        <ActionIcon ref={button} variant="subtle" color="gray" aria-label={texts.more(person.login)}>
           <IconDotsVertical size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Items person={person} account={account} />
+        <Items person={person} account={account} focus={() => button.current?.focus()} />
       </Menu.Dropdown>
     </Menu>
   )
@@ -42,18 +47,18 @@ export function PersonActions({ person, account }: Props) {
 
 const itemsOf = { invited: InvitedItems, active: ActiveItems, disabled: DisabledItems }
 
-function InvitedItems({ person, account }: Props) {
+function InvitedItems({ person, account, focus }: ItemsProps) {
   const texts = useTexts(accountTexts).people
-  const asked = useAsked()
+  const asked = useAsked(focus)
   const withdraw = useWithdraw(person, account)
   const question = { title: texts.withdrawTitle(person.login), text: texts.withdrawText, action: texts.withdraw }
   return <Menu.Item onClick={asked(question, () => withdraw.mutate())}>{texts.withdraw}</Menu.Item>
 }
 
-function ActiveItems({ person, account }: Props) {
+function ActiveItems({ person, account, focus }: ItemsProps) {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
-  const asked = useAsked()
+  const asked = useAsked(focus)
   const { change, resetPassword, resetFactor } = useChanges(person)
   const { login, email } = person
   const toRole = (role: string) => ({
@@ -96,9 +101,9 @@ function ActiveItems({ person, account }: Props) {
   )
 }
 
-function DisabledItems({ person }: Props) {
+function DisabledItems({ person, focus }: ItemsProps) {
   const texts = useTexts(accountTexts).people
-  const asked = useAsked()
+  const asked = useAsked(focus)
   const { change, erase } = useChanges(person)
   const question = {
     title: texts.eraseTitle(person.login),
@@ -108,7 +113,14 @@ function DisabledItems({ person }: Props) {
   }
   return (
     <>
-      <Menu.Item onClick={() => change.mutate({ disabled: false })}>{texts.enable}</Menu.Item>
+      <Menu.Item
+        onClick={() => {
+          setTimeout(focus)
+          change.mutate({ disabled: false })
+        }}
+      >
+        {texts.enable}
+      </Menu.Item>
       <Menu.Item color="red" onClick={asked(question, () => erase.mutate())}>
         {texts.erase}
       </Menu.Item>
@@ -118,11 +130,18 @@ function DisabledItems({ person }: Props) {
 
 type Question = Parameters<ReturnType<typeof useConfirm>>[0]
 
+/** A dialog gives the focus back to what had it: the item of the menu, which is gone. Ours comes after that. */
+const dialogClosesMs = 30
+
 /** @returns a function that makes a handler of a click: the change is made when the person agrees */
-function useAsked(): (question: Question, change: () => void) => () => void {
+function useAsked(focus: () => void): (question: Question, change: () => void) => () => void {
   const confirm = useConfirm()
-  return (question, change) => () => {
-    void confirm(question).then(isAgreed => isAgreed && change())
+  return (question, change) => async () => {
+    const isAgreed = await confirm(question)
+    setTimeout(() => {
+      focus()
+      if (isAgreed) change()
+    }, dialogClosesMs)
   }
 }
 

@@ -194,7 +194,7 @@ function Actions({ clientId, name }: { clientId: string; name: string }) {
     if (await confirm(question)) revoke.mutate()
   }
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       <Button variant="default" size="compact-md" loading={rotate.isPending} onClick={() => void askToRotate()}>
         {texts.rotate}
       </Button>

@@ -85,7 +85,9 @@ function Factor() {
         {totp ? (
           <>
             <Text>
-              {texts.since} <DateTime at={totp.confirmedAt} withTime={false} />. {texts.left(recoveryCodes.left)}
+              {texts.since} <DateTime at={totp.confirmedAt} withTime={false} />
+              <br />
+              {texts.left(recoveryCodes.left)}
             </Text>
             <Group>
               <Button variant="default" loading={renew.isPending} onClick={() => void askToRenew()}>
