@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { assertChained, chained, platformUserToken, readEntries, tokenOfUser } from '../../support/audit-log.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
 let platform: TestPlatform
 let auditor: string
@@ -94,6 +94,34 @@ test('nothing is told of what did not happen', async () => {
   assert.equal((await platform.call('POST', '/admin/users', { ...operator, body })).status, 409)
   assert.equal((await platform.call('POST', '/admin/credentials/pk_x/revoke', operator)).status, 404)
   assert.equal((await readEntries(platform, auditor)).length, before.length)
+})
+
+test('an apply is one entry of the platform with the counts, and one of each changed partner with its fields', async () => {
+  const before = (await readEntries(platform, auditor)).length
+  const beta = (await readEntries(platform, await platform.bankToken('beta'))).at(-1)?.account.id
+  const yaml = testDirectory
+    .replace('name: Beta Bank', 'name: Beta Bank of Kyiv')
+    .replace('nameEn: Grocer', 'nameEn: Greengrocer')
+  const apply = () => platform.call('POST', '/admin/directory', { ...operator, body: { directory: yaml } })
+  const applied = await apply()
+  assert.equal(applied.status, 200, applied.text)
+  const entries = (await readEntries(platform, auditor))
+    .slice(before)
+    .filter(entry => entry.action === 'directory.applied')
+  const ofPlatform = entries.filter(({ account }) => account.type === 'platform')
+  assert.deepEqual(
+    ofPlatform.map(({ change }) => change),
+    [{ created: [null, 0], updated: [null, 2] }],
+  )
+  const others = entries.filter(({ account }) => account.type !== 'platform')
+  assert.deepEqual(others.map(({ account }) => account.type).sort(), ['bank', 'merchant'])
+  const ofBank = others.find(({ account }) => account.id === beta)
+  assert.deepEqual(ofBank?.change.name, ['Beta Bank', 'Beta Bank of Kyiv'])
+  assert.equal((await apply()).status, 200)
+  const again = (await readEntries(platform, auditor))
+    .slice(before)
+    .filter(entry => entry.action === 'directory.applied')
+  assert.equal(again.length, entries.length, 'the same again changes nothing')
 })
 
 test('pages follow one another by number, and filters are exact', async () => {
