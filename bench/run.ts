@@ -15,6 +15,7 @@ import { auditLogCase } from './cases/audit-log.ts'
 import { bankConfirmCase } from './cases/bank-confirm.ts'
 import { bankListCase } from './cases/bank-list.ts'
 import { clockCase } from './cases/clock.ts'
+import { eventsCase } from './cases/events.ts'
 import { flatnessCase } from './cases/flatness.ts'
 import { importCase } from './cases/import.ts'
 import { merchantListCase } from './cases/merchant-list.ts'
@@ -44,6 +45,7 @@ const cases: readonly Case[] = [
   peerCase,
   readsCase,
   statementsCase,
+  eventsCase,
   auditLogCase,
   peopleCase,
   qrCase,

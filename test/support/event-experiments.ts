@@ -7,13 +7,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
 import { tellEvents } from '../../src/events/event-writing.ts'
-import { range, until } from './esim.ts'
+import { range } from './esim.ts'
 import * as stream from './event-stream.ts'
+import { eventually } from './patroni.ts'
 import type { PerklineProcess } from './process.ts'
 import { startWorld, type World } from './world.ts'
 
+/** On a busy machine. */
+const patienceMs = 60_000
 /** Enough for 64 writers, two processes and what disturbs them. */
 const serverSettings = { max_connections: '140' }
 
@@ -32,16 +35,15 @@ export type StreamOptions = {
  */
 export async function streamUnder(options: StreamOptions, disturb: (world: World) => Promise<void>) {
   const world = await startWorld({ processes: 2, profiles: 1, seed: 8_300, serverSettings })
-  const { host, user, database } = world.server.connection
-  const writersDatabase = openDatabase({ connection: { host, user, database, port: 5432 }, poolSize: options.writers })
+  let reading: stream.Reader[] = []
   try {
     const token = world.tokens.alpha
     let isDisturbed = true
-    const writing = stream.startWriting(writersDatabase, await bankIdOf(world.database), {
+    const writing = stream.startWriting(world.database, await bankIdOf(world.database), {
       ...options,
       goesOn: told => isDisturbed || told < options.events,
     })
-    const reading = stream.readers.map(one => stream.startReading(world.processes, token, one))
+    reading = stream.readers.map(one => stream.startReading(world.processes, token, one))
     await disturb(world).finally(() => {
       isDisturbed = false
     })
@@ -54,7 +56,7 @@ export async function streamUnder(options: StreamOptions, disturb: (world: World
     const lags = Object.fromEntries(reading.map(reader => [reader.name, stream.lagsOf(reader, writing)]))
     return { committed: writing.told.size, rolledBack: writing.rolledBack(), last, lags }
   } finally {
-    await writersDatabase.close()
+    for (const reader of reading) reader.stop()
     await world.close()
   }
 }
@@ -86,10 +88,7 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
       await client.query(`set idle_in_transaction_session_timeout = 0; begin ${begin}`)
       await client.query('select count(*) from outbox')
       if (write) {
-        const transaction = {
-          execute: (statement: { text: string }, values: unknown[]) => client.query(statement.text, values),
-        }
-        await tellEvents(transaction as never, [
+        await tellEvents(stream.transactionOn(client), [
           { type: 'tariff.availability_changed', at: null, banks: [bankId], data },
         ])
       }
@@ -134,13 +133,17 @@ export async function deliverUnderKills(options: { rounds: number; eventsEach: n
         bankId,
         range(options.eventsEach).map(n => `${round}-${n}`),
       )
-      await until('the receiver is called', () => received.length > before)
+      await eventually('the receiver is called', async () => received.length > before, patienceMs)
       // Others of the same moment may still arrive: their bytes were sent before the process was frozen.
       await sleep(20)
       freezesNext = false
       await world.replace(0, frozen => frozen.kill())
       unrecorded += await endLeases(world.database)
-      await until('all is delivered', async () => (await readEndpoint(world, endpointId)).pending === 0)
+      await eventually(
+        'all is delivered',
+        async () => (await readEndpoint(world, endpointId)).pending === 0,
+        patienceMs,
+      )
     }
     assert.ok(unrecorded >= options.rounds, `${unrecorded} attempts without a record`)
     const { lag } = await readEndpoint(world, endpointId)

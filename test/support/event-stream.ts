@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../src/db/database.ts'
+import type pg from 'pg'
+import type { Database, Queryable, Statement } from '../../src/db/database.ts'
 import { tellEvents } from '../../src/events/event-writing.ts'
 import { range } from './esim.ts'
 import type { PerklineProcess } from './process.ts'
@@ -32,11 +33,22 @@ type WritingOptions = {
   goesOn(told: number): boolean
 }
 
-class RolledBackError extends Error {
-  override name = 'RolledBackError'
+const keyOf = (writer: number, version: number): string => `${writer}/${version}`
+
+/** On a busy machine it may take a while until there is a connection. */
+async function connectTo(database: Database): Promise<pg.Client> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await database.connect()
+    } catch (error) {
+      if (tried === 20) throw error
+    }
+  }
 }
 
-const keyOf = (writer: number, version: number): string => `${writer}/${version}`
+/** What `tellEvents` needs of a transaction, on a connection of our own. */
+export const transactionOn = (client: pg.Client): Queryable =>
+  ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
 /** Each writer has one subject, and pauses up to `maxDelayMs` between its last statement and the commit. */
 export function startWriting(database: Database, bankId: string, options: WritingOptions): Writing {
@@ -49,26 +61,28 @@ export function startWriting(database: Database, bankId: string, options: Writin
     data: { operatorCode: String(writer), tariffCode: String(version), available: isKept },
   })
   const write = async (writer: number) => {
-    for (let version = 1; options.goesOn(told.size); ) {
-      const isKept = randomInt(100) >= rolledBackPercent
-      const versions = range(options.eventsEach).map(n => version + n)
-      try {
-        await database.transaction(async transaction => {
-          await tellEvents(
-            transaction,
-            versions.map(one => eventOf(writer, one, isKept)),
-          )
-          await sleep(randomInt(options.maxDelayMs + 1))
-          if (!isKept) throw new RolledBackError('as it was meant to be')
-        })
-      } catch (error) {
-        if (!(error instanceof RolledBackError)) throw error
-        rolledBack += versions.length
-        continue
+    const client = await connectTo(database)
+    try {
+      for (let version = 1; options.goesOn(told.size); ) {
+        const isKept = randomInt(100) >= rolledBackPercent
+        const versions = range(options.eventsEach).map(n => version + n)
+        await client.query('begin')
+        await tellEvents(
+          transactionOn(client),
+          versions.map(one => eventOf(writer, one, isKept)),
+        )
+        await sleep(randomInt(options.maxDelayMs + 1))
+        await client.query(isKept ? 'commit' : 'rollback')
+        if (!isKept) {
+          rolledBack += versions.length
+          continue
+        }
+        const committedAtMs = performance.now()
+        for (const one of versions) told.set(keyOf(writer, one), { committedAtMs })
+        version += versions.length
       }
-      const committedAtMs = performance.now()
-      for (const one of versions) told.set(keyOf(writer, one), { committedAtMs })
-      version += versions.length
+    } finally {
+      await client.end()
     }
   }
   const done = Promise.all(range(options.writers).map(write))
@@ -84,6 +98,8 @@ export type Reader = {
   query: string
   seen: Seen[] /** Ends once it has read up to the sequence. */
   readTo(last: number): Promise<void>
+  /** Ends it, wherever it is. */
+  stop(): void
 }
 
 const askAgainMs = 50
@@ -122,6 +138,9 @@ export function startReading(
     name,
     query,
     seen,
+    stop() {
+      readTo = 0
+    },
     async readTo(last) {
       readTo = last
       await reading

@@ -1,0 +1,186 @@
+/** Ticks, pages of the feed and of the log: an account of a million events beside one of ten thousand. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Database } from '../../src/db/database.ts'
+import { type Bench, using } from '../bench.ts'
+import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
+import { timeToRead } from '../reading.ts'
+import type { Figure } from '../report.ts'
+import { compare, median } from '../rounds.ts'
+import { deliverAll, numberAll, tellMany } from './filling.ts'
+
+const accounts = 10
+const leastOfInsert = 0.5
+const mostOfSmall = 2
+const mostOfCopy = 2
+const mostBetweenPages = 1.5
+/** Below this, ratios show only noise. */
+const quickMs = 10
+
+/** Numbers events in a database without a platform, against one insert of the same rows into a table like it. */
+export async function measureTick(bench: Bench, database: Database, bankIds: readonly string[]): Promise<Figure> {
+  const count = bench.quick ? 20_000 : 200_000
+  await database.execute('create table plain_events (like events including all)')
+  const { ours, limit, ratio } = await compare(
+    bench.quick ? 1 : 3,
+    async () => {
+      await tellMany(database, bankIds, count)
+      return rate(count, () => numberAll(database))
+    },
+    async () => {
+      await database.execute('truncate plain_events')
+      return rate(count, () =>
+        database.dedicated(client =>
+          client.query('insert into plain_events select * from events order by recorded_at desc limit $1', [count]),
+        ),
+      )
+    },
+  )
+  return {
+    name: `a tick: ${count.toLocaleString('en')} events of ${accounts} accounts, against an insert ... select of them`,
+    ours: `${Math.round(ours)}/s`,
+    limit: `${Math.round(limit)}/s`,
+    ratio,
+    target: `>= ${leastOfInsert}`,
+    pass: ratio >= leastOfInsert,
+  }
+}
+
+async function rate(count: number, work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (count * 1_000) / (performance.now() - start)
+}
+
+type Side = { token: string; events: number; endpointId: string; eventId: string }
+
+/** Reads of two accounts of one platform, one with a hundred times the events. */
+export function measureReads(bench: Bench): Promise<Figure[]> {
+  const large = bench.quick ? 100_000 : 1_000_000
+  return using(serveCampaigns(bench, 'bench_feed', {}, 2), async platform => {
+    const big = await fill(bench, platform, 0, large)
+    const small = await fill(bench, platform, 1, large / 100)
+    await platform.database.dedicated(client => client.query('vacuum analyze'))
+    return [...(await wholeFeed(bench, platform, big)), ...(await besideSmall(platform, big, small))]
+  })
+}
+
+async function fill(bench: Bench, platform: CampaignPlatform, index: number, events: number): Promise<Side> {
+  const { database, bankTokens, bankIds, call } = platform
+  const token = bankTokens[index] ?? ''
+  // For each endpoint it is the feed's end that counts, so nothing is sent.
+  const fields = { url: 'http://127.0.0.1:9/', eventTypes: ['order.*'] }
+  const { body } = await call('POST', '/partner/v1/webhook-endpoints', token, fields)
+  for (let told = 0; told < events; told += 100_000) {
+    await tellMany(database, [bankIds[index] ?? ''], Math.min(100_000, events - told))
+    await numberAll(database)
+    bench.tell(`${told} events`)
+  }
+  await call('POST', `/partner/v1/webhook-endpoints/${body.endpointId}/disable`, token, {})
+  await deliverAll(database, body.endpointId)
+  const { body: page } = await call('GET', `/partner/v1/events?after=${Math.floor(events / 2)}&limit=1`, token)
+  return { token, events, endpointId: body.endpointId, eventId: page.data[0].id }
+}
+
+/** All pages of 1,000 events, against psql copying the same texts; the pages among themselves. */
+async function wholeFeed(bench: Bench, { port, database }: CampaignPlatform, side: Side): Promise<Figure[]> {
+  const page = (after: number) => timeToRead(port, side.token, `/partner/v1/events?after=${after}&limit=1000`)
+  const { ours, limit, ratio } = await compare(
+    bench.quick ? 1 : 3,
+    async () => {
+      let ms = 0
+      for (let after = 0; after < side.events; after += 1_000) ms += await page(after)
+      return ms
+    },
+    () => copyBodies(bench, database),
+  )
+  const places = [0, Math.floor(side.events / 2), side.events - 1_000]
+  const times = []
+  for (const after of places) times.push(median(await repeat(15, () => page(after))))
+  const spread = Math.max(...times) / Math.min(...times)
+  return [
+    {
+      name: `${side.events.toLocaleString('en')} events, 1,000 a page, against psql copying their texts`,
+      ours: `${(ours / 1_000).toFixed(2)} s`,
+      limit: `${(limit / 1_000).toFixed(2)} s`,
+      ratio,
+      target: `<= ${mostOfCopy}`,
+      pass: ratio <= mostOfCopy,
+    },
+    {
+      name: 'first, middle and last page of 1,000, the slowest against the quickest',
+      ours: `${Math.max(...times).toFixed(1)} ms`,
+      limit: `${Math.min(...times).toFixed(1)} ms`,
+      ratio: spread,
+      target: `<= ${mostBetweenPages}`,
+      pass: spread <= mostBetweenPages,
+    },
+  ]
+}
+
+async function copyBodies(bench: Bench, database: Database): Promise<number> {
+  const [{ name } = { name: '' }] = await database.query<{ name: string }>('select current_database() as name')
+  const text = `copy (select body from events where account_id = (select account_id from events group by account_id
+    order by count(*) desc limit 1) order by sequence) to stdout`
+  const { psql, socketFolder, port } = bench.server
+  if (!psql) throw new Error('psql is missing: install PostgreSQL (Debian: postgresql)')
+  const start = performance.now()
+  const child = spawn(
+    psql,
+    ['-h', socketFolder, '-p', String(port), '-U', 'perkline', '-c', text.replaceAll('\n', ' '), name],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`psql exits with ${code}`)
+  return performance.now() - start
+}
+
+async function repeat(times: number, work: () => Promise<number>): Promise<number[]> {
+  const results: number[] = []
+  for (let n = 0; n < times; n++) results.push(await work())
+  return results
+}
+
+const log = (query: string) => () => `/partner/v1/webhook-deliveries?limit=100${query}`
+const reads: Record<string, (side: Side) => string> = {
+  'feed, first page of 100': () => '/partner/v1/events?limit=100',
+  'feed, last page of 100': ({ events }) => `/partner/v1/events?limit=100&after=${events - 100}`,
+  'feed, a type that is not there': ({ events }) =>
+    `/partner/v1/events?limit=100&type=order.*&after=${Math.max(0, events - 5_000)}`,
+  'one event': ({ eventId }) => `/partner/v1/events/${eventId}`,
+  'log, no filter': log(''),
+  'log, endpoint': ({ endpointId }) => `/partner/v1/webhook-deliveries?limit=100&endpointId=${endpointId}`,
+  'log, delivered': log('&state=delivered'),
+  'log, endpoint and delivered': side => `${reads['log, endpoint']?.(side)}&state=delivered`,
+  'log, endpoint and a state that none has': side => `${reads['log, endpoint']?.(side)}&state=pending`,
+  'log, a state that none has': log('&state=skipped'),
+  'log, a type that none has': log('&type=order.confirmed'),
+  'log, one event': ({ eventId }) => `/partner/v1/webhook-deliveries?limit=100&eventId=${eventId}`,
+  'log, an hour': log(`&from=${new Date(Date.now() - 3_600_000).toISOString()}`),
+  endpoints: () => '/partner/v1/webhook-endpoints',
+}
+
+async function besideSmall({ port }: CampaignPlatform, big: Side, small: Side): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const [name, pathOf] of Object.entries(reads)) {
+    const time = (side: Side) => timeToRead(port, side.token, pathOf(side))
+    await time(big)
+    await time(small)
+    const { ours, limit, ratio } = await compare(
+      31,
+      () => time(big),
+      () => time(small),
+    )
+    figures.push({
+      name: `${name}: ${big.events.toLocaleString('en')} against ${small.events.toLocaleString('en')} events`,
+      ours: `${ours.toFixed(1)} ms`,
+      limit: `${limit.toFixed(1)} ms`,
+      ratio,
+      target: `<= ${mostOfSmall}, or ${quickMs} ms`,
+      pass: ratio <= mostOfSmall || ours <= quickMs,
+    })
+  }
+  return figures
+}
