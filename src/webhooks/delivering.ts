@@ -5,6 +5,7 @@
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
+import { type Batcher, createStatementBatcher } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -25,7 +26,15 @@ export type DeliveringDeps = {
   sender: Sender
   isSandbox: boolean
   observe: { attempt(outcome: string): void; delivered(delaySeconds: number): void }
+  recordDelivered: Batcher<store.Delivered, null>
 }
+
+/** Deliveries that are taken at the same time are recorded together. What waits is bounded by the requests of this process. */
+export const createDeliveredRecorder = (database: Queryable): Batcher<store.Delivered, null> =>
+  createStatementBatcher(async delivered => {
+    await store.recordDelivered(database, delivered)
+    return delivered.map(() => null)
+  })
 
 /** Sends one claimed delivery and records the outcome. */
 export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claimed, isTest = false): Promise<void> {
@@ -50,7 +59,8 @@ export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claim
   deps.observe.attempt(attempted.outcome)
   if (attempted.outcome === 'delivered' && claimed.recordedAt)
     deps.observe.delivered((realMs() - claimed.recordedAt.getTime()) / 1000)
-  await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
+  if (attempted.outcome === 'delivered' && !isTest) await deps.recordDelivered({ ...claimed, ...attempted })
+  else await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
 }
 
 /** An event that was removed because of its age can no longer be sent. */
@@ -74,7 +84,6 @@ async function record(
   const isProbe = (health?.failedInRow ?? 0) >= probedFrom
   await store.recordAttempt(transaction, { ...claimed, ...attempted }, nextOf(claimed, attempted, { isProbe, isTest }))
   if (isTest || health === null) return
-  if (attempted.outcome === 'delivered') return store.noteSuccess(transaction, endpointId)
   const willProbe = health.failedInRow + 1 >= probedFrom
   const probeMs = willProbe ? probeWait(health.probes) : null
   await store.noteFailure(transaction, { endpointId, now: deps.clock.now(), probeMs })

@@ -134,6 +134,52 @@ export async function recordAttempt(
   return moved === 1
 }
 
+/** A success resets everything that failures have started. */
+const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
+  probe_at = null, probes = 0`
+
+/** An attempt that got its 2xx. */
+export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
+
+/**
+ * Records deliveries that were taken, of any endpoints, in one statement and so with one commit: one for each took most of the time of a
+ * quick receiver. Endpoints are locked first and in their order, as everywhere, so that nobody can deadlock.
+ */
+export async function recordDelivered(database: Queryable, delivered: readonly Delivered[]): Promise<void> {
+  const listed = <Key extends keyof Delivered>(key: Key) => delivered.map(one => one[key])
+  await database.execute(
+    {
+      name: 'webhooks.record-delivered',
+      text: `
+        with locked as materialized (
+          select endpoint_id from webhook_endpoints where endpoint_id = any($7::uuid[]) order by endpoint_id for update
+        ), done as materialized (
+          select d.* from unnest($1::uuid[], $2::date[], $3::int[], $4::int[], $5::int[], $6::text[])
+            as d (delivery_id, day, attempt, duration_ms, status_code, response_excerpt)
+          where (select count(*) from locked) >= 0
+        ), attempted as (
+          update webhook_attempts a set outcome = 'delivered', duration_ms = d.duration_ms, status_code = d.status_code,
+            response_excerpt = d.response_excerpt
+          from done d where a.delivery_id = d.delivery_id and a.day = d.day and a.day = any($2::date[]) and a.attempt = d.attempt
+        ), ended as (
+          update webhook_deliveries w set state = 'delivered', leased_until = null, next_attempt_at = null
+          from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
+            and w.state in ('pending', 'skipped')
+        )
+        update webhook_endpoints set ${succeeded} where endpoint_id in (select endpoint_id from locked)`,
+    },
+    [
+      listed('deliveryId'),
+      listed('day'),
+      listed('attempt'),
+      listed('durationMs'),
+      listed('statusCode'),
+      listed('responseExcerpt'),
+      listed('endpointId'),
+    ],
+  )
+}
+
 export type Health = {
   status: string
   failedInRow: number
@@ -149,19 +195,6 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
     [endpointId],
   )
   return health ?? null
-}
-
-/** A success resets everything that failures have started. */
-export async function noteSuccess(transaction: Queryable, endpointId: string): Promise<void> {
-  await transaction.execute(
-    {
-      name: 'webhooks.note-success',
-      text: `
-        update webhook_endpoints set last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0,
-          failed_in_row = 0, probe_at = null, probes = 0 where endpoint_id = $1`,
-    },
-    [endpointId],
-  )
 }
 
 /**
