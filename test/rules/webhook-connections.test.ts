@@ -1,0 +1,98 @@
+/** No address that may not be called gets a connection, whatever its spelling, and whatever a name says the second time (docs/contract/webhooks.md, "Addresses"). */
+import assert from 'node:assert/strict'
+import { Resolver } from 'node:dns/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { after, before, mock, test } from 'node:test'
+import { createAddressRules } from '../../src/webhooks/addresses.ts'
+import { createSender } from '../../src/webhooks/sender.ts'
+
+let server: Server
+let port: number
+let arrived = 0
+
+before(async () => {
+  server = createServer((_, response) => response.writeHead(204).end())
+  server.on('connection', () => arrived++)
+  // Every address of this machine, of both families.
+  await new Promise<void>(resolve => server.listen(0, '::', resolve))
+  port = (server.address() as AddressInfo).port
+})
+after(() => {
+  server.closeAllConnections()
+  server.close()
+  mock.restoreAll()
+})
+
+const headers = { 'content-type': 'application/json' }
+const outcomeOf = async (host: string, allowed: readonly string[] = []) => {
+  const sender = createSender({ rules: createAddressRules(allowed), ca: null })
+  try {
+    return (await sender.send(`http://${host}:${port}/`, headers, '{}')).outcome
+  } finally {
+    sender.close()
+  }
+}
+
+const own = Object.values(networkInterfaces())
+  .flat()
+  .map(one => one?.address ?? '')
+const spellings = [
+  ...[
+    '127.0.0.1',
+    '127.1',
+    '127.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '017700000001',
+    '0177.0.0.1',
+    '127.0.0.1.',
+  ],
+  ...['0', '0.0.0.0', '127.255.255.254', '１２７.0.0.1', '127。0。0。1', '%31%32%37.0.0.1'],
+  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:1]', '[::127.0.0.1]'],
+  ...['[64:ff9b::7f00:1]', '[64:ff9b::127.0.0.1]', '[2002:7f00:1::]', '[fe80::1]', '[fc00::1]', '[::ffff:0:127.0.0.1]'],
+  ...[
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'a.localhost',
+    '10.0.0.1',
+    '169.254.169.254',
+    '192.168.1.1',
+    '172.16.0.1',
+  ],
+  ...[
+    '100.64.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '[2001:db8::1]',
+    '[ff02::1]',
+    '[3fff::1]',
+    '[2001::1]',
+  ],
+  ...own.map(address => (address.includes(':') ? `[${address}]` : address)).filter(address => !address.includes('%')),
+]
+
+test('no spelling of a refused address gets a connection', async () => {
+  for (const host of spellings) assert.equal(await outcomeOf(host), 'address-refused', host)
+  assert.equal(arrived, 0)
+})
+
+test('a name with one good and one bad address is refused, and so is one that changes', async () => {
+  const answers: string[][] = []
+  mock.method(Resolver.prototype, 'resolve4', async () => answers.shift() ?? ['127.0.0.1'])
+  mock.method(Resolver.prototype, 'resolve6', async () => [])
+  for (const addresses of [['192.0.2.1', '127.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['127.0.0.1']]) {
+    answers.push(addresses)
+    assert.equal(await outcomeOf('names.example'), 'address-refused')
+  }
+  assert.equal(arrived, 0)
+  // The connection goes to what was checked, though the name says something else the next time.
+  answers.push(['127.0.0.2'], ['127.0.0.1'])
+  assert.equal(await outcomeOf('changing.example', ['127.0.0.2/32']), 'delivered')
+  assert.equal(await outcomeOf('changing.example', ['127.0.0.2/32']), 'address-refused')
+  assert.equal(arrived, 1)
+})
