@@ -1,4 +1,4 @@
-/** Another account's objects are 404, like unknown ones, at every operation of the Partner API (contract/partner-api.md, "Roles"). */
+/** Another account's objects are 404, like unknown ones, at every operation of the Partner API (contract/partner-api.md, "Who calls"). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
