@@ -178,6 +178,8 @@ export function readConfig(env: Environment): Config {
   const ownAddresses = readOwnAddresses(source, listening)
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
+  if (mode === 'live' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    errors.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: no certificate would be checked, webhooks included')
   if (mode === 'live' && !allowPlaintext)
     errors.push(...plaintextErrors({ databaseUrl, databaseHost: env.PGHOST, smtpUrl: mail.smtpUrl, redisUrl }))
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')

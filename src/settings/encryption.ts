@@ -1,6 +1,6 @@
 /**
- * Finds connections to other machines that would carry passwords and customers' data unencrypted (live mode refuses
- * them).
+ * Finds connections to other machines that would carry passwords and customers' data unencrypted, or to whoever answers in the other
+ * machine's place (live mode refuses them).
  */
 import { isLoopback } from './loopback.ts'
 
@@ -13,37 +13,78 @@ export type Connections = {
   redisUrl: string | null
 }
 
-/** @returns one error for each connection to another machine without TLS */
+/** What a connection to another machine lacks. */
+type Fault = 'plain' | 'unverified'
+
+/** @returns one error for each connection to another machine without TLS, or with a certificate that nobody checks */
 export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
   const errors: string[] = []
-  const refuse = (name: string, how: string) =>
-    errors.push(`${name} must use TLS, as it leads to another machine: ${how}. ALLOW_PLAINTEXT=1 allows it without`)
-  if (databaseUrl !== null && !isSafeDatabase(new URL(databaseUrl), databaseHost))
-    refuse('DATABASE_URL', 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own')
-  if (smtpUrl !== null && !isSafeMailServer(new URL(smtpUrl)))
-    refuse('SMTP_URL', 'start it with smtps://, or add ?requireTLS=true')
-  if (redisUrl !== null && !isSafeRedis(new URL(redisUrl))) refuse('REDIS_URL', 'start it with rediss://')
+  const refuse = (name: string, fault: Fault | null, how: Record<Fault, string>) => {
+    if (fault !== null) errors.push(`${name} must ${wanted[fault]}: ${how[fault]}. ALLOW_PLAINTEXT=1 allows it without`)
+  }
+  const verifyFull = 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own'
+  refuse('DATABASE_URL', databaseUrl === null ? null : databaseFault(new URL(databaseUrl), databaseHost), {
+    plain: verifyFull,
+    unverified: verifyFull,
+  })
+  refuse('SMTP_URL', smtpUrl === null ? null : mailFault(new URL(smtpUrl)), {
+    plain: 'start it with smtps://, or add ?requireTLS=true',
+    unverified: 'leave out tls.rejectUnauthorized; NODE_EXTRA_CA_CERTS=FILE names a certificate authority of your own',
+  })
+  refuse('REDIS_URL', redisUrl === null || isSafeRedis(new URL(redisUrl)) ? null : 'plain', {
+    plain: 'start it with rediss://',
+    unverified: '',
+  })
   return errors
 }
+
+const wanted: Record<Fault, string> = {
+  plain: 'use TLS, as it leads to another machine',
+  unverified: 'check the certificate of the other machine',
+}
+
+/** Reads options of an address as the drivers do. @param place which one counts if a name is given twice */
+const optionsOf =
+  (url: URL, place: 0 | -1) =>
+  (name: string): string =>
+    url.searchParams.getAll(name).at(place) ?? ''
 
 /**
  * Reads the host as the driver does: without one it is this machine, and one that begins with a slash is a socket's
  * folder.
  */
-function isSafeDatabase(url: URL, defaultHost: string): boolean {
-  const option = (name: string) => url.searchParams.get(name) ?? ''
+function databaseFault(url: URL, defaultHost: string): Fault | null {
+  const option = optionsOf(url, -1)
   const host = option('host') || decodeURIComponent(url.hostname) || defaultHost
-  if (host === '' || host.startsWith('/') || isLoopback(host)) return true
-  if (option('sslmode') !== '') return option('sslmode') !== 'disable'
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return null
   const isFile = ['sslcert', 'sslkey', 'sslrootcert'].some(name => option(name) !== '')
-  return isFile || ['true', '1', 'no-verify'].includes(option('ssl')) || option('sslnegotiation') === 'direct'
+  if (option('sslmode') === '' && !isFile) return faultWithoutMode(option)
+  if (option('sslmode') === 'disable') return 'plain'
+  return isUnverifiedMode(option) ? 'unverified' : null
 }
 
-function isSafeMailServer(url: URL): boolean {
-  const isOn = (name: string) => url.searchParams.get(name) === 'true'
+function faultWithoutMode(option: (name: string) => string): Fault | null {
+  if (option('ssl') === 'no-verify') return 'unverified'
+  return ['true', '1'].includes(option('ssl')) || option('sslnegotiation') === 'direct' ? null : 'plain'
+}
+
+/** With `uselibpqcompat` the driver takes the modes as libpq does: those below `verify-ca` check nothing without a root of their own. */
+function isUnverifiedMode(option: (name: string) => string): boolean {
+  const mode = option('sslmode')
+  if (option('uselibpqcompat') !== 'true') return mode === 'no-verify'
+  return mode === 'prefer' || (mode === 'require' && option('sslrootcert') === '')
+}
+
+function mailFault(url: URL): Fault | null {
+  const option = optionsOf(url, 0)
+  if (isLoopback(url.hostname)) return null
   // `secure` does not count: with smtp:// the mail library ignores it.
-  return url.protocol === 'smtps:' || isLoopback(url.hostname) || isOn('requireTLS')
+  if (url.protocol !== 'smtps:' && option('requireTLS') !== 'true') return 'plain'
+  return option('tls.rejectUnauthorized') === 'false' ? 'unverified' : null
 }
 
-const isSafeRedis = (url: URL): boolean =>
-  url.protocol === 'rediss:' || url.hostname === '' || isLoopback(decodeURIComponent(url.hostname))
+/** Its certificate is always checked. */
+const isSafeRedis = (url: URL): boolean => {
+  const host = decodeURIComponent(url.hostname) || optionsOf(url, -1)('host')
+  return url.protocol === 'rediss:' || host === '' || isLoopback(host)
+}

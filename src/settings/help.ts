@@ -48,7 +48,8 @@ export const settingsHelp: readonly Setting[] = [
   {
     name: 'ALLOW_PLAINTEXT',
     byDefault: '0',
-    meaning: '1: live mode takes a database, Redis and SMTP on other machines without TLS; commands may use http',
+    meaning:
+      '1: live mode takes a database, Redis and SMTP on other machines without checked TLS; commands may use http',
   },
   { name: 'RATE_LIMIT', byDefault: '100/200', meaning: 'eSIM requests a second / burst, per bank; 0: off' },
   {

@@ -534,7 +534,7 @@ test('live mode sends nothing unencrypted to another machine', () => {
     ],
     [
       'REDIS_URL',
-      ['redis://redis.example', 'redis://:w@10.0.0.1:6379'],
+      ['redis://redis.example', 'redis://:w@10.0.0.1:6379', 'redis:///0?host=redis.example'],
       ['rediss://redis.example', 'redis://127.0.0.1'],
     ],
   ]
@@ -546,6 +546,35 @@ test('live mode sends nothing unencrypted to another machine', () => {
     }
     for (const url of safe) assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url }), [], url)
   }
+})
+
+test('live mode checks the certificates of other machines', () => {
+  const mail = { MAIL_FROM: 'esim@bank.example' }
+  const unverified: [name: string, url: string][] = [
+    ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=no-verify'],
+    ['DATABASE_URL', 'postgres://p@db.example/p?ssl=no-verify'],
+    ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=require&uselibpqcompat=true'],
+    ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=prefer&uselibpqcompat=true'],
+    // The driver takes the last one.
+    ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=verify-full&sslmode=no-verify'],
+    ['SMTP_URL', 'smtps://mail.example?tls.rejectUnauthorized=false'],
+    ['SMTP_URL', 'smtp://mail.example?requireTLS=true&tls.rejectUnauthorized=false'],
+  ]
+  for (const [name, url] of unverified) {
+    refused({ ...server, ...mail, [name]: url }, new RegExp(`^${name} must check the certificate`))
+    assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
+    assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
+  }
+  for (const url of [
+    'postgres://p@localhost/p?sslmode=no-verify',
+    'postgres://p@db.example/p?sslmode=require&uselibpqcompat=true&sslrootcert=/etc/ca.pem',
+  ])
+    assert.deepEqual(faultsOf({ ...server, DATABASE_URL: url }), [], url)
+  assert.deepEqual(faultsOf({ ...server, ...mail, SMTP_URL: 'smtps://localhost?tls.rejectUnauthorized=false' }), [])
+  const unchecked = { ...server, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  for (const env of [unchecked, { ...unchecked, ALLOW_PLAINTEXT: '1' }])
+    refused(env, /^NODE_TLS_REJECT_UNAUTHORIZED must not be 0/)
+  assert.deepEqual(faultsOf({ ...unchecked, PERKLINE_MODE: 'sandbox' }), [])
 })
 
 test('a database URL without a host leads where PGHOST says', () => {
