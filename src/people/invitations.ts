@@ -126,6 +126,7 @@ export async function acceptLink(
       if (!(await store.replacePassword(transaction, target.userId, { before: null, after: passwordHash })))
         throw wrongLink()
       await endAccess(transaction, target.userId)
+      await deps.mails.tellChange(transaction, target.userId, 'password')
     }
     const action = target.kind === 'invitation' ? 'invitation.accepted' : 'password.reset'
     await tellEntries(transaction, personOrigin(target, deps.trace), [{ action, object: userObject(target.userId) }])

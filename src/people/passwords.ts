@@ -19,14 +19,16 @@ import { joinLink, type PeopleDeps, userObject } from './managers.ts'
 import * as resetStore from './reset-store.ts'
 import { insertReset, replacePassword } from './users-store.ts'
 
+type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCodes; origin: Origin }
+
 /**
- * Changes the caller's own password. Ends the caller's other sessions and links.
+ * Changes the caller's own password. The person is told by mail. Ends the caller's other sessions and links.
  *
  * @throws DomainError 'invalid' for a wrong current password or a refused new one, 'too-many' after too many wrong
  *   ones, 'conflict' when the password was changed at the same moment
  */
 export async function changePassword(
-  { database, wrongCodes, origin }: { database: Database; wrongCodes: WrongCodes; origin: Origin },
+  { database, wrongCodes, mails, origin }: ChangeDeps,
   { userId, sessionId, address }: Actor,
   input: { current: string; password: string },
 ): Promise<void> {
@@ -44,6 +46,7 @@ export async function changePassword(
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
     await endSessions(transaction, userId, { except: sessionId })
+    await mails.tellChange(transaction, userId, 'password')
     await notify(transaction, 'access')
   })
 }

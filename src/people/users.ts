@@ -14,7 +14,7 @@ import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
-import { defaultLanguage } from './mail/mails.ts'
+import { changedMail, defaultLanguage } from './mail/mails.ts'
 import {
   joinLink,
   type Manager,
@@ -57,11 +57,26 @@ export async function changePerson(
     const withdrawn = await store.updatePerson(transaction, userId, after)
     for (const fact of factsOf(person, after)) await tellManaged(transaction, manager, person.owner, fact)
     await tellEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
-    if (after.email !== person.email) await deleteResets(transaction, userId)
+    if (after.email !== person.email) {
+      await deleteResets(transaction, userId)
+      await tellAddresses(deps, transaction, person, after.email)
+    }
     if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })
   return listed(deps.database, userId)
+}
+
+/** Tells the address before, so that nobody takes an account over by its address unseen, and the one that takes its place. */
+async function tellAddresses(deps: PeopleDeps, transaction: Queryable, before: Locked, after: string | null) {
+  const { userId, login, language, email } = before
+  if (email === null) return
+  for (const to of [email, ...(after === null ? [] : [after])])
+    await deps.mails.queue(transaction, userId, {
+      to,
+      language: language ?? defaultLanguage,
+      mail: changedMail('email', login),
+    })
 }
 
 type After = { role: string; email: string | null; isDisabled: boolean }

@@ -1,5 +1,6 @@
 /** What the HTTP app gets from the parts of a platform. */
 import { fileURLToPath } from 'node:url'
+import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
 import { createLogins, type LoginFailure } from '../access/logins.ts'
 import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
@@ -33,12 +34,12 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
       (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
       (userId, address) => isKnownAddress(pools.access, userId, address),
     ),
-    tellOfRecovery: (transaction: Queryable, userId: string) =>
-      outside.mails.tell(transaction, userId, login => ({
-        kind: 'recovery-code-used',
-        login,
-        at: realNow().toISOString(),
-      })),
+    tellPerson: (transaction: Queryable, userId: string, news: FactorNews) => {
+      const used = (login: string) => ({ kind: 'recovery-code-used' as const, login, at: realNow().toISOString() })
+      return news === 'recovery-code-used'
+        ? outside.mails.tell(transaction, userId, used)
+        : outside.mails.tellChange(transaction, userId, news)
+    },
   }
   const logins = {
     ...factors,

@@ -29,9 +29,11 @@ export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
-  /** Notifies a person that a recovery code was used, as part of the transaction. */
-  tellOfRecovery(transaction: Queryable, userId: string): Promise<void>
+  /** Notifies a person of a change or use of the second factors, as part of the transaction. */
+  tellPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
 }
+
+export type FactorNews = 'recovery-code-used' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
 type OriginDeps = { origin: Origin }
 
@@ -70,14 +72,14 @@ export async function readFactors(
  * @returns false for a wrong or used code
  */
 export async function takeCode(
-  { factorKeys, tellOfRecovery, origin }: Pick<FactorDeps, 'factorKeys' | 'tellOfRecovery'> & OriginDeps,
+  { factorKeys, tellPerson, origin }: Pick<FactorDeps, 'factorKeys' | 'tellPerson'> & OriginDeps,
   transaction: Queryable,
   { userId, method, code }: { userId: string; method: FactorMethod; code: string },
 ): Promise<boolean> {
   if (method === 'totp') return takeTotpCode(factorKeys, transaction, { userId, code, isConfirmed: true })
   const isTaken = await store.takeRecoveryCode(transaction, userId, hashRecoveryCode(factorKeys.recoveryKey, code))
   if (!isTaken) return false
-  await tellOfRecovery(transaction, userId)
+  await tellPerson(transaction, userId, 'recovery-code-used')
   await tellEntries(transaction, origin, [factorFact('mfa.recovery_used', userId)])
   return true
 }
@@ -153,6 +155,7 @@ export async function confirmTotp(
       await store.setHasFactor(transaction, userId, true)
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
+      await deps.tellPerson(transaction, userId, 'factor-added')
       await noteFactor(transaction, sessionId)
       await notify(transaction, 'access')
       return true
@@ -162,11 +165,16 @@ export async function confirmTotp(
 }
 
 /** Removes the authenticator app and the recovery codes. */
-export async function removeTotp(deps: { database: Database } & OriginDeps, userId: string): Promise<void> {
+export async function removeTotp(
+  deps: Pick<FactorDeps, 'database' | 'tellPerson'> & OriginDeps,
+  userId: string,
+): Promise<void> {
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
-    const hadFactor = await clearFactors(transaction, userId)
-    if (hadFactor) await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
+    if (await clearFactors(transaction, userId)) {
+      await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
+      await deps.tellPerson(transaction, userId, 'factor-removed')
+    }
     await notify(transaction, 'access')
   })
 }
@@ -196,6 +204,7 @@ export async function renewRecoveryCodes(
       throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
     await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
     await tellEntries(transaction, deps.origin, [factorFact('mfa.codes_renewed', userId)])
+    await deps.tellPerson(transaction, userId, 'recovery-codes')
   })
   return { recoveryCodes }
 }

@@ -3,6 +3,7 @@
  * its own transaction, and a job sends it. The content is encrypted in the queue because it may hold a link.
  */
 import { randomUUID } from 'node:crypto'
+import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import type { MailOutcome } from '../../esim/delivery/mail.ts'
 import { createSealer } from '../../sealing.ts'
@@ -17,6 +18,10 @@ export type PeopleMail =
   | { kind: 'reset'; login: string; link: string; expiresAt: string }
   | { kind: 'factors-removed'; login: string }
   | { kind: 'recovery-code-used'; login: string; at: string }
+  | { kind: 'changed'; what: Changed; login: string; at: string }
+
+/** What of a person's access was changed, by themselves or by a manager. */
+export type Changed = 'password' | 'email' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
 export type Envelope = { to: string; language: Language; mail: PeopleMail }
 
@@ -30,6 +35,8 @@ export type PeopleMails = {
   queue(transaction: Queryable, userId: string, envelope: Envelope): Promise<void>
   /** Queues a mail to a person if the address is known. */
   tell(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
+  /** Queues a mail about a change of a person's access if the address is known. */
+  tellChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /** Sends one due mail. @returns whether there was one */
   sendOne(database: Queryable): Promise<boolean>
 }
@@ -49,15 +56,17 @@ export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post
     const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))
     await store.insertMail(transaction, { mailId, userId, sealed })
   }
+  const tell: PeopleMails['tell'] = async (transaction, userId, mail) => {
+    const recipient = await store.findRecipient(transaction, userId)
+    if (!recipient) return
+    const { email, language, login } = recipient
+    await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
+  }
   return {
     canSend: post !== null,
     queue,
-    async tell(transaction, userId, mail) {
-      const recipient = await store.findRecipient(transaction, userId)
-      if (!recipient) return
-      const { email, language, login } = recipient
-      await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
-    },
+    tell,
+    tellChange: (transaction, userId, what) => tell(transaction, userId, login => changedMail(what, login)),
     async sendOne(database) {
       const claimed = post && (await store.claimMail(database, waitSeconds))
       if (!claimed) return false
@@ -71,6 +80,14 @@ export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post
     },
   }
 }
+
+/** Says what was changed, and nothing of its old or new value. */
+export const changedMail = (what: Changed, login: string): PeopleMail => ({
+  kind: 'changed',
+  what,
+  login,
+  at: realNow().toISOString(),
+})
 
 const resealedAtOnce = 500
 

@@ -2,7 +2,7 @@
  * The texts of mails to people, in Ukrainian and English: a subject, paragraphs, and at most one link, to the
  * platform itself.
  */
-import type { Language, PeopleMail } from './mails.ts'
+import type { Changed, Language, PeopleMail } from './mails.ts'
 
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
@@ -18,6 +18,8 @@ export function mailText(mail: PeopleMail, language: Language, host: string): Ma
       return texts.factorsRemoved({ ...mail, host })
     case 'recovery-code-used':
       return texts.recoveryCodeUsed({ ...mail, host, until: untilText(mail.at, language) })
+    case 'changed':
+      return texts.changed({ ...mail, host, until: untilText(mail.at, language) })
   }
 }
 
@@ -38,6 +40,23 @@ type Texts = {
   reset(told: Linked): MailText
   factorsRemoved(told: Told): MailText
   recoveryCodeUsed(told: Told & { until: string }): MailText
+  changed(told: Told & { what: Changed; until: string }): MailText
+}
+
+const englishChanges: Record<Changed, { subject: string; sentence: string }> = {
+  password: { subject: 'Your password was changed', sentence: 'the password was changed' },
+  email: { subject: 'Your e-mail address was changed', sentence: 'the e-mail address was changed' },
+  'factor-added': { subject: 'A second factor was set up', sentence: 'an authenticator app was set up' },
+  'factor-removed': { subject: 'Your second factor was removed', sentence: 'the authenticator app was removed' },
+  'recovery-codes': { subject: 'New recovery codes were made', sentence: 'new recovery codes were made' },
+}
+
+const ukrainianChanges: Record<Changed, { subject: string; sentence: string }> = {
+  password: { subject: 'Пароль змінено', sentence: 'змінено пароль' },
+  email: { subject: 'Адресу електронної пошти змінено', sentence: 'змінено адресу електронної пошти' },
+  'factor-added': { subject: 'Налаштовано другий фактор', sentence: 'налаштовано застосунок із кодами' },
+  'factor-removed': { subject: 'Другий фактор вилучено', sentence: 'вилучено застосунок із кодами' },
+  'recovery-codes': { subject: 'Створено нові резервні коди', sentence: 'створено нові резервні коди' },
 }
 
 const english: Texts = {
@@ -80,6 +99,16 @@ const english: Texts = {
     link: null,
     after: [],
   }),
+  changed: ({ what, login, host, until }) => ({
+    subject: englishChanges[what].subject,
+    before: [
+      'Hello,',
+      `for the login ${login} at ${host} ${englishChanges[what].sentence}, on ${until}.`,
+      'If it was neither you nor whoever manages your account, tell them at once.',
+    ],
+    link: null,
+    after: [],
+  }),
 }
 
 const ukrainian: Texts = {
@@ -118,6 +147,16 @@ const ukrainian: Texts = {
       'Вітаємо!',
       `Використано резервний код логіна ${login} на ${host}: ${until}.`,
       'Якщо це були не ви, одразу змініть пароль і створіть нові резервні коди.',
+    ],
+    link: null,
+    after: [],
+  }),
+  changed: ({ what, login, host, until }) => ({
+    subject: ukrainianChanges[what].subject,
+    before: [
+      'Вітаємо!',
+      `Для логіна ${login} на ${host} ${ukrainianChanges[what].sentence}: ${until}.`,
+      'Якщо це були не ви і не ті, хто керує вашим обліковим записом, одразу скажіть їм.',
     ],
     link: null,
     after: [],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
+import { decodeHeader } from '../../support/mime.ts'
 import { logInAs, mailTexts, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addAccount, cookieOf } from '../../support/portal.ts'
@@ -66,9 +67,11 @@ test('a forgotten password: always 202; three mails an hour; the link works once
   const answers = [await forget('nobody'), await forget(manager.login)]
   for (let index = 0; index < 5; index++) answers.push(await forget(person.login))
   for (const { status, text } of answers) assert.deepEqual([status, text], [202, ''])
-  const mails = await mailsTo(email, 3)
+  // The authenticator app was told, too.
+  await mailsTo(email, 4)
   await new Promise(resolve => setTimeout(resolve, 2_500))
-  assert.equal((await mailsTo(email)).length, 3)
+  const mails = (await mailsTo(email)).filter(mail => linkOf(mail) !== '')
+  assert.equal(mails.length, 3)
   const token = tokenOfLink(linkOf(mails[0]))
   const accept = () => platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
   assert.equal((await accept()).status, 201)
@@ -87,10 +90,10 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
   const { recoveryCodes } = await setUpTotp(person)
   await logInAs(platform, person, recoveryCodes[0])
-  await mailsTo(email)
+  await mailsTo(email, 2)
   const reset = () => manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)
   await reset()
-  const mails = await mailsTo(email, 2)
+  const mails = await mailsTo(email, 3)
   assert.ok(mails.every(({ text }) => !text.includes(recoveryCodes[0] ?? '')))
   // There is none any more, so there is nothing to tell.
   assert.equal((await reset()).status, 204)
@@ -98,7 +101,68 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
     'select count(*)::int as mails from people_mails where user_id = $1',
     [person.userId],
   )
-  assert.equal(row?.mails, 2)
+  assert.equal(row?.mails, 3)
+})
+
+const changes = {
+  uk: [
+    'Налаштовано другий фактор',
+    'Створено нові резервні коди',
+    'Другий фактор вилучено',
+    'Пароль змінено',
+    'Пароль змінено',
+  ],
+  en: [
+    'A second factor was set up',
+    'New recovery codes were made',
+    'Your second factor was removed',
+    'Your password was changed',
+    'Your password was changed',
+  ],
+}
+
+for (const language of ['uk', 'en'] as const)
+  test(`who changes a password or second factor is told by mail, without a secret (${language})`, async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const email = `changed-${language}@alpha.example`
+    await person.call('PUT', '/portal/language', { language })
+    assert.equal((await manager.call('PATCH', `/portal/users/${person.userId}`, { email })).status, 200)
+    const { secret, recoveryCodes } = await setUpTotp(person)
+    const renewed = await person.call('POST', '/portal/mfa/recovery-codes')
+    assert.equal(renewed.status, 201)
+    assert.equal((await person.call('DELETE', '/portal/mfa/totp')).status, 204)
+    const own = 'a new password of their own'
+    const changed = await person.call('POST', '/portal/password', { current: person.password, password: own })
+    assert.equal(changed.status, 204)
+    await forget(person.login)
+    const token = tokenOfLink((await mailsTo(email, 5)).map(linkOf).find(Boolean) ?? '')
+    const accepted = await platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
+    assert.equal(accepted.status, 201)
+    const told = (await mailsTo(email, 6)).filter(mail => linkOf(mail) === '')
+    assert.deepEqual(told.map(({ subject }) => decodeHeader(subject)).sort(), [...changes[language]].sort())
+    for (const { text, html } of told) {
+      assert.ok(text.includes(person.login) && html.includes(person.login))
+      for (const value of [secret, token, own, password, ...recoveryCodes, ...renewed.body.recoveryCodes])
+        assert.ok(!text.includes(value) && !html.includes(value))
+    }
+  })
+
+test('a changed address is told to the one before and to the new one, which neither names', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const [before, now] = ['before@alpha.example', 'now@alpha.example']
+  const set = async (email: string | null) =>
+    assert.equal((await manager.call('PATCH', `/portal/users/${person.userId}`, { email })).status, 200)
+  await set(before)
+  await set(before)
+  await set(now)
+  const [first] = await mailsTo(now)
+  await set(null)
+  const mails = [...(await mailsTo(before)), ...(await mailsTo(now, 2))]
+  assert.equal(mails.length, 3, 'nothing is told of the first address')
+  for (const { text, html, subject } of mails) {
+    assert.equal(subject, first?.subject)
+    for (const address of [before, now]) assert.ok(!text.includes(address) && !html.includes(address))
+  }
 })
 
 test('live: the platform’s people get no token by a password alone, only a session that sets a factor up', async () => {
