@@ -33,7 +33,7 @@ export type LogInDeps = FactorDeps & {
 /** The address of the person. */
 export type Client = { address: string; userAgent: string; trace: Trace }
 export type PasswordLogin = { typeAccount: string; login: string; password: string }
-export type Issued = { token: string; expireSeconds: number }
+export type Issued = { token: string; expireSeconds: number; caller: Caller }
 export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: Date }
 
 const challengeMinutes = 5
@@ -195,5 +195,5 @@ async function openSession(
   await tellEntries(transaction, originOfCaller(caller), [
     { action: 'login.done', object, change: { method: [null, method] } },
   ])
-  return { token, expireSeconds: minutes * 60 }
+  return { token, expireSeconds: minutes * 60, caller }
 }

@@ -44,7 +44,7 @@ export type Logins = {
    * @throws DomainError 'invalid' for a wrong clientId or secret, 'too-many' when this address has also failed too
    *   often
    */
-  withSecret(from: Source, given: { clientId: string; secret: string }): Promise<string>
+  withSecret(from: Source, given: { clientId: string; secret: string }): Promise<{ token: string; caller: Caller }>
   /**
    * A token for a portal user.
    *
@@ -89,13 +89,13 @@ export function createLogins(deps: LoginDeps): Logins {
 
     async withSecret(from, given) {
       const { address } = from
-      const token = await observed(deps, { by: 'secret', address }, async () => {
-        const token = await issueGatewayToken(deps, from, given)
-        if (token === null) await gatewayThrottle.fail(address, given.clientId)
-        return token
+      const issued = await observed(deps, { by: 'secret', address }, async () => {
+        const issued = await issueGatewayToken(deps, from, given)
+        if (issued === null) await gatewayThrottle.fail(address, given.clientId)
+        return issued
       })
-      if (token === null) throw new DomainError('invalid', 'The clientId or the secret is wrong')
-      return token
+      if (issued === null) throw new DomainError('invalid', 'The clientId or the secret is wrong')
+      return issued
     },
 
     withPassword: (client, given, left) =>

@@ -11,7 +11,7 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Account } from '../events/tell.ts'
 import { isUuid } from '../text/uuid.ts'
-import type { BankRole, Trace } from './caller.ts'
+import type { BankRole, Caller, Trace } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import { deleteChallenges } from './factors/factor-store.ts'
 import type { AccountOwner, CredentialOwner } from './owners.ts'
@@ -46,7 +46,7 @@ export async function issueGatewayToken(
   deps: AccessDeps,
   { address, trace }: Source,
   given: { clientId: string; secret: string },
-): Promise<string | null> {
+): Promise<{ token: string; caller: Caller } | null> {
   const credential = await store.findCredential(deps.database, given.clientId)
   const caller =
     credential && ({ ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const)
@@ -59,7 +59,7 @@ export async function issueGatewayToken(
   if (!credential || !caller || credential.revoked || credential.suspended) return refuse('login.refused')
   if (!current && !(previous && credential.hasOverlap)) return refuse('login.refused')
   if (!deps.refusals.admitsAddress(caller, address)) return refuse('address.refused')
-  return deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) })
+  return { token: deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) }), caller }
 }
 
 /** Ends one token in all processes, for example at a logout. Other tokens of the same user stay valid. */

@@ -77,7 +77,10 @@ const away = {
   503: 'The platform is away for a moment',
 }
 export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
-const answer = ({ token, expireSeconds }: Issued) => ({ access_token: token, expire: String(expireSeconds) })
+const answer = ({ token, expireSeconds }: Pick<Issued, 'token' | 'expireSeconds'>) => ({
+  access_token: token,
+  expire: String(expireSeconds),
+})
 
 /** For systems. */
 export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
@@ -105,10 +108,11 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      const token = await deps.logins.withSecret(
+      const { token, caller } = await deps.logins.withSecret(
         { address: request.ip, trace: { ...traceOf(request as FastifyRequest), via: 'api' } },
         request.body,
       )
+      request.shownAs = caller
       return reply.send(answer({ token, expireSeconds: tokenLifetimeSeconds }))
     },
   )
@@ -140,7 +144,9 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      return reply.send(answer(await deps.logins.withPassword(clientOf(request, 'api'), request.body, leaving(reply))))
+      const issued = await deps.logins.withPassword(clientOf(request, 'api'), request.body, leaving(reply))
+      request.shownAs = issued.caller
+      return reply.send(answer(issued))
     },
   )
 }

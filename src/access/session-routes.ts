@@ -133,6 +133,7 @@ async function refreshed(
   if (read instanceof DomainError) throw read
   const { caller, id: sessionId } = read
   if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
+  request.shownAs = caller
   const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
   const origin = originOfCaller({ ...caller, trace: traceOf(request) })
   const end = given.method === 'password' ? await deps.places.take(caller.subject, left) : null
@@ -237,7 +238,8 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
 }
 
 /** Answers a login: the token goes into the cookie, for as long as it is valid. */
-async function sendSession(reply: FastifyReply, deps: SessionDeps, { token, expireSeconds }: Issued) {
+async function sendSession(reply: FastifyReply, deps: SessionDeps, { token, expireSeconds, caller }: Issued) {
+  reply.request.shownAs = caller
   const read = deps.tokens.read(token)
   if (!read) throw new Error('A token that was just made is not valid')
   const cookie = sessionCookie(token, { maxAge: expireSeconds, publicUrl: deps.publicUrl })

@@ -178,6 +178,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
 function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitHeaders): void {
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
+  app.decorateRequest('shownAs', null)
   app.decorateRequest('wantsErrorRules', function () {
     return hasSessionCookie(this)
   })
@@ -342,7 +343,7 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, e
 function logRequests(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     if (!logger.isLevelEnabled('info')) return done()
-    const { caller } = request
+    const caller = request.caller ?? request.shownAs
     request.log.info(
       {
         method: request.method,

@@ -14,6 +14,8 @@ import { traceOf } from './trace.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    /** For the log: who got a token by this request, or tried to prove a factor anew. It gives no rights. */
+    shownAs: Caller | null
   }
 }
 

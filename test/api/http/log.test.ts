@@ -1,5 +1,6 @@
 /** The log (contract/operations.md, "Metrics and log"). */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createLogger, terminalStream } from '../../../src/log.ts'
 import { createApp } from '../../../src/server/app.ts'
+import { openPerson } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, requestText, sendRaw } from '../../support/raw-http.ts'
 
@@ -70,6 +72,34 @@ suite('a request', () => {
     await platform.call('GET', '/esim/v1/operators', { token, headers: { 'x-request-id': 'who' } })
     const { caller, subject } = await lineOf('who')
     assert.deepEqual([caller, subject], ['bank', sub])
+  })
+
+  test('for a token or a login tells who got it; one that proves a factor anew tells of whom, also when it is wrong', async () => {
+    const issued = await platform.call('POST', '/admin/credentials', {
+      token: platform.config.operatorKey,
+      body: { bank: 'alpha', role: 'ADMIN' },
+    })
+    const person = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+    const { typeAccount, login, password } = person
+    const account = { typeAccount, login, password }
+    const whoOf = async (path: string, body: object, token?: string) => {
+      const id = `who-${randomUUID()}`
+      const { status } = await platform.call('POST', path, {
+        body,
+        token: token ?? null,
+        headers: { 'x-request-id': id },
+      })
+      const { caller, subject } = await lineOf(id)
+      return [status, caller, subject]
+    }
+    const { clientId, secret } = issued.body
+    assert.deepEqual(await whoOf('/getToken/auth', { clientId, secret }), [200, 'bank', clientId])
+    assert.deepEqual(await whoOf('/getToken/auth', { clientId, secret: 'wrong' }), [400, undefined, undefined])
+    for (const path of ['/auth/login', '/portal/session'])
+      assert.deepEqual(await whoOf(path, account), [200, 'retailer', person.userId])
+    const proof = (code: string) => whoOf('/portal/session/verify', { method: 'password', code }, person.token)
+    assert.deepEqual(await proof(password), [200, 'retailer', person.userId])
+    assert.deepEqual(await proof('wrong'), [401, 'retailer', person.userId])
   })
 
   test('that is refused is told with its code, and by the route and never the path', async () => {
