@@ -18,14 +18,31 @@ export type RedisServer = {
   close(): Promise<void>
 }
 
-/** A running redis-server on a free port of 127.0.0.1 that can be stopped and started again on the same port. */
-export async function startRedisServer(): Promise<RedisServer> {
+/**
+ * A running redis-server on a free port of 127.0.0.1 that can be stopped and started again on the same port.
+ *
+ * @param configuration a file of its settings
+ */
+export async function startRedisServer(configuration?: string): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-redis-'))
   const port = await freePort()
   let stop = async () => {}
   let signal = (_: NodeJS.Signals) => {}
   const start = async () => {
-    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+    const given = configuration === undefined ? [] : [configuration]
+    const options = [
+      ...given,
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      folder,
+    ]
     const child = spawn('redis-server', options, { stdio: 'ignore' })
     const gone = once(child, 'exit')
     signal = name => void child.kill(name)

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
@@ -127,7 +130,10 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     join(secrets, 'database-url'),
     `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}\n`,
   )
-  const redis = await startRedisServer()
+  const redis = await startRedisServer(join(secrets, 'valkey'))
+  const redisUrl = new URL((await readFile(join(secrets, 'redis-url'), 'utf8')).trim())
+  redisUrl.host = new URL(redis.url).host
+  await writeFile(join(secrets, 'redis-url'), `${redisUrl.href}\n`)
   const closers = [() => rm(folder, { recursive: true, force: true }), () => server.stop(), () => redis.close()]
   try {
     const tls = await freePort()
@@ -140,7 +146,6 @@ test('started from the file’s own values it is a live platform behind TLS, wit
             .replace(/\$\{PUBLIC_URL:-.*\}/, `https://localhost:${tls}`),
         ]),
       ),
-      REDIS_URL: redis.url,
       DATA_DIR: folder,
       TRUSTED_PROXIES: '127.0.0.1',
       HOST: '127.0.0.1',
@@ -171,8 +176,8 @@ test('started from the file’s own values it is a live platform behind TLS, wit
       .replace('bind :8444', `bind 127.0.0.1:${await freePort()}`)
     await writeFile(join(folder, 'haproxy.cfg'), config)
     const at = (port = '') => `127.0.0.1:${port}`
-    const proxy = spawn('haproxy', ['-db', '-q', '-f', join(folder, 'haproxy.cfg')], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+    const proxy = spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
+      stdio: ['ignore', 'pipe', 'ignore'],
       env: {
         ...process.env,
         TLS_FILE: join(secrets, 'tls.pem'),
@@ -181,6 +186,10 @@ test('started from the file’s own values it is a live platform behind TLS, wit
         STAFF_1: at(one.ADMIN_PORT),
         STAFF_2: at(two.ADMIN_PORT),
       },
+    })
+    let log = ''
+    proxy.stdout.on('data', chunk => {
+      log += chunk
     })
     closers.push(async () => {
       proxy.kill('SIGKILL')
@@ -194,6 +203,21 @@ test('started from the file’s own values it is a live platform behind TLS, wit
       })
       return told.code === 0
     })
+    const ca = await readFile(join(secrets, 'tls.pem'))
+    const statusOf = (path: string) => statusBehind({ port: tls, ca, path })
+    assert.equal(await statusOf('/partner/v1/events?secret=in-the-query'), 401, 'each API of partners is served')
+    assert.equal(await statusOf('/cashbacks/for-merchant/8b0c6b0e-0f0a-4d43-8a51-b1d5f9f3a111'), 401)
+    assert.equal(await statusOf('/admin/customers/CUSTOMER-X/export'), 404)
+    await until('the requests are logged', async () => log.includes('/customers/*/export'))
+    assert.match(log, / GET \/partner\/v1\/events HTTP\/1\.1\n/)
+    assert.match(log, / GET \/admin\/customers\/\*\/export HTTP\/1\.1\n/)
+    for (const named of ['CUSTOMER-X', '8b0c6b0e', 'in-the-query']) assert.ok(!log.includes(named), named)
+    const handshake = (options: object) => openTls({ port: tls, ca, ...options })
+    assert.equal(await handshake({}), 'TLSv1.3')
+    assert.equal(await handshake({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
+    const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }
+    assert.equal(await handshake({ ...old, maxVersion: 'TLSv1.1' }), null)
+    assert.equal(await handshake({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA:AES128-GCM-SHA256' }), null)
     const { checks } = JSON.parse((await examine()).stdout) as {
       checks: { name: string; ok: boolean; detail: string }[]
     }
@@ -213,3 +237,33 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     for (const close of closers.reverse()) await close()
   }
 })
+
+/** The status of a request through the proxy, which is trusted by its own certificate. */
+async function statusBehind({
+  port,
+  ca,
+  path,
+}: {
+  port: number
+  ca: Buffer
+  path: string
+}): Promise<number | undefined> {
+  const asked = request({ host: 'localhost', port, path, ca, agent: false }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
+  await once(answer, 'end')
+  return answer.statusCode
+}
+
+/** @returns the version of TLS that both agree on; null when they agree on none */
+async function openTls(options: ConnectionOptions): Promise<string | null> {
+  const socket = connect({ host: 'localhost', ...options })
+  try {
+    await once(socket, 'secureConnect')
+    return socket.getProtocol()
+  } catch {
+    return null
+  } finally {
+    socket.destroy()
+  }
+}
