@@ -146,6 +146,28 @@ suite('invitations', { timeout: 90_000 }, () => {
     )
   })
 
+  test('a banner within the form is shown; one from another site is a link that tells it nothing, and is not loaded', async t => {
+    const pixel = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==`
+    const elsewhere = 'https://pictures.example/banner.png'
+    const shown = await createCampaign(platform, { bannerBig: pixel, bannerSmall: pixel }, sides.grocer)
+    const linked = await createCampaign(platform, { bannerBig: elsewhere, bannerSmall: elsewhere }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, walk } = visitor
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    await visitor.logIn(manager)
+    await walk(at(shown))
+    await page.locator(`img[src="${pixel}"]`).first().waitFor()
+    await walk(at(linked))
+    const link = page.getByRole('link', { name: 'Open the banner' })
+    await link.waitFor()
+    const attributes = await Promise.all(['href', 'rel', 'target'].map(name => link.getAttribute(name)))
+    assert.deepEqual(attributes, [elsewhere, 'noreferrer', '_blank'])
+    assert.equal(await page.locator(`img[src*="pictures.example"]`).count(), 0)
+    assert.ok(asked.length > 0 && !asked.some(url => url.includes('pictures.example')))
+  })
+
   test('what was added to the terminals since a day', async t => {
     const terminals = [{ terminal_id: 'T-1' }]
     const id = await createCampaign(platform, { name: 'Growing', terminalsPlatform: false, terminals }, sides.grocer)

@@ -26,6 +26,8 @@ test('"Try it out" works at the address at which the page was opened, the logo i
     },
   )
   t.after(() => page.context().close())
+  // The page makes its whole document anew, which takes long on a busy machine.
+  page.setDefaultTimeout(60_000)
   await page.goto('/swagger#/Sandbox/readClock')
   await page.getByRole('button', { name: 'Try it out' }).click()
   await page.getByRole('button', { name: 'Execute' }).click()
@@ -36,4 +38,34 @@ test('"Try it out" works at the address at which the page was opened, the logo i
     assert.ok(links.includes(path), path)
   assert.ok(!links.some(link => link?.includes('.example')), 'a link leads nowhere')
   assert.equal(await page.evaluate(() => Object.keys(localStorage).length), 0)
+})
+
+test('a token that is given to the page is sent, and is gone with the page', async t => {
+  if (!requireProgram(t, ...browserPrograms)) return
+  const token = await platform.bankToken()
+  const page = await openNewPage(
+    { baseURL: platform.url },
+    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  )
+  t.after(() => page.context().close())
+  // The page makes its whole document anew, which takes long on a busy machine.
+  page.setDefaultTimeout(60_000)
+  const sent = async () => {
+    const asked = page.waitForRequest(request => request.url().endsWith('/retailers'))
+    await page.getByRole('button', { name: 'Try it out' }).click()
+    await page.getByRole('button', { name: 'Execute' }).click()
+    return (await asked).headers().authorization
+  }
+  const kept = () => page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)])
+  const target = '/swagger#/Banks/listRetailers'
+  await page.goto(target)
+  await page.locator('button.authorize').first().click()
+  await page.locator('.modal-ux input').first().fill(token)
+  await page.locator('.modal-ux button.authorize').first().click()
+  await page.locator('.modal-ux .btn-done').first().click()
+  assert.equal(await sent(), `Bearer ${token}`)
+  assert.deepEqual(await kept(), [])
+  assert.deepEqual(await page.context().cookies(), [])
+  await page.reload()
+  assert.equal(await sent(), undefined)
 })

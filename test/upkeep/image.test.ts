@@ -1,12 +1,26 @@
 /** What goes into the image (contract/production.md, "Container"): its size, and that nothing of the builder's own comes along. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createTestDatabase } from '../support/database.ts'
+import { testDirectory } from '../support/platform.ts'
+import { sharedSettings, startProcess } from '../support/process.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const maxBytes = 40_000_000
@@ -43,39 +57,75 @@ function filesBelow(folder: string): string[] {
   )
 }
 
+const planted = 'planted-4f1c9a'
+const folder = mkdtempSync(join(tmpdir(), 'perkline-image-'))
+const image = join(folder, 'to')
+before(() => {
+  const from = join(folder, 'from')
+  const copy = (path: string) => {
+    if (existsSync(join(from, path))) return
+    mkdirSync(dirname(join(from, path)), { recursive: true })
+    execFileSync('cp', ['-a', join(checkout, path), join(from, path)])
+  }
+  mkdirSync(join(from, 'portal'), { recursive: true })
+  for (const path of [...copied, 'portal/dist', 'portal/package.json', ...packagesThatRun()]) copy(path)
+  for (const path of ['.env', 'secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env']) {
+    mkdirSync(dirname(join(from, path)), { recursive: true })
+    writeFileSync(join(from, path), planted)
+  }
+  execFileSync(join(checkout, 'deploy/container/trim'), [from, image], {
+    env: { PATH: process.env.PATH, SOURCE_DATE_EPOCH: '0' },
+  })
+})
+after(() => rmSync(folder, { recursive: true, force: true }))
+
 test('at most 40 MB are ours and our packages, and a secret in the checkout stays out', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'perkline-image-'))
+  const files = filesBelow(image)
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
+  assert.ok(bytes <= maxBytes, `${(bytes / 1e6).toFixed(1)} MB`)
+  assert.ok(bytes > 10_000_000, `${(bytes / 1e6).toFixed(1)} MB: something is missing`)
+  assert.deepEqual(
+    files.filter(file => statSync(file).size < 1_000 && readFileSync(file, 'utf8').includes(planted)),
+    [],
+  )
+  assert.ok(
+    files.every(file => statSync(file).mtimeMs === 0),
+    'two builds of a commit are the same',
+  )
+})
+
+/** The packages that a module names, also those that are loaded only when they are needed. */
+function packagesOf(file: string): string[] {
+  const named = /^(?:import|export|\}).*?from '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm
+  const names = [...readFileSync(file, 'utf8').matchAll(named)].map(([, first, second]) => first ?? second ?? '')
+  return names.flatMap(name => (isBuiltin(name) ? [] : name.split('/', name.startsWith('@') ? 2 : 1).join('/')))
+}
+
+test('what `npm ci --omit=dev` brings is enough: every package that the program names is there, and it serves', async t => {
+  const modules = filesBelow(join(image, 'src')).filter(file => file.endsWith('.ts'))
+  const names = new Set(modules.flatMap(packagesOf))
+  assert.ok(names.has('fastify') && names.has('pdfkit') && names.has('nodemailer'))
+  // Types alone are named, and nothing of the package is run.
+  names.delete('openapi-types')
+  assert.deepEqual(
+    [...names].filter(name => !existsSync(join(image, 'node_modules', name))),
+    [],
+  )
+  mkdirSync(join(image, 'node_modules/.bin'), { recursive: true })
+  // The base brings Node.js.
+  symlinkSync(process.execPath, join(image, 'node_modules/.bin/node'))
+  const database = await createTestDatabase()
+  t.after(() => database.close())
+  const running = await startProcess(sharedSettings(database.url, folder), undefined, ['serve'], image)
   try {
-    const [from, to] = [join(folder, 'from'), join(folder, 'to')]
-    mkdirSync(join(from, 'portal'), { recursive: true })
-    const copy = (path: string) => {
-      if (existsSync(join(from, path))) return
-      mkdirSync(dirname(join(from, path)), { recursive: true })
-      execFileSync('cp', ['-a', join(checkout, path), join(from, path)])
-    }
-    for (const path of [...copied, 'portal/dist', 'portal/package.json', ...packagesThatRun()]) copy(path)
-    const planted = 'planted-4f1c9a'
-    for (const path of ['.env', 'secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env']) {
-      mkdirSync(dirname(join(from, path)), { recursive: true })
-      writeFileSync(join(from, path), planted)
-    }
-    execFileSync(join(checkout, 'deploy/container/trim'), [from, to], {
-      env: { PATH: process.env.PATH, SOURCE_DATE_EPOCH: '0' },
-    })
-    const files = filesBelow(to)
-    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
-    assert.ok(bytes <= maxBytes, `${(bytes / 1e6).toFixed(1)} MB`)
-    assert.ok(bytes > 10_000_000, `${(bytes / 1e6).toFixed(1)} MB: something is missing`)
-    assert.deepEqual(
-      files.filter(file => statSync(file).size < 1_000 && readFileSync(file, 'utf8').includes(planted)),
-      [],
-    )
-    assert.ok(
-      files.every(file => statSync(file).mtimeMs === 0),
-      'two builds of a commit are the same',
-    )
+    for (const path of ['/health/ready', '/swagger', '/esim/v1/swagger', '/app/', '/.well-known/perkline-keys.json'])
+      assert.equal((await running.call('GET', path)).status, 200, path)
+    await running.admin('POST', '/directory', { directory: testDirectory })
+    const issued = await running.admin('POST', '/credentials', { bank: 'alpha', role: 'ADMIN', label: 'image' })
+    const { body } = await running.call('POST', '/getToken/auth', { body: issued })
+    assert.equal((await running.call('GET', '/retailers', { token: body.access_token })).status, 200)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await running.kill()
   }
 })
 

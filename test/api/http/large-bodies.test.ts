@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJsonAside, splitValue } from '../../../src/http/input/json-pieces.ts'
+import { countWaiting } from '../../../src/work/concurrency-limit.ts'
 import { assertRefused, campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
@@ -79,6 +80,16 @@ suite('what a body may hold', () => {
       400,
       'The body must have at most 1000000 values',
     )
+  })
+
+  test('a directory of more values than any has is refused before it is parsed', async () => {
+    const { operatorKey: token } = platform.config
+    const apply = (values: number) =>
+      platform.call('POST', '/admin/directory', { token, raw: `{"files":${list(values, '1')}}` })
+    const over = await apply(5_000_000)
+    assert.deepEqual([over.status, over.body.message], [400, 'The body must have at most 5000000 values'])
+    const under = await apply(10)
+    assert.notEqual(under.body.message, over.body.message)
   })
 
   test('the largest campaign that there can be is taken', async () => {
@@ -222,6 +233,23 @@ suite('large bodies take turns', () => {
     assert.equal((await answer).status, 400)
     for (const socket of [second, third]) socket.destroy()
     await once(second, 'close')
+  })
+
+  test('in a process four are read at once; others wait until one of them ends', async () => {
+    const beta = await platform.bankToken('beta')
+    const held = await Promise.all([
+      ...[voltshop, voltshop].map(token => announce(token)),
+      ...[alpha, alpha, beta, beta].map(token => announce(token, '/portal/cashbacks')),
+    ])
+    const waiting = async (count: number) => {
+      for (const endsAt = Date.now() + 20_000; countWaiting().get('bodies') !== count; await sleep(20))
+        assert.ok(Date.now() < endsAt, `${countWaiting().get('bodies')} wait`)
+    }
+    await waiting(2)
+    await sleep(500)
+    assert.equal(countWaiting().get('bodies'), 2)
+    for (const socket of held) socket.destroy()
+    await waiting(0)
   })
 
   test('role and ownership are told before anything of the body is read', async () => {

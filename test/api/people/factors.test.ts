@@ -139,6 +139,31 @@ suite('an authenticator app', () => {
     assert.equal((await verify({ challenge: fresh.body.challenge, method: 'totp', code }, elsewhere)).status, 200)
   })
 
+  test('a challenge lasts for 5 minutes of real time, however the sandbox clock stands', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = await setUpTotp(person)
+    const home = at(newAddress())
+    const { database } = platform.platform
+    const open = async () => {
+      const { body } = await openSession(person, home)
+      const seconds = (Date.parse(body.expiresAt) - Date.now()) / 1000
+      assert.ok(seconds > 290 && seconds <= 301, `${seconds} s`)
+      return body.challenge
+    }
+    const answer = (challenge: string, steps: number) =>
+      verify({ challenge, method: 'totp', code: codeOf(secret, steps) }, home)
+    const late = await open()
+    await database.execute(`update login_challenges set expires_at = expires_at - interval '5 minutes'`)
+    const refused = await answer(late, 0)
+    assert.deepEqual([refused.status, refused.body.code], [401, 'unauthenticated'])
+    assert.equal((await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1H' } })).status, 200)
+    try {
+      assert.equal((await answer(await open(), 1)).status, 200)
+    } finally {
+      await platform.call('DELETE', '/sandbox/clock')
+    }
+  })
+
   test('guesses from many addresses: after 100 in a day only where the person got in before', async () => {
     const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
     const { secret } = await setUpTotp(person)

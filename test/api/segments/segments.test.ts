@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readEntries } from '../../support/audit-log.ts'
 import { launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
   assertRefused,
@@ -111,6 +112,11 @@ suite('200', () => {
     assert.deepEqual([read.body.customersCount, shown], [50, banks])
     const details = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
     assert.equal(details.body.statistics.segmentCustomers, 50)
+    const entries = await readEntries(platform, grocer.token, `&action=segment.formed&object=campaign:${id}`)
+    assert.deepEqual(
+      entries.map(({ change }) => change),
+      [{ customersCount: [null, 50] }],
+    )
     assert.equal((await alpha.call('GET', path(id))).body.customersCount, 29)
     assert.equal((await segmentOf(beta, id))?.customersCount, 39)
   })
