@@ -7,6 +7,14 @@ import { pathOf, sendError } from './errors.ts'
 const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
+/**
+ * What a proxy may keep from partners by the beginning of its path. The router decodes a path, and many proxies do not, so another
+ * spelling would pass by such a rule.
+ */
+const keptByProxies = /^\/(?:admin|sandbox|health)(?:\/|$)/
+const isDisguised = (request: FastifyRequest, route: string): boolean =>
+  keptByProxies.test(route) && !keptByProxies.test(pathOf(request))
+
 /** Call it before any route is registered, because it records each of them, and after the hooks of all answers. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const methods = new Set<HTTPMethods>()
@@ -56,6 +64,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     if (
       request.is404 ||
       lacksParameter(request.params as object) ||
+      isDisguised(request, url) ||
       (overlapping.has(url) && literal.has(pathOf(request)))
     )
       answer(request, reply)

@@ -483,6 +483,18 @@ test('the path in an error is as requested, encodings and all, without the query
   }
 })
 
+test('what a proxy keeps from partners by its path has no other spelling', async () => {
+  const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
+  for (const path of ['/admin/users', '/sandbox/clock', '/health/live', '/admin/%75sers'])
+    assert.equal((await raw('GET', path, operator)).status, 200, path)
+  const spellings = ['/%61dmin/users', '/admi%6e/users', '/%61dmin/openapi.json', '/%73andbox/clock', '/%68ealth/live']
+  for (const path of spellings) {
+    const answer = await raw('GET', path, operator)
+    assert.equal(answer.status, 404, path)
+    assert.equal(answer.body.message, 'There is nothing at this path')
+  }
+})
+
 test('NUL in a path names nothing', async () => {
   const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
   assert.equal((await raw('GET', '/esim/v1/operators/%00/tariffs', bearer())).status, 404)
