@@ -273,6 +273,12 @@ test('live mode refuses the samples, embedded or not', () => {
   refused({ ...server, SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
 })
 
+test('in live mode the platform’s people need a second factor, unless a setting says otherwise', () => {
+  assert.equal(readConfig(server).platformMfa, 'required')
+  assert.equal(readConfig({ ...server, PLATFORM_MFA: 'optional' }).platformMfa, 'optional')
+  assert.equal(readConfig({ ...server, PERKLINE_MODE: 'sandbox' }).platformMfa, 'optional')
+})
+
 test('no message shows a password, a key or a secret', () => {
   const secret = 'hunter2hunter2'
   const message = faultsOf({

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +10,8 @@ import { readEntries } from '../../support/audit-log.ts'
 import { openUser } from '../../support/campaigns.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { requireProgram } from '../../support/require-program.ts'
+import { makeCertificate } from '../../support/smtp.ts'
 
 type Received = { headers: IncomingHttpHeaders; body: string }
 let platform: TestPlatform
@@ -371,6 +374,24 @@ describe('endpoints', () => {
     await remove(endpointId)
     other.closeAllConnections()
     other.close()
+  })
+
+  test('a receiver whose certificate nobody vouches for gets nothing', async t => {
+    if (!requireProgram(t, 'openssl')) return
+    const pretender = createSecureServer(makeCertificate() ?? assert.fail(), (_request, response) => {
+      received.push({ headers: {}, body: 'it got it' })
+      response.end()
+    })
+    await new Promise<void>(resolve => pretender.listen(0, '127.0.0.1', resolve))
+    const { port } = pretender.address() as AddressInfo
+    const { endpointId } = await makeEndpoint({ url: `https://127.0.0.1:${port}/` })
+    const { deliveryId } = (await call('POST', `/webhook-endpoints/${endpointId}/test`, {})).body
+    const attempts = async () => (await call('GET', `/webhook-deliveries/${deliveryId}`)).body.attempts
+    await until(async () => (await attempts()).length === 1)
+    const [{ outcome, statusCode }] = await attempts()
+    assert.deepEqual([outcome, statusCode, received], ['tls', null, []])
+    await remove(endpointId)
+    pretender.close()
   })
 
   test('a person needs a factor that was proven lately', async () => {

@@ -229,6 +229,21 @@ suite('invitations', () => {
     assert.equal(other.status, 409)
   })
 
+  test('a link of any kind is refused after its time, and tells nothing', async () => {
+    const { body: invited } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const person = await join(admin, 'VIEWER')
+    const { body: reset } = await admin.call('POST', `/portal/users/${person.userId}/reset-password`)
+    const { database } = platform.platform
+    for (const table of ['invitations', 'password_resets'])
+      await database.execute(`update ${table} set expires_at = now() - interval '1 second'`)
+    const wrong = await accept({ token: 'a'.repeat(43), password })
+    for (const { link } of [invited, reset]) {
+      const late = await accept({ token: tokenOfLink(link), password })
+      assert.deepEqual([late.status, late.body], [400, wrong.body])
+    }
+    await logInAs(platform, accountOf(person))
+  })
+
   test('logins that looked alike before are both kept and both get in', async () => {
     const [one, two] = [await join(admin, 'VIEWER'), await join(admin, 'VIEWER')]
     const alike = one.login.toUpperCase()
@@ -342,6 +357,18 @@ suite('passwords', () => {
       assert.equal(answer.status, 400, given)
       assert.match(String(answer.body.message), message)
       assert.ok(!answer.text.includes(given))
+    }
+  })
+
+  test('any text of 15 to 256 characters is taken and gets in, whatever its alphabet', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    let current = person.password
+    const long = Array.from({ length: 128 }, (_, index) => String.fromCodePoint(0x4e00 + 7 * index)).join('')
+    for (const next of ['п’ятнадцять симв', 'all lower letters', `${long}${long.split('').reverse().join('')}`]) {
+      const changed = await person.call('POST', '/portal/password', { current, password: next })
+      assert.equal(changed.status, 204, changed.text)
+      current = next
+      await logInAs(platform, { ...accountOf(person), password: next })
     }
   })
 
