@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Trace } from '../access/caller.ts'
 import { accountOf, endAccess, insertPerson, requireRole } from '../access/operations.ts'
-import type { AccountOwner } from '../access/owners.ts'
+import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import { findNamesOf, lockUser } from '../access/store.ts'
@@ -69,6 +69,7 @@ export async function invite(
       change: { role: [null, role] },
     })
     if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
+    await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
     const account = await store.findAccountName(transaction, owner)
     const inviter = await store.findManaged(transaction, manager.userId)
     const mail = { kind: 'invitation', login, account, link, expiresAt: expiresAt.toISOString() } as const

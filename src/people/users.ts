@@ -5,8 +5,8 @@
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
-import { endAccess, requireRole, withdrawals } from '../access/operations.ts'
-import type { AccountOwner } from '../access/owners.ts'
+import { accountOf, endAccess, requireRole, withdrawals } from '../access/operations.ts'
+import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/store.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
@@ -164,6 +164,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     const expiresAt = await store.insertReset(transaction, reset)
     await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
+    await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
     await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
     return { expiresAt }

@@ -142,7 +142,9 @@ export async function createOutside({ config, logger, closers }: Start, database
   closers.unshift(() => peoplePost.close())
   const limits = await createLimits(config, logger)
   closers.unshift(() => limits.close())
-  return { mailer, mails: createPeopleMails({ masterKeys: config.masterKeys, post: peoplePost.post }), limits }
+  const { masterKeys } = config
+  const mails = createPeopleMails({ masterKeys, post: peoplePost.post, counter: limits.counter })
+  return { mailer, mails, limits }
 }
 
 /** The metrics, and whether this process is ready. */

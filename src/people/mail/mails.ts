@@ -5,8 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
 import type { MailOutcome } from '../../esim/delivery/mail.ts'
+import type { Account } from '../../events/tell.ts'
 import { createSealer } from '../../sealing.ts'
+import type { createLocalCounter } from '../../work/local-counter.ts'
 import * as store from './mail-store.ts'
 
 export type Language = 'uk' | 'en'
@@ -37,6 +40,13 @@ export type PeopleMails = {
   tell(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
   /** Queues a mail about a change of a person's access if the address is known. */
   tellChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
+  /**
+   * Counts a link that a manager has mailed. The queue is one for all accounts, so none may fill it, nor flood strangers by us.
+   *
+   * @param account whose manager it is
+   * @throws DomainError 'too-many' beyond 1,000 within an hour
+   */
+  countLink(account: Account): Promise<void>
   /** Sends one due mail. @returns whether there was one */
   sendOne(database: Queryable): Promise<boolean>
 }
@@ -46,10 +56,20 @@ const tryAfterMinutes = [0, 1, 5, 30]
 /** The wait after each attempt. There is no attempt after the last one. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
-/** @param options.post null: no mail server is configured */
-export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post: PeoplePost | null }): PeopleMails {
+const linksPerHour = 1_000
+
+/**
+ * @param options.post null: no mail server is configured
+ * @param options.counter makes a counter that all processes share
+ */
+export function createPeopleMails(options: {
+  masterKeys: readonly Buffer[]
+  post: PeoplePost | null
+  counter: typeof createLocalCounter
+}): PeopleMails {
   const sealer = createSealer(options.masterKeys, purpose)
   const { post } = options
+  const links = options.counter('mailed-links', linksPerHour, 3_600)
   const queue: PeopleMails['queue'] = async (transaction, userId, envelope) => {
     if (!post) return
     const mailId = randomUUID()
@@ -67,6 +87,12 @@ export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post
     queue,
     tell,
     tellChange: (transaction, userId, what) => tell(transaction, userId, login => changedMail(what, login)),
+    async countLink({ type, id }) {
+      const { consumedPoints, msBeforeNext } = await links.penalty(`${type}:${id}`, 1)
+      if (consumedPoints <= linksPerHour) return
+      const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+      throw new DomainError('too-many', 'Your account has mailed too many links; wait a while', { retryAfterSeconds })
+    },
     async sendOne(database) {
       const claimed = post && (await store.claimMail(database, waitSeconds))
       if (!claimed) return false

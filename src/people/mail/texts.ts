@@ -7,8 +7,9 @@ import type { Changed, Language, PeopleMail } from './mails.ts'
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
 /** @param host of the platform, so that readers see where the mail comes from */
-export function mailText(mail: PeopleMail, language: Language, host: string): MailText {
+export function mailText(given: PeopleMail, language: Language, host: string): MailText {
   const texts = language === 'uk' ? ukrainian : english
+  const mail = { ...given, login: shownLogin(given.login) }
   switch (mail.kind) {
     case 'invitation':
       return texts.invitation({ ...mail, host, until: untilText(mail.expiresAt, language) })
@@ -22,6 +23,9 @@ export function mailText(mail: PeopleMail, language: Language, host: string): Ma
       return texts.changed({ ...mail, host, until: untilText(mail.at, language) })
   }
 }
+
+/** A manager chooses the login of somebody else, and mail programs make links of texts that look like one: only ours may be there. */
+const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 
 /** An instant for readers. We do not know the reader's time zone, so the text names the zone. */
 function untilText(instant: string, language: Language): string {

@@ -181,6 +181,42 @@ test('live: the platform’s people get no token by a password alone, only a ses
   }
 })
 
+test('a login that reads like a link makes none in the mail', async () => {
+  for (const [index, login] of ['https://evil.example/sign-in', 'WWW.evil.example'].entries()) {
+    const email = `phished-${index}@alpha.example`
+    const invited = await manager.call('POST', '/portal/invitations', { login, role: 'VIEWER', email })
+    assert.equal(invited.status, 201, invited.text)
+    const [mail] = await mailsTo(email)
+    assert.notEqual(linkOf(mail), '')
+    assert.ok(!`${mail?.text}${mail?.html}${mail?.subject}`.includes('evil'))
+  }
+})
+
+test('an account mails 1,000 links an hour; others and links that are told go on', async () => {
+  const counted = await startPlatform()
+  try {
+    const of = async (bank: string) => openPerson(counted, { bank }, 'ADMIN')
+    const [alpha, beta] = [await of('alpha'), await of('beta')]
+    const { mails } = counted.platform.deps.people
+    const [row] = await counted.platform.database.query<{ id: string }>(
+      `select bank_id as id from banks where code = 'alpha'`,
+    )
+    for (let mailed = 0; mailed < 999; mailed++) await mails.countLink({ type: 'bank', id: row?.id ?? '' })
+    const invite = (person: Person, login: string, email?: string) =>
+      person.call('POST', '/portal/invitations', { login, role: 'VIEWER', ...(email && { email }) })
+    assert.equal((await invite(alpha, 'last', 'last@alpha.example')).status, 201)
+    const over = await invite(alpha, 'over', 'over@alpha.example')
+    assert.deepEqual([over.status, over.body.code], [429, 'too-many'])
+    assert.ok(Number(over.headers.get('retry-after')) > 3_000)
+    assert.equal((await invite(alpha, 'told')).status, 201)
+    assert.equal((await invite(beta, 'other', 'other@beta.example')).status, 201)
+    const { data } = (await alpha.call('GET', '/portal/invitations')).body
+    assert.ok(!data.some(({ login }: { login: string }) => login === 'over'))
+  } finally {
+    await counted.close()
+  }
+})
+
 test('live without a mail server: the link is told, and nothing is queued', async () => {
   const live = await startPlatform(
     { PERKLINE_MODE: 'live', PLATFORM_MFA: 'optional' },
