@@ -42,7 +42,7 @@ export function createLogger(level: string, stream?: DestinationStream, instance
 }
 
 /** The fields that a terminal shows of a request, and how other lines refer to their request. */
-const requestFields = 'method,route,statusCode,ms,caller,subject,requestId'
+const requestFields = 'method,route,statusCode,ms,caller,identity,subject,requestId'
 
 /**
  * Formats the log for a terminal: one line for each event, short lines for requests. The formatter is loaded only

@@ -343,7 +343,7 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, e
 function logRequests(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     if (!logger.isLevelEnabled('info')) return done()
-    const caller = request.caller ?? request.shownAs
+    const { caller, shownAs } = request
     request.log.info(
       {
         method: request.method,
@@ -351,6 +351,7 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
         statusCode: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
         ...(caller && { caller: caller.type, subject: caller.subject }),
+        ...(!caller && shownAs && { identity: shownAs.type, subject: shownAs.subject }),
       },
       'request',
     )

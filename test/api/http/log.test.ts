@@ -89,8 +89,8 @@ suite('a request', () => {
         token: token ?? null,
         headers: { 'x-request-id': id },
       })
-      const { caller, subject } = await lineOf(id)
-      return [status, caller, subject]
+      const { identity, subject } = await lineOf(id)
+      return [status, identity, subject]
     }
     const { clientId, secret } = issued.body
     assert.deepEqual(await whoOf('/getToken/auth', { clientId, secret }), [200, 'bank', clientId])
