@@ -102,8 +102,14 @@ test('the platform’s people read all accounts, and one of them', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page } = visitor
+  const { login } = await addAccount(platform, { bank: 'beta' }, 'VIEWER')
+  await platform.addStock('kyivstar', 'empty', 2)
+  await platform.addStock('roamwide', 'world', 2)
+  await chained(platform)
   await visitor.logIn(auditor, '/account/audit-log')
   await titled(page, 'Audit log')
+  for (const object of [`Person, ${login}`, 'Tariff, kyivstar/empty', 'Tariff, roamwide/world'])
+    await page.getByRole('link', { name: object, exact: true }).waitFor()
   await rows(page, 'Checkpoint made').getByText('Platform').waitFor()
   await assertAccessible(visitor)
   await page.getByRole('combobox', { name: 'Account' }).selectOption({ label: 'Grocer' })

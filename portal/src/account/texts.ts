@@ -12,7 +12,7 @@ export const accountTexts = dictionary({
     },
     people: {
       title: 'People',
-      lead: 'Everyone who can use your account, and what they may do.',
+      lead: 'Everyone who can use the account, and what they may do.',
       invite: 'Invite',
       inviteTitle: 'Invite someone',
       login: 'Login',
@@ -91,7 +91,7 @@ export const accountTexts = dictionary({
     },
     security: {
       title: 'Security',
-      lead: 'Rules for everyone who uses your account.',
+      lead: 'Rules for everyone who uses the account.',
       mfa: 'Two-step login',
       rules: {
         off: 'Off: nobody is asked for a code',
@@ -189,7 +189,7 @@ export const accountTexts = dictionary({
     },
     people: {
       title: 'Люди',
-      lead: 'Хто має доступ до вашого облікового запису й що кому дозволено.',
+      lead: 'Хто має доступ до облікового запису й що кому дозволено.',
       invite: 'Запросити',
       inviteTitle: 'Запросити людину',
       login: 'Логін',
@@ -197,7 +197,7 @@ export const accountTexts = dictionary({
       emailHint: 'Ми надішлемо туди запрошення. Якщо залишити порожнім, ви отримаєте посилання й передасте його самі',
       role: 'Роль',
       status: 'Статус',
-      statuses: { invited: 'Запрошено', active: 'Активний', disabled: 'Вимкнено' },
+      statuses: { invited: 'Запрошено', active: 'Діє', disabled: 'Вимкнено' },
       mailFailed: 'Лист не вдалося доставити',
       factor: 'Двоетапний вхід',
       on: 'Увімкнено',
@@ -269,7 +269,7 @@ export const accountTexts = dictionary({
     },
     security: {
       title: 'Безпека',
-      lead: 'Правила для всіх, хто користується вашим обліковим записом.',
+      lead: 'Правила для всіх, хто користується обліковим записом.',
       mfa: 'Двоетапний вхід',
       rules: {
         off: 'Вимкнено: коду ні в кого не питатимуть',

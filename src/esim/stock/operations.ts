@@ -58,15 +58,13 @@ export async function importProfiles(
   return longTransaction(deps.database, load, { keep: !dryRun })
 }
 
-function recordImported(
+async function recordImported(
   transaction: Queryable,
   origin: Origin = operatorOrigin(),
   { tariffId, imported }: { tariffId: number; imported: number },
 ): Promise<void> {
-  const object = { type: 'tariff', id: String(tariffId) }
-  return tellEntries(transaction, origin, [
-    { action: 'stock.imported', object, change: { profiles: [null, imported] } },
-  ])
+  const object = { type: 'tariff', id: await stockStore.findTariffName(transaction, tariffId) }
+  await tellEntries(transaction, origin, [{ action: 'stock.imported', object, change: { profiles: [null, imported] } }])
 }
 
 /**

@@ -39,6 +39,15 @@ export async function isOvertaken(transaction: Queryable, tariffId: number): Pro
   return later.length > 0
 }
 
+/** @returns `operator/tariff`, by their codes */
+export async function findTariffName(transaction: Queryable, tariffId: number): Promise<string> {
+  const [found] = await transaction.query<{ name: string }>(
+    `select o.code || '/' || t.code as name from tariffs t join mobile_operators o using (mobile_operator_id) where tariff_id = $1`,
+    [tariffId],
+  )
+  return found?.name ?? String(tariffId)
+}
+
 /** An index for `findStaged`, which only overtaken imports need. */
 export async function indexStage(transaction: Queryable): Promise<void> {
   await transaction.execute('create index on staged_profiles (profile_id)')

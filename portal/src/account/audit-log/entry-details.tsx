@@ -79,7 +79,8 @@ export function ObjectName({ object: { type, id }, known }: { object: Entry['obj
   return id === null ? kind : `${kind}, ${known.get(id) ?? shortened(id)}`
 }
 
-const shortened = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…` : text)
+/** Codes, such as a tariff's, have a slash and are names themselves. */
+const shortened = (id: string): string => (id.length > 16 && !id.includes('/') ? `${id.slice(0, 8)}…` : id)
 
 export function Outcome({ outcome }: { outcome: Entry['outcome'] }) {
   const texts = useTexts(auditLogTexts)

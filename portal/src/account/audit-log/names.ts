@@ -5,7 +5,7 @@ import { useNames } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
 import { ownCredentialsQuery, peopleQuery } from '../queries.ts'
-import { accountsQuery, type Entry } from './queries.ts'
+import { accountsQuery, allPeopleQuery, type Entry } from './queries.ts'
 
 /** Names by id. */
 export type KnownNames = ReadonlyMap<string, string>
@@ -20,6 +20,7 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
   const isPlatform = session.typeAccount === 'platform'
   const { data: people = [] } = useQuery({ ...peopleQuery(), enabled: isManager(session) })
   const { data: credentials = [] } = useQuery({ ...ownCredentialsQuery(), enabled: isManager(session) && !isPlatform })
+  const { data: allPeople = [] } = useQuery({ ...allPeopleQuery, enabled: isPlatform })
   const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isPlatform })
   const { data: directory } = useQuery(directoryQuery)
   const systems = directory?.paymentSystems.map(({ id, name }) => [id, name] as const) ?? []
@@ -33,6 +34,7 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
     ...systems,
     ...own,
     ...accounts.map(account => [account.id, names.of(account)] as const),
+    ...allPeople.map(({ userId, login }) => [userId, login] as const),
     ...actors,
   ])
   return { known, actors: [...actors].map(([id, name]) => ({ id, name })) }

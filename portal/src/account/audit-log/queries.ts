@@ -51,6 +51,12 @@ export const checkpointQuery = queryOptions({
   },
 })
 
+/** The people of all accounts; only the platform's people may read them. */
+export const allPeopleQuery = queryOptions({
+  queryKey: ['account', 'all-people'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/users', { signal })),
+})
+
 /** The banks and the first merchants; only the platform's people may read them. */
 export const accountsQuery = queryOptions({
   queryKey: ['account', 'partners'],
