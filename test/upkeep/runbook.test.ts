@@ -1,0 +1,105 @@
+/** The runbook's commands run (contract/production.md, "Runbook"): each `perkline` command, each statement of SQL, on a platform that serves. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, before, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
+import { openShop } from '../support/world.ts'
+
+const run = promisify(execFile)
+const page = await readFile(new URL('../../docs/runbook.md', import.meta.url), 'utf8')
+const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
+const fences = (kind: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text)
+const commands = new Set(
+  [...page.matchAll(/`(perkline [^`]+)`/g)].map(([, command = '']) => command.replaceAll(/\s+/g, ' ')),
+)
+/** They name a command without what it needs; others on the page are complete. */
+const named = ['perkline credentials revoke', 'perkline users disable', 'perkline customers forget']
+
+suite('the runbook', () => {
+  let database: TestDatabase
+  let folder: string
+  let platform: PerklineProcess
+  let settings: Settings
+  let clientId: string
+
+  before(async () => {
+    database = await createTestDatabase()
+    folder = await mkdtemp(join(tmpdir(), 'perkline-runbook-'))
+    settings = { ...sharedSettings(database.url, folder), METRICS_PORT: String(await freePort()), LOG_LEVEL: 'error' }
+    settings.PORT = String(await freePort())
+    settings.PUBLIC_URL = `http://127.0.0.1:${settings.PORT}`
+    platform = await startProcess(settings)
+    await openShop(platform, { profiles: 20, seed: 7_998 })
+    const partner = { bank: 'alpha', role: 'ADMIN', label: 'leaked' }
+    clientId = (await platform.admin('POST', '/credentials', partner)).clientId
+    await platform.admin('GET', '/audit')
+    await writeFile(join(folder, 'customers.csv'), 'customerId\n4501\n')
+    await run(
+      process.execPath,
+      [
+        join(fileURLToPath(new URL('../../samples/', import.meta.url)), 'make-profiles.ts'),
+        '--count',
+        '5',
+        '--seed',
+        '4001',
+      ],
+      { encoding: 'utf8' },
+    ).then(({ stdout }) => writeFile(join(folder, 'profiles.csv'), stdout))
+  })
+  after(async () => {
+    await platform.kill()
+    await database.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** A test's server keeps nothing on disk, and the doctor says so. */
+  const withoutDisk = / postgresql-(?:fsync|full_page_writes|synchronous_commit):/
+  const shell = async (lines: string) => {
+    const answer = await runShell(lines.replaceAll(/perkline doctor$/gm, 'perkline doctor || true'))
+    const failed = answer.stdout.split('\n').filter(line => line.startsWith('FAIL') && !withoutDisk.test(line))
+    assert.deepEqual(failed, [])
+    return answer
+  }
+  const runShell = (lines: string) =>
+    run('sh', ['-ec', lines.replaceAll(/(?<![\w/])perkline (?=[a-z])/g, `${program} `)], {
+      cwd: folder,
+      env: { ...settings, PATH: process.env.PATH ?? '', PERKLINE_URL: platform.url },
+    })
+
+  for (const command of [...commands].filter(each => !named.includes(each)))
+    test(command, async () => {
+      const filled = command
+        .replace('https://…', platform.url)
+        .replace('FILE.csv --operator CODE --tariff CODE', 'profiles.csv --operator kyivstar --tariff eu-10gb')
+        .replace('CLIENT_ID', clientId)
+        .replace('export ID --bank CODE', 'export 4501 --bank alpha')
+        .replace('FILE --bank CODE', 'customers.csv --bank alpha')
+      assert.doesNotMatch(filled, /…|\b[A-Z]{4,}\b(?!:)/, 'every placeholder was filled')
+      await shell(filled)
+    })
+
+  test('the lines for each alert', async () => {
+    for (const lines of fences('sh')) {
+      const here = lines
+        .replace(/^export .*$/m, '')
+        .replaceAll('http://127.0.0.1:9183', `http://127.0.0.1:${settings.METRICS_PORT}`)
+      const { stdout } = await shell(here)
+      assert.notEqual(stdout.trim(), '', lines)
+    }
+  })
+
+  test('each statement of SQL', async () => {
+    const statements = fences('sql')
+    assert.ok(statements.length > 2)
+    for (const statement of statements) await database.database.query(statement)
+  })
+})
