@@ -51,6 +51,8 @@ export type PatroniCluster = {
   thaw(member: Member): void
   /** The role of each member as the others know it: `leader`, `sync_standby`, `replica`. */
   roles(): Promise<Record<string, string>>
+  /** Whether all three run, and one of them is the synchronous standby. */
+  isWhole(): Promise<boolean>
   metrics(member: Member): Promise<string>
   /**
    * Sends a request to Patroni.
@@ -139,17 +141,22 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     )
     return answers.filter(status => status === 200).length
   }
+  const known = async () => {
+    const { api } = await primary()
+    const answer = await fetch(`${at(api)}/cluster`, { signal: AbortSignal.timeout(answerWithinMs) }).catch(() => null)
+    const { members } = answer ? ((await answer.json()) as { members: Record<'name' | 'role' | 'state', string>[] }) : {}
+    return members ?? []
+  }
   const cluster: PatroniCluster = {
     hasStandby: async () => (await syncStandbys()) === 1,
     members,
     databaseUrl: `postgres://${user}:${user}@127.0.0.1:${listen}/${user}`,
     primary,
     async kill(member) {
-      const [pid] = readFileSync(join(member.data, 'postmaster.pid'), 'utf8').split('\n')
       const gone = once(member.patroni, 'exit')
       // End Patroni first, because it would start the server again.
       process.kill(-(member.patroni.pid ?? 0), 'SIGKILL')
-      process.kill(Number(pid), 'SIGKILL')
+      stopServer(member.data)
       await gone
     },
     killServer: ({ data }) => stopServer(data),
@@ -164,12 +171,10 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
       const text = await answer.text()
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     },
-    async roles() {
-      const { api } = await primary()
-      const { members } = (await (await fetch(`${at(api)}/cluster`)).json()) as {
-        members: { name: string; role: string }[]
-      }
-      return Object.fromEntries(members.map(({ name, role }) => [name, role]))
+    roles: async () => Object.fromEntries((await known()).map(({ name, role }) => [name, role])),
+    async isWhole() {
+      const running = (await known()).filter(({ state }) => ['running', 'streaming'].includes(state))
+      return running.length === names.length && (await cluster.hasStandby())
     },
     metrics: async ({ api }) => (await fetch(`${at(api)}/metrics`)).text(),
     loseEtcd: etcd.lose,
@@ -234,7 +239,7 @@ async function startEtcd(
   const all = servers.map(({ name, peer }) => `${name}=${at(peer)}`).join(',')
   const run = ({ name, client, peer }: (typeof servers)[number]) =>
     start('etcd', [
-      ...['--name', name, '--data-dir', join(folder, name), '--initial-cluster', all],
+      ...['--enable-v2', '--name', name, '--data-dir', join(folder, name), '--initial-cluster', all],
       ...['--listen-client-urls', at(client), '--advertise-client-urls', at(client)],
       ...['--listen-peer-urls', at(peer), '--initial-advertise-peer-urls', at(peer)],
     ])
@@ -337,7 +342,7 @@ function configOf(given: {
       .replace(/connect_address: .*:8008/, `connect_address: 127.0.0.1:${given.seen.api}`)
       .replace(/connect_address: \S+PORT\}/, `connect_address: 127.0.0.1:${given.seen.port}`)
       // Otherwise the client would ask etcd for addresses that bypass the links.
-      .replace('etcd3:', given.seen.port === given.port ? 'etcd3:' : 'etcd3:\n  use_proxies: true')
+      .replace(/^etcd:/m, given.seen.port === given.port ? 'etcd:' : 'etcd:\n  use_proxies: true')
       .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
       .replaceAll(':8008', `:${given.api}`)
   )
