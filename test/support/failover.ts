@@ -6,10 +6,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-<<<<<<< HEAD
-import { setTimeout as sleep } from 'node:timers/promises'
-=======
->>>>>>> 08ca2a4 (Keep a frozen primary from taking the lock back)
 import { openCampaigners } from './campaigners.ts'
 import { bankAt } from './esim.ts'
 import { type FailoverFigures, type Ledger, openLedger } from './failover-ledger.ts'
@@ -20,13 +16,9 @@ import { openShop } from './world.ts'
 const recoverWithinMs = 30_000
 /** A recovery that takes too long is measured, too, and fails at the end. */
 const giveUpMs = 120_000
-<<<<<<< HEAD
-const standbyWithinMs = 120_000
-=======
 const standbyWithinMs = 180_000
 /** A standby that has just come back may be away again a moment later, and then nobody may take over. */
 const steadyMs = 5_000
->>>>>>> 08ca2a4 (Keep a frozen primary from taking the lock back)
 
 type Scene = {
   cluster: PatroniCluster
@@ -115,8 +107,6 @@ export function surviveDeaths(deaths: number, what: 'machine' | 'server'): Promi
   })
 }
 
-<<<<<<< HEAD
-=======
 function isSteady(cluster: PatroniCluster): () => Promise<boolean> {
   let sinceMs = performance.now()
   return async () => {
@@ -125,7 +115,6 @@ function isSteady(cluster: PatroniCluster): () => Promise<boolean> {
   }
 }
 
->>>>>>> 08ca2a4 (Keep a frozen primary from taking the lock back)
 async function sellsAgain(ledger: Ledger, sinceMs: number): Promise<void> {
   await eventually('sales go on', () => ledger.soldSince(sinceMs) !== null, giveUpMs)
   const recoveryMs = Math.round((ledger.soldSince(sinceMs) ?? 0) - sinceMs)

@@ -144,7 +144,9 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
   const known = async () => {
     const { api } = await primary()
     const answer = await fetch(`${at(api)}/cluster`, { signal: AbortSignal.timeout(answerWithinMs) }).catch(() => null)
-    const { members } = answer ? ((await answer.json()) as { members: Record<'name' | 'role' | 'state', string>[] }) : {}
+    const { members } = answer
+      ? ((await answer.json()) as { members: Record<'name' | 'role' | 'state', string>[] })
+      : {}
     return members ?? []
   }
   const cluster: PatroniCluster = {
