@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { secretNames } from '../../src/settings/secret-files.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { testDirectory } from '../support/platform.ts'
 import { sharedSettings, startProcess } from '../support/process.ts'
@@ -69,7 +70,11 @@ before(() => {
   }
   mkdirSync(join(from, 'portal'), { recursive: true })
   for (const path of [...copied, 'portal/dist', 'portal/package.json', ...packagesThatRun()]) copy(path)
-  for (const path of ['.env', 'secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env']) {
+  // Also where the engine might be told to look, and where somebody might try something out.
+  const beside = secretNames.flatMap(name => [`deploy/container/secrets/${name}`, `samples/secrets/${name}`])
+  const others = ['.env', 'src/.env', 'bin/.env.local', 'deploy/tls.pem', 'deploy/container/tls.key', 'deploy/.npmrc']
+  const top = ['secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env', 'portal/dist/.env', '.git/config']
+  for (const path of [...beside, ...others, ...top]) {
     mkdirSync(dirname(join(from, path)), { recursive: true })
     writeFileSync(join(from, path), planted)
   }
@@ -85,7 +90,7 @@ test('at most 40 MB are ours and our packages, and a secret in the checkout stay
   assert.ok(bytes <= maxBytes, `${(bytes / 1e6).toFixed(1)} MB`)
   assert.ok(bytes > 10_000_000, `${(bytes / 1e6).toFixed(1)} MB: something is missing`)
   assert.deepEqual(
-    files.filter(file => statSync(file).size < 1_000 && readFileSync(file, 'utf8').includes(planted)),
+    files.filter(file => statSync(file).size < 1_000_000 && readFileSync(file, 'latin1').includes(planted)),
     [],
   )
   assert.ok(
@@ -131,6 +136,6 @@ test('what `npm ci --omit=dev` brings is enough: every package that the program 
 
 test('what the builder has of its own is not even sent to the engine', () => {
   const ignored = readFileSync(join(checkout, '.dockerignore'), 'utf8').split('\n')
-  for (const path of ['.git', '**/node_modules', '.env', '.npmrc', 'data', 'secrets'])
+  for (const path of ['.git', '**/node_modules', '**/.env', '**/.npmrc', 'data', '**/secrets', '**/*.pem', '**/*.key'])
     assert.ok(ignored.includes(path), path)
 })
