@@ -1,4 +1,4 @@
-/** The runbook's commands run (contract/production.md, "Runbook"): each `perkline` command, each statement of SQL, on a platform that serves. */
+/** The runbook's commands run (docs/runbook.md): each `perkline` command, each statement of SQL, on a platform that serves. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
