@@ -29,6 +29,7 @@ test(`rolled out and back ${rounds} times: no request fails`, async t => {
   const database = await createTestDatabase({ migrated: false })
   const { ports, settings, startOld, startNew } = await openReleases(root, database.url, folder)
   let old = await startOld()
+  let current: typeof old | null = null
   const balancer = await startHaproxy(ports)
   try {
     const { alpha } = await openShop(old, { profiles: 20_000, seed: 7_902 })
@@ -38,7 +39,7 @@ test(`rolled out and back ${rounds} times: no request fails`, async t => {
     const migrated = await perkline(['migrate'], { env: { ...settings, PERKLINE_URL: '' }, cwd: folder })
     assert.equal(migrated.code, 0, migrated.stderr)
     for (const round of range(rounds)) {
-      const current = await startNew()
+      current = await startNew()
       await goesOn(`round ${round}: both serve`)
       await old.stop()
       await goesOn(`round ${round}: the new one alone`)
@@ -51,7 +52,7 @@ test(`rolled out and back ${rounds} times: no request fails`, async t => {
     const { faults, answered, slowestMs } = await load.end()
     t.diagnostic(JSON.stringify({ rounds, answered, failed: faults.length, slowestMs }))
     assert.deepEqual(faults, [])
-    const current = await startNew()
+    current = await startNew()
     const audit = await current.admin('GET', '/audit')
     assert.deepEqual(
       audit.checks.filter((one: { ok: boolean }) => !one.ok),
@@ -59,7 +60,7 @@ test(`rolled out and back ${rounds} times: no request fails`, async t => {
     )
     await current.stop()
   } finally {
-    await old.kill()
+    await Promise.all([old.kill(), current?.kill()])
     await balancer.close()
     await database.close()
   }

@@ -418,7 +418,7 @@ suite('filters', () => {
       ['?status[]=active', ['status[] must be omitted']],
       ['?status=awaitingBankApproval', ['status must be one of active, finished, approved, deleted']],
       ['?status=', ['status must be one of active, finished, approved, deleted']],
-      ['?status=active&status=deleted', ['status must be one of active, finished, approved, deleted']],
+      ['?status=active&status=deleted', ['status must be given once only']],
       ['?bankApprovalStatus=active', [`bankApprovalStatus.0 must be one of ${statuses}`]],
       ['?bankApprovalStatus=pending,', [`bankApprovalStatus.1 must be one of ${statuses}`]],
       ['?bankApprovalStatus=', [`bankApprovalStatus.0 must be one of ${statuses}`]],
