@@ -132,7 +132,7 @@ test('the portal’s and the operator’s errors tell which rule each field brea
     400,
     'invalid',
     [
-      { field: 'login', rule: 'text', params: { max: 128 } },
+      { field: 'login', rule: 'login', params: { max: 128 } },
       { field: 'nick', rule: 'omitted', params: {} },
     ],
   ])
