@@ -41,13 +41,14 @@ type Scene = {
 /**
  * Sells while something happens to the cluster.
  *
+ * @param options.recoverWithinMs the longest time without a sale
  * @param options.tries how often a client sends a request that is answered with 503, each time after the wait that the
  *   answer names
  * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, or the books are
  *   wrong
  */
 export async function sellThrough(
-  options: ClusterOptions & { tries?: number },
+  options: ClusterOptions & { tries?: number; recoverWithinMs?: number },
   happens: (scene: Scene) => Promise<void>,
 ): Promise<FailoverFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-failover-'))
@@ -73,7 +74,8 @@ export async function sellThrough(
         await ledger.stop()
       }
       await ledger.prove()
-      assert.ok(Math.max(...ledger.figures.recoveriesMs) <= recoverWithinMs, JSON.stringify(ledger.figures))
+      const longestMs = Math.max(...ledger.figures.recoveriesMs)
+      assert.ok(longestMs <= (options.recoverWithinMs ?? recoverWithinMs), JSON.stringify(ledger.figures))
       const { checks } = await platform.admin('GET', '/audit')
       assert.deepEqual(
         checks.filter(({ ok }: { ok: boolean }) => !ok),
@@ -94,10 +96,16 @@ export async function sellThrough(
  * Kills the primary this many times. Its machine comes back as a standby before the next time. If only its server was
  * killed, Patroni starts the server again, there or on another machine.
  */
-export function surviveDeaths(deaths: number, what: 'machine' | 'server'): Promise<FailoverFigures> {
-  return sellThrough({}, async ({ cluster, sellsAgain, isSafeAgain }) => {
+export function surviveDeaths(
+  deaths: number,
+  what: 'machine' | 'server',
+  options: { recoverWithinMs?: number } = {},
+): Promise<FailoverFigures> {
+  return sellThrough(options, async ({ cluster, sellsAgain, isSafeAgain }) => {
     for (let death = 0; death < deaths; death++) {
-      await isSafeAgain()
+      // For one death one standby is enough, and on a busy machine the third member comes late.
+      if (deaths === 1) await eventually('there is a standby', () => cluster.hasStandby(), standbyWithinMs)
+      else await isSafeAgain()
       const primary = await cluster.primary()
       const killedAtMs = performance.now()
       await (what === 'machine' ? cluster.kill(primary) : cluster.killServer(primary))

@@ -20,7 +20,7 @@ export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
 const names = ['one', 'two', 'three']
 /** A frozen machine answers nothing, so requests need a time limit. */
-const answerWithinMs = 1_000
+const answerWithinMs = 3_000
 const at = (port: number) => `http://127.0.0.1:${port}`
 
 export type Member = {
