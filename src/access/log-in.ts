@@ -170,7 +170,7 @@ class WrongCode extends Error {}
 
 /**
  * @param transaction stores the session and its audit entry, or neither
- * @returns null when the person was disabled, or got another role or password meanwhile
+ * @returns null when the person was disabled, or got another role, password or second factor meanwhile
  */
 async function openSession(
   { tokens }: Pick<LogInDeps, 'tokens'>,
@@ -188,7 +188,7 @@ async function openSession(
   const isOpen = await insertSession(
     transaction,
     { sessionId, userId: person.userId, expiresAt, address, userAgent, method },
-    { role: person.account.role, passwordHash: person.passwordHash },
+    { role: person.account.role, passwordHash: person.passwordHash, hasFactor: person.hasFactor },
   )
   if (!isOpen) return null
   const object = { type: 'session', id: sessionId }

@@ -9,7 +9,7 @@ import { DomainError } from '../../errors.ts'
 import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
 import { passwordMatches } from '../secrets.ts'
-import { noteFactor } from '../sessions/session-store.ts'
+import { forgetFactors, noteFactor } from '../sessions/session-store.ts'
 import { findUser, lockUser, type User } from '../store.ts'
 import type { WrongCodes } from '../throttle.ts'
 import * as store from './factor-store.ts'
@@ -156,7 +156,9 @@ export async function confirmTotp(
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
       await deps.tellPerson(transaction, userId, 'factor-added')
-      await noteFactor(transaction, sessionId)
+      await noteFactor(transaction, sessionId, true)
+      // The others proved no more than the password, which counts only where there is no second factor.
+      await forgetFactors(transaction, userId, sessionId)
       await notify(transaction, 'access')
       return true
     })
@@ -240,8 +242,9 @@ export async function refreshFactor(
     // No connection is held while a password is hashed.
     if (method === 'password' && !(await passwordMatches(code, person.passwordHash))) return false
     return deps.database.transaction(async transaction => {
+      await lockUser(transaction, userId)
       const isProven = method === 'password' || (await takeCode(deps, transaction, { userId, method, code }))
-      return isProven && (await noteFactor(transaction, sessionId))
+      return isProven && (await noteFactor(transaction, sessionId, person.hasFactor))
     })
   }
   if (await deps.wrongCodes.guard(address, userId, attempt)) return

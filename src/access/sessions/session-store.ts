@@ -28,18 +28,19 @@ export type SessionListing = {
  * Opens a session for a person who is still as the login has found them. A change of the person at the same time either
  * waits for this or is seen by it.
  *
- * @param person the role and the password's hash that were found
- * @returns false when the person was disabled, or got another role or password meanwhile
+ * @param person what was found: the role, the password's hash, whether there is a second factor
+ * @returns false when the person was disabled, or got another role, password or second factor meanwhile
  */
 export async function insertSession(
   database: Queryable,
   session: NewSession,
-  person: { role: string; passwordHash: string },
+  person: { role: string; passwordHash: string; hasFactor: boolean },
 ): Promise<boolean> {
   const opened = await database.execute(
     `insert into sessions (session_id, user_id, created_at, last_seen_at, expires_at, factor_at, address, user_agent, method)
      select $1, u.user_id, now(), now(), $3, now(), $4, $5, $6 from portal_users u
-     where u.user_id = $2 and u.disabled_at is null and u.role = $7 and u.password_hash = $8 for share`,
+     where u.user_id = $2 and u.disabled_at is null and u.role = $7 and u.password_hash = $8 and u.has_factor = $9
+     for share`,
     [
       session.sessionId,
       session.userId,
@@ -49,6 +50,7 @@ export async function insertSession(
       session.method,
       person.role,
       person.passwordHash,
+      person.hasFactor,
     ],
   )
   return opened === 1
@@ -107,15 +109,26 @@ export async function findFactorAge(database: Queryable, sessionId: string): Pro
 }
 
 /**
- * Records that a factor was proven now.
- * @returns false when there is no such live session
+ * Records that a factor was proven now. Lock the person's row before.
+ *
+ * @param hasFactor whether there was a second factor when it was proven: the password is none any more when one was set up
+ * @returns false when there is no such live session, or that has changed
  */
-export async function noteFactor(database: Queryable, sessionId: string): Promise<boolean> {
-  const noted = await database.execute(
-    'update sessions set factor_at = now() where session_id = $1 and expires_at > now()',
-    [sessionId],
+export async function noteFactor(transaction: Queryable, sessionId: string, hasFactor: boolean): Promise<boolean> {
+  const noted = await transaction.execute(
+    `update sessions set factor_at = now() where session_id = $1 and expires_at > now()
+       and user_id = (select user_id from portal_users u where u.user_id = sessions.user_id and has_factor = $2)`,
+    [sessionId, hasFactor],
   )
   return noted === 1
+}
+
+/** All sessions of a person but one must prove a factor anew. Lock the person's row before. */
+export async function forgetFactors(transaction: Queryable, userId: string, exceptSessionId: string): Promise<void> {
+  await transaction.execute(`update sessions set factor_at = 'epoch' where user_id = $1 and session_id <> $2`, [
+    userId,
+    exceptSessionId,
+  ])
 }
 
 const forgottenAtOnce = 1_000

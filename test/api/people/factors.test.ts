@@ -241,6 +241,26 @@ suite('a fresh factor', () => {
     assert.equal((await manager.call('POST', '/portal/invitations', invitation)).status, 201)
   })
 
+  test('a password that was proven before a second factor was set up counts no more, in no session', async () => {
+    const owner = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const thief = callerWith(platform, (await logIn(owner)).body.access_token)
+    assert.equal((await thief('POST', '/portal/invitations', { login: 'by-thief-1', role: 'VIEWER' })).status, 201)
+    await setUpTotp(owner)
+    const operations: [string, string, unknown?][] = [
+      ['POST', '/portal/mfa/recovery-codes'],
+      ['DELETE', '/portal/mfa/totp'],
+      ['POST', '/portal/invitations', { login: 'by-thief-2', role: 'VIEWER' }],
+      ['POST', '/portal/credentials', { role: 'ADMIN' }],
+    ]
+    for (const [method, path, body] of operations) {
+      const answer = await thief(method, path, body)
+      assert.deepEqual([answer.status, answer.body.code], [401, 'mfa-needed'], `${method} ${path}`)
+    }
+    const proof = { method: 'password', code: owner.password }
+    assert.equal((await thief('POST', '/portal/session/verify', proof)).status, 400)
+    assert.equal((await owner.call('POST', '/portal/credentials', { role: 'ADMIN' })).status, 201)
+  })
+
   test('the platform’s own people prove one at the operator’s interface, too; the operator’s key does not', async () => {
     const staff = await openPerson(platform, 'platform', 'admin')
     const operations: [string, unknown][] = [
