@@ -46,6 +46,10 @@ export type Verifier = {
   /** @returns false after the first error: the rest need not be read */
   add(line: Line): boolean
   end(): Verified
+  /**
+   * How many of the entries nothing binds: in a part of a log, the first entry of an account, because the hash before it is not there.
+   */
+  unproven(): number
 }
 
 /** @param anchors in any order; those before the first line are ignored */
@@ -55,6 +59,8 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
   const accounts = new Map<string, Chain>()
   for (const [key, head] of start.ofAccount ?? []) accounts.set(key, { head, before: null })
   let all: Chain | null = start.all && { head: start.all, before: null }
+  let isPart = start.all === null
+  let unproven = 0
   let fault: Fault | null = anchors.some(anchor => anchor.hash === null) ? badAnchor() : null
   let entries = 0
   let checkedUntil: Verified['checkedUntil'] = null
@@ -67,12 +73,18 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     const read = readHead(line.entry)
     const seq = line.seq ?? read?.accountSeq ?? (all?.head.seq ?? 0) + 1
     const isOwn = line.seq === null
+    if (all === null && seq === 1) {
+      all = { head: firstHead, before: null }
+      isPart = false
+    }
     const expected = all === null ? seq : all.head.seq + 1
     if (seq > expected) return { seq: expected, reason: 'missing' }
     if (seq < expected) return { seq, reason: isForked(line, seq, all, isOwn) ? 'forked' : 'added' }
     if (read === null) return { seq, reason: 'changed' }
     const key = accountKeyOf(read.account)
-    const account = accounts.get(key) ?? startOf(read, start.all === null)
+    // A partner's file has one account only.
+    if (isOwn && accounts.size > 0 && !accounts.has(key)) return { seq, reason: 'added' }
+    const account = accounts.get(key) ?? startOf(read, isPart)
     const fitsAccount = account === null || accountHashOf(account.head.hash, line.entry).equals(line.accountHash)
     const fitsAll =
       isOwn || all === null || hashOf(all.head.hash, seq, line.accountHash).equals(line.hash ?? firstHead.hash)
@@ -83,6 +95,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
       return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
     }
     if (line.columns !== undefined && line.columns !== columnsOf(read)) return { seq, reason: 'changed' }
+    if (account === null) unproven++
     accounts.set(key, { head: { seq: read.accountSeq, hash: line.accountHash }, before: account?.head ?? null })
     const hash = isOwn ? line.accountHash : (line.hash ?? firstHead.hash)
     const anchored = bySeq.get(seq) ?? []
@@ -103,6 +116,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
       if (fault === null && lastAnchored > reached) fault = { seq: reached + 1, reason: 'cut-off' }
       return { ok: fault === null, entries, checkedUntil, fault }
     },
+    unproven: () => unproven,
   }
 }
 
@@ -137,7 +151,7 @@ function readHead(text: string): EntryHead | null {
 function readEntry(text: string): EntryHead | null {
   try {
     const entry = JSON.parse(text) as Partial<Entry> | null
-    const isEntry = typeof entry?.accountSeq === 'number' && typeof entry.account?.type === 'string'
+    const isEntry = Number.isSafeInteger(entry?.accountSeq) && typeof entry?.account?.type === 'string'
     return isEntry ? (entry as Entry) : null
   } catch (error) {
     if (error instanceof SyntaxError) return null

@@ -97,11 +97,17 @@ export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; k
 export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
   if (keys !== undefined && file === undefined) throw usageError('--keys goes with --file.')
-  const { verified, why } =
-    file === undefined ? { verified: await askPlatform(anchors), why: null } : await verifyFile(file, { anchors, keys })
+  const { verified, why, unproven } =
+    file === undefined
+      ? { verified: await askPlatform(anchors), why: null, unproven: 0 }
+      : await verifyFile(file, { anchors, keys })
   const { ok, entries, checkedUntil, fault } = verified
   const until = checkedUntil ? `, until entry ${checkedUntil.seq} of ${minute(checkedUntil.at)}` : ''
-  print(options, verified, [`${entries} entries fit${until}.`])
+  const remark = `${unproven} of them come first of an account in this part of the log, so nothing proves their text.`
+  print(options, { ...verified, ...(file !== undefined && { unproven }) }, [
+    `${entries} entries fit${until}.`,
+    ...(unproven > 0 ? [remark] : []),
+  ])
   if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.${why ? ` ${why}` : ''}`)
 }
 
@@ -120,15 +126,17 @@ type FileVerified = { verified: Verified; why: string | null }
 async function verifyFile(
   path: string,
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
-): Promise<FileVerified> {
+): Promise<FileVerified & { unproven: number }> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
   const verified = verifier.end()
-  if (foreign !== null) return failedAt(verified, 'changed', `${path}, line ${foreign}, is no line of an audit log.`)
+  const unproven = verifier.unproven()
+  const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`
+  if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), unproven }
   const isUncovered = anchors !== undefined && verified.ok && !coversSome(outside, verified)
-  return isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }
+  return { ...(isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }), unproven }
 }
 
 /** @returns the number of the first line that is none of a log; null: all are, up to the first that does not fit */
