@@ -7,9 +7,10 @@ import { realMs } from '../clock.ts'
 import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Head } from './chain.ts'
+import { findKeptAnchors } from './check.ts'
 import { lineColumns } from './lines-store.ts'
 import { findEarlyRemoval, minYears } from './removals.ts'
-import { type Anchor, accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
+import { accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {
   code: 'audit-log',
@@ -26,7 +27,7 @@ export const auditLogStep: Step = {
   async next(database, after) {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
     // Read before the entries: a checkpoint made meanwhile would cover entries that this piece has not read.
-    const anchors = await findAnchors(database, from)
+    const anchors = await findKeptAnchors(database, from)
     const early = after ? null : await findEarlyRemoval(database, { outside: [], years: minYears })
     const lines = await findLines(database, from)
     const isLast = lines.length < linesAtOnce
@@ -58,9 +59,6 @@ async function findStart(database: Queryable, before: Date): Promise<number> {
   )
   return row?.seq ?? 0
 }
-
-const findAnchors = (database: Queryable, after: number): Promise<Anchor[]> =>
-  database.query(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
 
 const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])

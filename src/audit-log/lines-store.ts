@@ -6,7 +6,7 @@ import { type Account, platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import type { Head } from './chain.ts'
-import type { Anchor, Line } from './verifier.ts'
+import type { Line } from './verifier.ts'
 
 /** An account as entries name it; null: all accounts. */
 export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
@@ -75,9 +75,12 @@ export async function findStart(database: Queryable): Promise<{ all: Head; ofAcc
   }
 }
 
-/** The stored checkpoints without their signatures. */
-export function findKeptAnchors(database: Queryable): Promise<Anchor[]> {
-  return database.query<Anchor>(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > 0`)
+/** The stored checkpoints of entries after a number. */
+export function findKeptNotes(
+  database: Queryable,
+  after: number,
+): Promise<{ seq: number; hash: Buffer; note: string }[]> {
+  return database.query(`select seq, hash, note from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
 }
 
 export type KeptCheckpoint = { anchorId: number; at: Date; seq: number; hash: Buffer; note: string }

@@ -146,6 +146,9 @@ test('a chain that was made anew is found by a checkpoint from outside', async (
   const covered = Number(notes.split('\n')[1])
   assert.deepEqual((await tampered([...statements, forget])).fault, { seq: covered, reason: 'checkpoint' })
   assert.equal((await tampered([...statements, forget], '')).ok, true)
+  // A stored checkpoint whose hash was made anew has a note that says otherwise.
+  const adapt = 'update audit_anchors a set hash = l.hash from audit_log l where l.seq = a.seq'
+  assert.equal((await tampered([...statements, adapt], '')).fault.reason, 'checkpoint')
 })
 
 test('a checkpoint that the platform has not signed is no checkpoint', async () => {
