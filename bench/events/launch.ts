@@ -1,7 +1,7 @@
 /** The launch of a campaign with 200 banks: how long it takes beside a bare insert of 200 rows, and until every bank can read of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
-import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
+import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'
 import type { Figure } from '../report.ts'
 import { median } from '../rounds.ts'
 
@@ -41,29 +41,18 @@ export function measureLaunch(bench: Bench): Promise<Figure[]> {
   })
 }
 
-async function launch({ call, merchantToken, bankIds, bankTokens, database }: CampaignPlatform) {
-  const form = {
-    participantsIds: bankIds,
-    name: 'Launch',
-    dateFrom: new Date(Date.now() + 10 * dayMs).toISOString(),
-    dateTo: new Date(Date.now() + 40 * dayMs).toISOString(),
-    minAmount: 100,
-    maxAmount: 5000,
-    percentage: 5,
-    countryCode: 'UA',
-    terminalsPlatform: true,
-    paymentSystemsId: ['11111111-aaaa-4aaa-8aaa-111111111111'],
-    merchantCompensationPercentage: 60,
-  }
-  const { body } = await call('POST', '/cashbacks/for-merchant', merchantToken, form)
-  await call('POST', `/cashbacks/${body.id}/confirm`, bankTokens[0] ?? '')
+async function launch(platform: CampaignPlatform) {
+  const { call, merchantToken, bankTokens, database } = platform
+  const inDays = (days: number) => new Date(Date.now() + days * dayMs)
+  const id = await createCampaign(platform, { dateFrom: inDays(10), dateTo: inDays(40) })
+  await call('POST', `/cashbacks/${id}/confirm`, bankTokens[0] ?? '')
   const start = performance.now()
-  await call('POST', `/cashbacks/for-merchant/${body.id}/confirm`, merchantToken)
+  await call('POST', `/cashbacks/for-merchant/${id}/confirm`, merchantToken)
   const launchMs = performance.now() - start
   const told = async () => {
     const [row] = await database.query<{ banks: number }>(
       `select count(distinct account_id)::int as banks from events where type = 'campaign.approved' and subject = $1 and account_type = 'bank'`,
-      [body.id],
+      [id],
     )
     return row?.banks ?? 0
   }
