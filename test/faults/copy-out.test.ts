@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import type pg from 'pg'
 import { openDatabase } from '../../src/db/database.ts'
 import { withLiterals } from '../../src/db/literals.ts'
@@ -13,6 +12,7 @@ import { copyAsJson } from '../../src/db/streaming/copy-out.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/esim.ts'
 import { startMuteProxy } from '../support/mute-proxy.ts'
+import fc from '../support/properties.ts'
 
 const int32 = (value: number) => {
   const bytes = Buffer.alloc(4)

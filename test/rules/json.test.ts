@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { DomainError } from '../../src/errors.ts'
 import { countValues, isText, type JsonBounds, readJson } from '../../src/http/input/json.ts'
+import fc from '../support/properties.ts'
 
 const roomy: JsonBounds = { values: 1_000_000 }
 /** Counts and reads a body, like a route with these bounds. */

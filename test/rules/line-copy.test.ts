@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { createLineCopier } from '../../src/cli/line-copy.ts'
 import { readLines } from '../../src/text/csv-lines.ts'
+import fc from '../support/properties.ts'
 
 async function copyLines(chunks: readonly Uint8Array[], lineNumbers: readonly number[]) {
   let copied = Buffer.alloc(0)
