@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Database, Queryable, Statement } from '../../src/db/database.ts'
 import { tellEvents } from '../../src/events/event-writing.ts'
+import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import type { PerklineProcess } from './process.ts'
 
@@ -151,9 +152,8 @@ export function startReading(
 
 /** Waits until everything that was committed has a number. @returns the last one */
 export async function endOfFeed(processes: readonly PerklineProcess[], token: string): Promise<number> {
-  const answer = await processes[0]?.call('GET', '/partner/v1/events?after=now', { token })
-  assert.equal(answer?.status, 200, answer?.text)
-  return answer?.body.nextAfter
+  const asked = { method: 'GET', path: '/partner/v1/events?after=now', token }
+  return (await expectAnswer(processes, asked, 200)).nextAfter
 }
 
 /** Every committed event once, nothing that was rolled back, in the order of each subject; without a filter also without a hole. */

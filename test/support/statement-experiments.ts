@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Asked, ask as askAny, expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import { testDirectory } from './platform.ts'
 import { startWorld, type World } from './world.ts'
@@ -26,30 +27,12 @@ const centsOf = (text: string): number => Number(text.replace('.', ''))
 /** 12.3456 %, half away from zero, in whole numbers. */
 const commissionOf = (cents: number): number => Number((BigInt(cents) * 123_456n + 500_000n) / 1_000_000n)
 
-type Asked = { method: string; path: string; body?: unknown; token?: string }
+type WorldAsked = Omit<Asked, 'token'> & { token?: string }
 
-/** Asks any of the processes again until it is answered: no connection and 503 are what a killed process leaves. */
-async function ask(
-  world: World,
-  { method, path, body, token }: Asked,
-): Promise<{ status: number; body: any; text: string }> {
-  const giveUpAt = performance.now() + giveUpAfterMs
-  for (let turn = randomInt(2); performance.now() < giveUpAt; turn++) {
-    const process = world.processes[turn % world.processes.length]
-    const answer = await process
-      ?.call(method, path, { ...(body !== undefined && { body }), token: token ?? world.tokens.alpha })
-      .catch(() => null)
-    if (answer && answer.status !== 503) return answer
-    await sleep(100)
-  }
-  return assert.fail(`no answer to ${method} ${path}`)
-}
+const ask = (world: World, asked: WorldAsked) => askAny(world.processes, { token: world.tokens.alpha, ...asked })
 
-async function expect(world: World, asked: Asked, ...statuses: number[]): Promise<any> {
-  const { status, body, text } = await ask(world, asked)
-  assert.ok(statuses.includes(status), `${asked.method} ${asked.path}: ${status} ${text}`)
-  return body
-}
+const expect = (world: World, asked: WorldAsked, ...statuses: number[]): Promise<any> =>
+  expectAnswer(world.processes, { token: world.tokens.alpha, ...asked }, ...statuses)
 
 const operator = (world: World) => ({ token: world.settings.OPERATOR_KEY ?? '' })
 
@@ -210,11 +193,11 @@ export async function walkWhileSelling({ forMs, profiles }: { forMs: number; pro
     const selling = Promise.all(
       range(reservers).map(async index => {
         for (let n = 0; isGoing(); n++) {
-          const { status, body, text } = await world.at(index).reserve(`walked-${index}-${n}`)
-          assert.equal(status, 201, text)
-          made.push(body.orderId)
+          const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: `walked-${index}-${n}` }
+          const { orderId } = await expect(world, { method: 'POST', path: '/esim/v1/orders', body }, 200, 201)
+          made.push(orderId)
           // Its profile is sold again.
-          await world.at(index).cancel(body.orderId)
+          await expect(world, { method: 'POST', path: `/esim/v1/orders/${orderId}/cancel` }, 200)
         }
       }),
     )

@@ -1,0 +1,47 @@
+/**
+ * A client as the guides ask for: it repeats what was not answered, at any process, and a write of the Partner API with its
+ * Idempotency-Key.
+ */
+import assert from 'node:assert/strict'
+import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { callAt, type PerklineProcess } from './process.ts'
+
+export type Asked = { method: string; path: string; body?: unknown; token: string }
+type Answer = Awaited<ReturnType<PerklineProcess['call']>>
+
+/** On a busy machine, and of a feed with hundreds of thousands of events that is audited. */
+const answerWithinMs = 120_000
+const giveUpAfterMs = 600_000
+const askAgainMs = 100
+
+/**
+ * Asks any of the processes until it is answered: no connection, 503 and a first request that still runs are what a killed process
+ * leaves.
+ *
+ * @param processes looked at anew for each try, since killed ones are replaced
+ */
+export async function ask(processes: readonly PerklineProcess[], asked: Asked): Promise<Answer> {
+  const { method, path, body, token } = asked
+  const headers = { 'idempotency-key': randomUUID() }
+  const options = { token, ...(body !== undefined && { body }), ...(method !== 'GET' && { headers }) }
+  const giveUpAt = performance.now() + giveUpAfterMs
+  for (let turn = randomInt(processes.length); performance.now() < giveUpAt; turn++) {
+    const { url } = processes[turn % processes.length] ?? assert.fail('no process')
+    const answer = await callAt(url, answerWithinMs)(method, path, options).catch(() => null)
+    if (answer && answer.status !== 503 && answer.body?.code !== 'request-in-progress') return answer
+    await sleep(askAgainMs)
+  }
+  return assert.fail(`no answer to ${method} ${path}`)
+}
+
+/** Like `ask`. @returns the body, once the status is one of these */
+export async function expectAnswer(
+  processes: readonly PerklineProcess[],
+  asked: Asked,
+  ...statuses: number[]
+): Promise<any> {
+  const { status, body, text } = await ask(processes, asked)
+  assert.ok(statuses.includes(status), `${asked.method} ${asked.path}: ${status} ${text}`)
+  return body
+}
