@@ -126,6 +126,7 @@ const texts = {
 
   // Rules of accounts.
   'login-taken': ({ login }) => `be free; ${login} is taken already`,
+  'login-invited': ({ login }) => `be free; ${login} is invited already, withdraw that invitation first`,
   'login-of-disabled': ({ login }) => `be free; ${login} is taken by a disabled user`,
   'one-account': () => 'be given, or another one account, and only one',
   'bank-or-merchant': () => 'be given, or merchant',

@@ -4,13 +4,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { originOfCaller } from '../audit-log/origin.ts'
-import type { RefusalSums } from '../audit-log/refusal-sums.ts'
+import type { Lacking, RefusalSums } from '../audit-log/refusal-sums.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller, Trace } from './caller.ts'
 import * as factorStore from './factors/factor-store.ts'
 import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, takeCode } from './factors/factors.ts'
+import { noteWrongCode } from './login-store.ts'
 import type { Mfa } from './policy/policy-store.ts'
 import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
@@ -40,16 +41,19 @@ const challengeMinutes = 5
 const challengeTries = 5
 const longestUserAgent = 300
 
+export type Found = { person: store.User } | { person: null; lacking: Lacking }
+
 /**
  * Finds the person with this login and password.
  *
- * @returns null when anything is wrong, without telling what, and after the same time
+ * @returns what is wrong, if anything is, after the same time. Only the audit log may tell it
  */
-export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<store.User | null> {
+export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<Found> {
   const user = await store.findUser(deps.database, { login: given.login })
   const matches = await passwordMatches(given.password, user?.passwordHash ?? null)
-  if (!user || !matches || user.disabled || user.suspended || user.account.type !== given.typeAccount) return null
-  return isAdmitted(deps, client, user) ? user : null
+  if (!user || !matches) return { person: null, lacking: 'password' }
+  const hasAccess = !user.disabled && !user.suspended && user.account.type === given.typeAccount
+  return hasAccess && isAdmitted(deps, client, user) ? { person: user } : { person: null, lacking: 'access' }
 }
 
 /** Whether a person may log in at this app and from this address. */
@@ -137,7 +141,9 @@ export async function answerChallenge(
   const issued = mayEnter ? await withCode(deps, client, { person, ...given, challengeHash: hash }) : null
   if (person && issued) return { person, issued }
   const caller = person && callerOf(person, client)
-  deps.refusalSums.add({ action: 'login.refused', caller, trace: client.trace })
+  const lacking = person && !mayEnter ? 'access' : 'code'
+  deps.refusalSums.add({ action: 'login.refused', caller, trace: client.trace, lacking })
+  if (person) await noteWrongCode(deps.database, person.login)
   return null
 }
 

@@ -87,19 +87,29 @@ export async function noteFailure(database: Queryable, login: string, isKnown: b
   )
 }
 
+/** Counts a wrong code behind a right password. It makes no further password wait: codes have a throttle of their own. */
+export async function noteWrongCode(database: Queryable, login: string): Promise<void> {
+  await database.execute(
+    `insert into failed_logins as f (login_key, is_known, failures, wrong_codes, last_at, next_at)
+     values ($1, true, 0, 1, now(), now())
+     on conflict (login_key) do update set is_known = true, wrong_codes = f.wrong_codes + 1, last_at = now()`,
+    [keyOf(login)],
+  )
+}
+
 /** Deletes the count of wrong passwords of a login that nobody has any more. */
 export async function forgetFailures(database: Queryable, login: string): Promise<void> {
   await database.execute('delete from failed_logins where login_key = $1', [keyOf(login)])
 }
 
-/** Stores a successful login: its address is now known, and the wrong passwords before it are shown but no longer counted. */
+/** Stores a successful login: its address is now known, and the wrong passwords and codes before it are shown but no longer counted. */
 export async function noteSuccess(
   database: Queryable,
   given: { userId: string; login: string; address: string },
 ): Promise<void> {
   await database.execute(
     `with failed as (
-       delete from failed_logins where login_key = $1 returning failures
+       delete from failed_logins where login_key = $1 returning failures + wrong_codes as failures
      ), noted as (
        insert into user_logins as l (user_id, last_at, failed_count, failed_since)
        select user_id, now(), coalesce((select failures from failed), 0), created_at from portal_users where user_id = $2
@@ -115,7 +125,7 @@ export async function noteSuccess(
   )
 }
 
-/** The wrong passwords between a user's last two logins. @returns null for a user who has never logged in */
+/** The wrong passwords and codes between a user's last two logins. @returns null for a user who has never logged in */
 export async function findFailedLogins(
   database: Queryable,
   userId: string,

@@ -1,14 +1,16 @@
 /** Attempts to get a token, by any route: throttled and counted, and only few passwords are checked at once. */
 
+import type { Lacking } from '../audit-log/refusal-sums.ts'
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
 import { createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import type { Caller } from './caller.ts'
-import type { FactorMethod } from './factors/factors.ts'
+import { asksFactor, type FactorMethod } from './factors/factors.ts'
 import {
   answerChallenge,
   type Challenge,
   type Client,
+  type Found,
   findPerson,
   type Issued,
   type LogInDeps,
@@ -151,10 +153,11 @@ async function tryPassword<Result extends Issued | Challenge>(
   // Also counts attempts that others have made meanwhile.
   await loginThrottle.check(address, given.login)
   if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
-  const person = await findPerson(deps, client, given)
-  const result = person && (await enter(person))
+  const found = await findPerson(deps, client, given)
+  const result = found.person && (await enter(found.person))
   if (result === null || holder === null) {
-    deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace })
+    const lacking = lackingOf(found)
+    deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace, lacking })
     await noteFailure(database, given.login, holder !== null)
     await loginThrottle.fail(address, given.login)
     return null
@@ -162,6 +165,12 @@ async function tryPassword<Result extends Issued | Challenge>(
   if (!isChallenge(result))
     await noteSuccess(database, { userId: holder.subject, login: given.login, address: addressUnit(address) })
   return result
+}
+
+/** What a refused attempt lacked. A person without a second factor was changed while the attempt was made. */
+function lackingOf(found: Found): Lacking {
+  if (found.person === null) return found.lacking
+  return asksFactor(found.person) ? 'code' : 'access'
 }
 
 /** @returns a function that makes a complete attempt with a password, in one of two queues */

@@ -50,15 +50,16 @@ export async function issueGatewayToken(
   const credential = await store.findCredential(deps.database, given.clientId)
   const caller =
     credential && ({ ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const)
-  const refuse = (action: Refused['action']) => {
-    deps.refusalSums.add({ action, caller, trace })
+  const refuse = (refused: Pick<Refused, 'action' | 'lacking'>) => {
+    deps.refusalSums.add({ ...refused, caller, trace })
     return null
   }
   const current = secretMatches(given.secret, credential?.secretHash ?? null)
   const previous = secretMatches(given.secret, credential?.previousSecretHash ?? null)
-  if (!credential || !caller || credential.revoked || credential.suspended) return refuse('login.refused')
-  if (!current && !(previous && credential.hasOverlap)) return refuse('login.refused')
-  if (!deps.refusals.admitsAddress(caller, address)) return refuse('address.refused')
+  if (!credential || !caller || !(current || (previous && credential.hasOverlap)))
+    return refuse({ action: 'login.refused', lacking: 'secret' })
+  if (credential.revoked || credential.suspended) return refuse({ action: 'login.refused', lacking: 'access' })
+  if (!deps.refusals.admitsAddress(caller, address)) return refuse({ action: 'address.refused' })
   return { token: deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) }), caller }
 }
 

@@ -76,7 +76,7 @@ export const Session = Type.Object(
         },
         {
           description:
-            'Wrong passwords for this login between the login before and the last one; null for a system’s token',
+            'Wrong passwords, and wrong codes behind a right one, for this login between the login before and the last one; null for a system’s token',
         },
       ),
     ),

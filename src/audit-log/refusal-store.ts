@@ -1,6 +1,7 @@
 /** All SQL of refusals that were counted and not told yet. Rows live for some minutes. Real time, by the database's clock. */
 import type { Queryable } from '../db/database.ts'
 import type { Origin } from './origin.ts'
+import type { Lacking } from './refusal-sums.ts'
 import type { Fact } from './tell.ts'
 
 /** A sum as it is kept, in plain JSON. `since` is an instant (ISO 8601). */
@@ -8,9 +9,16 @@ export type KeptSum = {
   origin: Origin
   fact: Pick<Fact, 'action' | 'object' | 'owner'>
   tries: number
+  /** How many of them the portal's own page made. */
+  byPortal: number
+  /** How many of them lacked what. */
+  lacking: Partial<Record<Lacking, number>>
   addresses: string[]
   since: string
 }
+
+/** A process of the version before counts neither what was lacking nor the portal's tries. */
+type Kept = Omit<KeptSum, 'byPortal' | 'lacking'> & Partial<KeptSum>
 
 /** Keeps how sums of a process stand now. */
 export async function keepSums(
@@ -36,7 +44,7 @@ export async function takeLostSums(
   transaction: Queryable,
   { minutes, limit }: { minutes: number; limit: number },
 ): Promise<KeptSum[]> {
-  const taken = await transaction.query<{ data: KeptSum }>(
+  const taken = await transaction.query<{ data: Kept }>(
     `delete from refusal_counts using (
        select process_id, sum_key from refusal_counts where counted_at < now() - make_interval(mins => $1)
        order by counted_at limit $2 for update skip locked) as lost
@@ -44,5 +52,5 @@ export async function takeLostSums(
      returning data`,
     [minutes, limit],
   )
-  return taken.map(({ data }) => data)
+  return taken.map(({ data }) => ({ byPortal: 0, lacking: {}, ...data }))
 }

@@ -8,8 +8,8 @@ import { randomUUID } from 'node:crypto'
 import type { Caller, Trace } from '../access/caller.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import type { EntryObject } from './entry.ts'
-import { originOfCaller, unknownOrigin } from './origin.ts'
+import type { Entry, EntryObject } from './entry.ts'
+import { type Origin, originOfCaller, unknownOrigin } from './origin.ts'
 import { forgetSums, type KeptSum, keepSums, takeLostSums } from './refusal-store.ts'
 import { tellEntries } from './tell.ts'
 
@@ -18,7 +18,12 @@ export type Refused = {
   /** The owner of the login or credential; null: it is unknown. */
   caller: Caller | null
   trace: Trace
+  /** What was wrong with a login; left out for a refused address. */
+  lacking?: Lacking
 }
+
+/** `access`: the proof was right, but the login is disabled, of another kind of account, or not admitted from there. */
+export type Lacking = 'password' | 'code' | 'secret' | 'access'
 
 export type RefusalSums = {
   /** Counts a refusal. Takes no time and never fails. */
@@ -56,6 +61,9 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     const sum = sums.get(key)
     if (!sum) return void sums.set(key, added)
     sum.tries += added.tries
+    sum.byPortal += added.byPortal
+    for (const [lacking, tries] of Object.entries(added.lacking) as [Lacking, number][])
+      sum.lacking[lacking] = (sum.lacking[lacking] ?? 0) + tries
     if (added.since < sum.since) sum.since = added.since
     const max = key === unknownKey ? maxAddressesOfUnknown : maxAddresses
     for (const address of added.addresses) if (sum.addresses.size < max) sum.addresses.add(address)
@@ -118,7 +126,7 @@ const keptOf = (sum: Sum): KeptSum => ({ ...sum, addresses: [...sum.addresses] }
 
 const unknownKey = 'unknown'
 
-function newSum({ action, caller, trace }: Refused): Sum {
+function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
   // A login from a refused address had the right password, so we know who it was. After a wrong password we do not.
   const isProven = origin !== null && action === 'address.refused'
@@ -130,6 +138,8 @@ function newSum({ action, caller, trace }: Refused): Sum {
       ...(origin && { owner: origin.account }),
     },
     tries: 1,
+    byPortal: trace.via === 'portal' ? 1 : 0,
+    lacking: lacking ? { [lacking]: 1 } : {},
     addresses: new Set([trace.address]),
     since: realNow().toISOString(),
   }
@@ -142,11 +152,37 @@ function objectOf(caller: Caller | null): EntryObject {
 
 /** One entry for each sum. */
 async function tellSums(transaction: Queryable, sums: readonly KeptSum[]): Promise<void> {
-  for (const { origin, fact, tries, addresses, since } of sums) {
-    const [first = null] = addresses
-    const address = addresses.length === 1 ? first : null
-    const change = { tries: [null, tries], addresses: [null, addresses.length], since: [null, since] } as const
-    await tellEntries(transaction, { ...origin, requestId: null, address }, [{ ...fact, outcome: 'refused', change }])
+  for (const { fact, ...sum } of sums)
+    await tellEntries(transaction, originOfSum(sum), [{ ...fact, outcome: 'refused', change: changeOf(sum) }])
+}
+
+type Counted = Omit<KeptSum, 'fact'>
+
+/** The portal is a client of the API: tries that came by both ways are told as the API's. */
+function originOfSum({ origin, addresses, tries, byPortal }: Counted): Origin {
+  const [first = null] = addresses
+  const via = byPortal === tries ? 'portal' : byPortal > 0 ? 'api' : origin.via
+  return { ...origin, via, requestId: null, address: addresses.length === 1 ? first : null }
+}
+
+const lackingFields = {
+  password: 'wrongPasswords',
+  code: 'wrongCodes',
+  secret: 'wrongSecrets',
+  access: 'withoutAccess',
+} as const satisfies Record<Lacking, string>
+
+/** What was lacking is told as far as it occurred. */
+function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entry['change'] {
+  const counts = (Object.keys(lackingFields) as Lacking[]).flatMap(kind =>
+    lacking[kind] ? [[lackingFields[kind], [null, lacking[kind]]] as const] : [],
+  )
+  return {
+    tries: [null, tries],
+    ...Object.fromEntries(counts),
+    ...(byPortal > 0 && byPortal < tries && { byPortal: [null, byPortal] }),
+    addresses: [null, addresses.length],
+    since: [null, since],
   }
 }
 

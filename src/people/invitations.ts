@@ -10,7 +10,7 @@ import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import { findNamesOf, lockUser } from '../access/store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -35,7 +35,7 @@ const invitationHours = 72
  *
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' when a person of this
- *   account has the login
+ *   account has the login, or is invited with it
  */
 export async function invite(
   deps: PeopleDeps,
@@ -52,6 +52,8 @@ export async function invite(
     await requireAccess(transaction, manager)
     if (await store.hasLogin(transaction, owner, login))
       throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
+    if (await store.isInvited(transaction, owner, login))
+      throw new DomainError('conflict', [broken('login', 'login-invited', { login })])
     const expiresAt = await store.insertInvitation(transaction, {
       invitationId,
       userId,
@@ -66,7 +68,7 @@ export async function invite(
     await tellManaged(transaction, manager, owner, {
       action: 'invitation.made',
       object: invitation(invitationId),
-      change: { role: [null, role] },
+      change: { role: [null, role], user: [null, userId] },
     })
     if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
     await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
@@ -129,11 +131,18 @@ export async function acceptLink(
       await endAccess(transaction, target.userId)
       await deps.mails.tellChange(transaction, target.userId, 'password')
     }
-    const action = target.kind === 'invitation' ? 'invitation.accepted' : 'password.reset'
-    await tellEntries(transaction, personOrigin(target, deps.trace), [{ action, object: userObject(target.userId) }])
+    await tellEntries(transaction, personOrigin(target, deps.trace), [factOf(target)])
     await notify(transaction, 'access')
   })
   return { typeAccount: typeOf(target.owner), login }
+}
+
+/** The person's entry names the invitation, as the invitation's entry names the person. */
+function factOf(target: store.LinkTarget): Fact {
+  const object = userObject(target.userId)
+  if (target.kind === 'reset') return { action: 'password.reset', object }
+  const { role, invitationId } = target
+  return { action: 'invitation.accepted', object, change: { role: [null, role], invitation: [null, invitationId] } }
 }
 
 /** The link is the proof of identity: its holder acts as the person. */

@@ -2,13 +2,14 @@
 
 import { deleteChallenges } from '../access/factors/factor-store.ts'
 import type { Actor } from '../access/factors/factors.ts'
+import { accountOf } from '../access/operations.ts'
 import { ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret, passwordMatches } from '../access/secrets.ts'
 import { endSessions } from '../access/sessions/session-store.ts'
 import { deleteResets, findNamesOf, findUser } from '../access/store.ts'
 import type { WrongCodes } from '../access/throttle.ts'
-import type { Origin } from '../audit-log/origin.ts'
+import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Database } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -70,10 +71,13 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       if (isLate || !mails.canSend) continue
       const recipient = await resetStore.findForgetful(transaction, request)
       if (!recipient || !(await resetStore.countResetMail(transaction, recipient.userId, maxMailsPerHour))) continue
-      const { userId, login, email, language } = recipient
+      const { userId, owner, login, email, language } = recipient
       const token = makeSecret()
       const reset = { tokenHash: hashSecret(token), userId, madeBy: null, minutes: forgottenMinutes }
       const expiresAt = (await insertReset(transaction, reset)).toISOString()
+      await tellEntries(transaction, clockOrigin, [
+        { action: 'password.reset_link_made', object: userObject(userId), owner: accountOf(owner) },
+      ])
       const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const
       await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
     }

@@ -44,7 +44,7 @@ function listPeopleRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'listPeople',
         summary: 'The people of the account',
-        description: 'Those who are invited and those who are disabled, too.',
+        description: 'Those who are invited, who change by their invitation only, and those who are disabled, too.',
         querystring: schemas.AccountQuery,
         response: { 200: schemas.People, ...portalErrors(unknownAccount) },
       },
@@ -78,7 +78,7 @@ function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
           ...portalErrors({
             ...mfaNeeded,
             ...notThere,
-            409: 'It is the own role or access, or the last active manager',
+            409: 'It is the own role or access, the last active manager, or somebody who is still invited',
           }),
         },
       },
@@ -107,7 +107,11 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: schemas.Reset,
-          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself, or the person is disabled' }),
+          ...portalErrors({
+            ...mfaNeeded,
+            ...notThere,
+            409: 'It is oneself, or the person is disabled or still invited',
+          }),
         },
       },
     },
@@ -133,7 +137,7 @@ function resetFactorsRoute(app: App, deps: PeopleRoutesDeps): void {
         querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'They are gone' },
-          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself' }),
+          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself, or somebody who is still invited' }),
         },
       },
     },
@@ -161,7 +165,7 @@ function erasePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'The person is erased' },
-          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'The person is not disabled' }),
+          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'The person is not disabled, or still invited' }),
         },
       },
     },
@@ -190,7 +194,11 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         body: schemas.InvitationBody,
         response: {
           201: schemas.Invited,
-          ...portalErrors({ ...mfaNeeded, ...unknownAccount, 409: 'A person of the account has that login' }),
+          ...portalErrors({
+            ...mfaNeeded,
+            ...unknownAccount,
+            409: 'A person of the account has that login, or is invited with it',
+          }),
         },
       },
     },

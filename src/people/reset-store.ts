@@ -1,4 +1,5 @@
 /** SQL of requests for forgotten passwords. Times are real time. */
+import { type AccountOwner, ownerOfIds } from '../access/owners.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type ResetRequest = { accountType: string; login: string }
@@ -23,18 +24,27 @@ export function takeRequests(transaction: Queryable, limit: number): Promise<(Re
   )
 }
 
-export type Recipient = { userId: string; login: string; email: string; language: 'uk' | 'en' | null }
+export type Recipient = {
+  userId: string
+  owner: AccountOwner
+  login: string
+  email: string
+  language: 'uk' | 'en' | null
+}
 
 /** The person with this login, if a mail can be sent to them. */
 export async function findForgetful(transaction: Queryable, request: ResetRequest): Promise<Recipient | null> {
-  const [found] = await transaction.query<Recipient>(
-    `select user_id as "userId", login, email, language from portal_users
+  type Row = Omit<Recipient, 'owner'> & { bankId: string | null; merchantId: string | null }
+  const [found] = await transaction.query<Row>(
+    `select user_id as "userId", bank_id as "bankId", merchant_id as "merchantId", login, email, language from portal_users
      where login = $1 and disabled_at is null and email is not null
        and $2 = case when bank_id is not null then 'bank' when merchant_id is not null then 'retailer' else 'platform' end
      for update`,
     [request.login, request.accountType],
   )
-  return found ?? null
+  if (!found) return null
+  const { bankId, merchantId, ...rest } = found
+  return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
 }
 
 /** Counts a mail to a person, whose row must be locked. @returns false when the limit for this hour is reached */

@@ -125,6 +125,20 @@ export async function hasLogin(database: Queryable, owner: AccountOwner, login: 
 }
 
 /**
+ * Whether an invitation to this account for the login, or for one that looks like it, still waits. Until the transaction ends, nobody
+ * else invites anybody to the account: two invitations at once would not see each other.
+ */
+export async function isInvited(transaction: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 24))', [ownerId(owner) ?? 'platform'])
+  const rows = await transaction.query(
+    `select from invitations i
+     where (i.login = $2 or i.login_key = $3) and i.expires_at > now() and ${ofOwner(owner, 'i')} limit 1`,
+    [ownerId(owner), login, loginKey(login)],
+  )
+  return rows.length > 0
+}
+
+/**
  * Locks a manager's row until the transaction ends. So nobody can take the manager's access away meanwhile, and no link is made
  * after all links of the manager were withdrawn. @returns false when the access is gone already
  */
@@ -152,9 +166,9 @@ export type NewInvitation = {
 export async function insertInvitation(transaction: Queryable, invitation: NewInvitation): Promise<Date> {
   const { invitationId, userId, owner, login, email, role, invitedBy, tokenHash, hours } = invitation
   const [made] = await transaction.query<{ expiresAt: Date }>(
-    `insert into invitations (invitation_id, user_id, bank_id, merchant_id, login, email, role, invited_by, token_hash, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now() + make_interval(hours => $10)) returning expires_at as "expiresAt"`,
-    [invitationId, userId, ...ownerIds(owner), login, email, role, invitedBy, tokenHash, hours],
+    `insert into invitations (invitation_id, user_id, bank_id, merchant_id, login, email, role, invited_by, token_hash, created_at, expires_at, login_key)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now() + make_interval(hours => $10), $11) returning expires_at as "expiresAt"`,
+    [invitationId, userId, ...ownerIds(owner), login, email, role, invitedBy, tokenHash, hours, loginKey(login)],
   )
   if (!made) throw new Error('An insert returns its row')
   return made.expiresAt
@@ -182,6 +196,15 @@ export function listInvitations(database: Queryable, owner: AccountOwner): Promi
   )
 }
 
+/** @returns the account to which somebody with this id is invited; null: nobody is */
+export async function findInvitedTo(database: Queryable, userId: string): Promise<AccountOwner | null> {
+  const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
+    'select bank_id as "bankId", merchant_id as "merchantId" from invitations where user_id = $1 and expires_at > now()',
+    [userId],
+  )
+  return row ? ownerOfIds(row) : null
+}
+
 /** @returns null when the invitation does not exist or no longer exists */
 export async function findInvitationOwner(database: Queryable, invitationId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
@@ -201,6 +224,7 @@ export async function deleteInvitation(database: Queryable, invitationId: string
 export type LinkTarget =
   | {
       kind: 'invitation'
+      invitationId: string
       userId: string
       owner: AccountOwner
       login: string
@@ -212,18 +236,24 @@ export type LinkTarget =
 
 /** @returns null when no link has this token, the link has expired, or its person is disabled */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
-  type Row = { kind: LinkTarget['kind']; userId: string; bankId: string | null; merchantId: string | null } & {
+  type Row = {
+    kind: LinkTarget['kind']
+    invitationId: string
+    userId: string
+    bankId: string | null
+    merchantId: string | null
+  } & {
     login: string
     email: string | null
     role: string
     language: 'uk' | 'en' | null
   }
   const [row] = await database.query<Row>(
-    `select 'invitation' as kind, i.user_id as "userId", i.bank_id as "bankId", i.merchant_id as "merchantId", i.login, i.email, i.role,
+    `select 'invitation' as kind, i.invitation_id as "invitationId", i.user_id as "userId", i.bank_id as "bankId", i.merchant_id as "merchantId", i.login, i.email, i.role,
        (select language from portal_users where user_id = i.invited_by) as language
      from invitations i where i.token_hash = $1 and i.expires_at > now()
      union all
-     select 'reset', u.user_id, u.bank_id, u.merchant_id, u.login, u.email, u.role, u.language
+     select 'reset', null, u.user_id, u.bank_id, u.merchant_id, u.login, u.email, u.role, u.language
      from password_resets r join portal_users u using (user_id)
      where r.token_hash = $1 and r.expires_at > now() and u.disabled_at is null`,
     [tokenHash],

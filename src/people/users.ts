@@ -11,6 +11,7 @@ import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/store.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -120,11 +121,14 @@ function requireChangeable(manager: Manager, person: Locked, after: { role: stri
 const managerRoleOf = (owner: AccountOwner): string =>
   owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
-/** @throws DomainError 'not-found' */
+/** @throws DomainError 'not-found'; 'conflict' for somebody who is invited and has not come yet */
 export async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
-  if (!person || !manages(manager, person.owner)) throw new DomainError('not-found', 'There is no such person')
-  return person
+  if (person && manages(manager, person.owner)) return person
+  const invitedTo = person ? null : await store.findInvitedTo(database, userId)
+  if (invitedTo && manages(manager, invitedTo))
+    throw new DomainError('conflict', 'The person has not accepted the invitation yet; withdraw it to change something')
+  throw new DomainError('not-found', 'There is no such person')
 }
 
 async function listed(database: Queryable, userId: string): Promise<store.PersonListing> {
@@ -184,7 +188,8 @@ export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: s
     const hadAccess = await endAccess(transaction, userId)
     const action = hadFactor ? 'mfa.removed' : hadAccess ? 'session.ended' : null
     if (action) await tellManaged(transaction, manager, owner, { action, object: userObject(userId) })
-    if (hadFactor) await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
+    const at = realNow().toISOString()
+    if (hadFactor) await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login, at }))
     await notify(transaction, 'access')
   })
 }

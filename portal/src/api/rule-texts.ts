@@ -214,6 +214,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     uk: ({ mebibytes }) => `Кампанії, що чекають на банк, можуть мати разом ${mebibytes} МіБ терміналів і банерів`,
   },
 
+  'login-invited': same(
+    'Somebody is invited with this login already: withdraw that invitation first',
+    'З цим логіном когось уже запрошено: спершу відкличте те запрошення',
+  ),
   'login-taken': same('This login is taken', 'Цей логін зайнятий'),
   'login-of-disabled': same(
     'A disabled user has this login. Choose another one',

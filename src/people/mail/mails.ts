@@ -15,11 +15,14 @@ import * as store from './mail-store.ts'
 export type Language = 'uk' | 'en'
 export const defaultLanguage: Language = 'uk'
 
-/** What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. */
+/**
+ * What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. Mails that a process of the version before
+ * has queued about removed factors have no `at`.
+ */
 export type PeopleMail =
   | { kind: 'invitation'; login: string; account: string; link: string; expiresAt: string }
   | { kind: 'reset'; login: string; link: string; expiresAt: string }
-  | { kind: 'factors-removed'; login: string }
+  | { kind: 'factors-removed'; login: string; at?: string }
   | { kind: 'recovery-code-used'; login: string; at: string }
   | { kind: 'changed'; what: Changed; login: string; at: string }
 

@@ -16,7 +16,7 @@ export function mailText(given: PeopleMail, language: Language, host: string): M
     case 'reset':
       return texts.reset({ ...mail, host, until: untilText(mail.expiresAt, language) })
     case 'factors-removed':
-      return texts.factorsRemoved({ ...mail, host })
+      return texts.factorsRemoved({ ...mail, host, until: mail.at === undefined ? null : untilText(mail.at, language) })
     case 'recovery-code-used':
       return texts.recoveryCodeUsed({ ...mail, host, until: untilText(mail.at, language) })
     case 'changed':
@@ -27,14 +27,15 @@ export function mailText(given: PeopleMail, language: Language, host: string): M
 /** A manager chooses the login of somebody else, and mail programs make links of texts that look like one: only ours may be there. */
 const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 
-/** An instant for readers. We do not know the reader's time zone, so the text names the zone. */
+/** An instant for readers. We do not know the reader's time zone, so the text names the zone, and UTC, in which the audit log tells it. */
 function untilText(instant: string, language: Language): string {
   const format = new Intl.DateTimeFormat(language === 'uk' ? 'uk-UA' : 'en-GB', {
     dateStyle: 'long',
     timeStyle: 'short',
     timeZone: 'Europe/Kyiv',
   })
-  return `${format.format(new Date(instant))} (${language === 'uk' ? 'за Києвом' : 'Kyiv time'})`
+  const utc = `${instant.slice(0, 16).replace('T', ' ')} UTC`
+  return `${format.format(new Date(instant))} (${language === 'uk' ? 'за Києвом' : 'Kyiv time'}; ${utc})`
 }
 
 type Told = { login: string; host: string }
@@ -42,7 +43,7 @@ type Linked = Told & { link: string; until: string }
 type Texts = {
   invitation(told: Linked & { account: string }): MailText
   reset(told: Linked): MailText
-  factorsRemoved(told: Told): MailText
+  factorsRemoved(told: Told & { until: string | null }): MailText
   recoveryCodeUsed(told: Told & { until: string }): MailText
   changed(told: Told & { what: Changed; until: string }): MailText
 }
@@ -83,11 +84,11 @@ const english: Texts = {
       'If it was not you, ignore this mail: your password stays as it is.',
     ],
   }),
-  factorsRemoved: ({ login, host }) => ({
+  factorsRemoved: ({ login, host, until }) => ({
     subject: 'Your second factor was removed',
     before: [
       'Hello,',
-      `whoever manages your account at ${host} has removed the second factor of the login ${login}, and its recovery codes.`,
+      `whoever manages your account at ${host} has removed the second factor of the login ${login}, and its recovery codes${until === null ? '' : `, on ${until}`}.`,
       'If you have not asked for that, tell them at once.',
     ],
     link: null,
@@ -135,11 +136,11 @@ const ukrainian: Texts = {
       'Якщо це були не ви, не зважайте на цей лист: пароль лишається той самий.',
     ],
   }),
-  factorsRemoved: ({ login, host }) => ({
+  factorsRemoved: ({ login, host, until }) => ({
     subject: 'Другий фактор вилучено',
     before: [
       'Вітаємо!',
-      `Ті, хто керує вашим обліковим записом на ${host}, вилучили другий фактор логіна ${login} і його резервні коди.`,
+      `Ті, хто керує вашим обліковим записом на ${host}, вилучили другий фактор логіна ${login} і його резервні коди${until === null ? '' : `: ${until}`}.`,
       'Якщо ви про це не просили, одразу скажіть їм.',
     ],
     link: null,

@@ -80,7 +80,7 @@ test('refused logins are summed up: known ones in their account, all others in o
   })
   const entries = await readEntries(platform, auditor, '&action=login.refused')
   const { since, ...change } = entries.find(({ object }) => object.type === 'user').change
-  assert.deepEqual(change, { tries: [null, 3], addresses: [null, 2] })
+  assert.deepEqual(change, { tries: [null, 3], wrongPasswords: [null, 3], addresses: [null, 2] })
   assert.ok(Date.parse(since[1]) <= Date.now())
   assert.deepEqual(
     entries
@@ -100,6 +100,47 @@ test('refused logins are summed up: known ones in their account, all others in o
     ],
   )
   assert.ok(!JSON.stringify(entries).includes('typed'))
+})
+
+test('a refusal tells which proof was wrong, also to the person; by both ways it says how many came by the portal', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const shut = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const gateway = { bank: 'beta', role: 'ADMIN', label: 'Core' }
+  const operator = { token: platform.config.operatorKey }
+  const { body: issued } = await platform.call('POST', '/admin/credentials', { ...operator, body: gateway })
+  const { recoveryCodes } = await setUpTotp(person)
+  await platform.call('POST', `/admin/users/${shut.login}/disable`, operator)
+  await inProcess(async there => {
+    const wrong = { ...accountOf(person), password: 'typed-by-mistake' }
+    for (const body of [wrong, { ...accountOf(person), otp: '000000' }])
+      assert.equal((await there.call('POST', '/auth/login', { body })).status, 401)
+    const { body } = await there.call('POST', '/portal/session', { body: accountOf(person) })
+    for (let times = 0; times < 2; times++) {
+      const code = { challenge: body.challenge, method: 'recovery-code', code: 'aaaaa-aaaaa' }
+      assert.equal((await there.call('POST', '/portal/session/verify', { body: code })).status, 401)
+    }
+    assert.equal((await there.call('POST', '/portal/session', { body: accountOf(shut) })).status, 401)
+    const secret = { clientId: issued.clientId, secret: 'typed-secret' }
+    assert.equal((await there.call('POST', '/getToken/auth', { body: secret })).status, 400)
+  })
+  const sumOf = async (object: string) => {
+    const [entry, ...others] = await readEntries(platform, auditor, `&action=login.refused&object=${object}`)
+    assert.deepEqual(others, [])
+    const { since, addresses, ...change } = entry.change
+    return [entry.via, change]
+  }
+  assert.deepEqual(await sumOf(`user:${person.userId}`), [
+    'api',
+    { tries: [null, 4], wrongPasswords: [null, 1], wrongCodes: [null, 3], byPortal: [null, 2] },
+  ])
+  assert.deepEqual(await sumOf(`user:${shut.userId}`), ['portal', { tries: [null, 1], withoutAccess: [null, 1] }])
+  const ofSystem = { tries: [null, 1], wrongSecrets: [null, 1] }
+  assert.deepEqual(await sumOf(`credential:${issued.clientId}`), ['api', ofSystem])
+
+  const { body: begun } = await platform.call('POST', '/portal/session', { body: accountOf(person) })
+  const code = { challenge: begun.challenge, method: 'recovery-code', code: recoveryCodes[0] }
+  const entered = await platform.call('POST', '/portal/session/verify', { body: code })
+  assert.equal(entered.body.failedLogins.count, 4, 'codes behind a right password count, too')
 })
 
 test('an address that an account does not admit is told with whom it refused', async () => {

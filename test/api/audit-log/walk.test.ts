@@ -73,7 +73,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   skipDelivery: 'delivery.skipped',
   verifyFactor: ['mfa.recovery_used', 'login.done'],
   acceptLink: 'invitation.accepted',
-  requestPasswordReset: { none: 'the link is told when it is used' },
+  requestPasswordReset: { none: 'a job makes the link, and tells of it' },
   changePerson: 'user.role_changed',
   erasePerson: 'user.erased',
   resetPassword: 'password.reset_link_made',

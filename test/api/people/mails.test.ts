@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
+import { readEntries } from '../../support/audit-log.ts'
 import { decodeHeader } from '../../support/mime.ts'
 import { logInAs, mailTexts, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -72,6 +73,16 @@ test('a forgotten password: always 202; three mails an hour; the link works once
   await new Promise(resolve => setTimeout(resolve, 2_500))
   const mails = (await mailsTo(email)).filter(mail => linkOf(mail) !== '')
   assert.equal(mails.length, 3)
+  const entries = await readEntries(
+    platform,
+    manager.token,
+    `&action=password.reset_link_made&object=user:${person.userId}`,
+  )
+  assert.deepEqual(
+    entries.map(({ actor, via }) => [actor.type, via]),
+    Array.from({ length: 3 }, () => ['clock', 'clock']),
+    'each link is told, but not who asked for it',
+  )
   const token = tokenOfLink(linkOf(mails[0]))
   const accept = () => platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
   assert.equal((await accept()).status, 201)
@@ -95,6 +106,11 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   await reset()
   const mails = await mailsTo(email, 3)
   assert.ok(mails.every(({ text }) => !text.includes(recoveryCodes[0] ?? '')))
+  const told = mails.find(({ text }) => text.includes('вилучили другий фактор'))
+  const [, day, time] = told?.text.match(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/) ?? []
+  const [entry] = await readEntries(platform, manager.token, `&action=mfa.removed&object=user:${person.userId}`)
+  const apart = Math.abs(Date.parse(`${day}T${time}Z`) - Date.parse(entry.at))
+  assert.ok(apart < 120_000, `the time by which the log is searched, to the minute: ${told?.text}`)
   // There is none any more, so there is nothing to tell.
   assert.equal((await reset()).status, 204)
   const [row] = await platform.platform.database.query<{ mails: number }>(

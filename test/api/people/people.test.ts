@@ -160,6 +160,55 @@ suite('invitations', () => {
     assert.deepEqual([(await person())?.login, (await person())?.status], [login, 'active'])
   })
 
+  test('its entry and the entry of its person name each other', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 201)
+    const [made] = await readEntries(platform, admin.token, `&object=invitation:${body.invitationId}`)
+    const [, userId] = made.change.user
+    assert.deepEqual(made.change, { role: [null, 'VIEWER'], user: [null, userId] })
+    const [accepted] = await readEntries(platform, admin.token, `&object=user:${userId}`)
+    assert.deepEqual([accepted.action, accepted.actor.id], ['invitation.accepted', userId])
+    assert.deepEqual(accepted.change, { role: [null, 'VIEWER'], invitation: [null, body.invitationId] })
+  })
+
+  test('whoever waits behind an invitation is listed, and every change says that the invitation is to be withdrawn', async () => {
+    const login = newLogin()
+    const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    const { data } = (await admin.call('GET', '/portal/users')).body
+    const { userId } = data.find((one: { login: string }) => one.login === login)
+    const change = (by: Person) => [
+      by.call('PATCH', `/portal/users/${userId}`, { role: 'EDITOR' }),
+      by.call('POST', `/portal/users/${userId}/reset-password`),
+      by.call('POST', `/portal/users/${userId}/reset-mfa`),
+      by.call('DELETE', `/portal/users/${userId}`),
+    ]
+    for (const answer of await Promise.all(change(admin))) {
+      assert.deepEqual([answer.status, answer.body.code], [409, 'conflict'], answer.text)
+      assert.match(answer.body.message, /invitation/)
+    }
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    for (const { status } of await Promise.all(change(other))) assert.equal(status, 404)
+    assert.equal((await admin.call('DELETE', `/portal/invitations/${body.invitationId}`)).status, 204)
+    for (const { status } of await Promise.all(change(admin))) assert.equal(status, 404)
+  })
+
+  test('one login is invited to an account once at a time, however it is written, also by eight at once', async () => {
+    const login = newLogin()
+    const invite = (as: string) => admin.call('POST', '/portal/invitations', { login: as, role: 'VIEWER' })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => invite(login)))
+    const made = answers.filter(({ status }) => status === 201)
+    assert.equal(made.length, 1)
+    for (const again of [...answers.filter(({ status }) => status !== 201), await invite(login.toUpperCase())]) {
+      assert.deepEqual([again.status, again.body.code], [409, 'conflict'])
+      assert.equal(again.body.rules[0].rule, 'login-invited')
+    }
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    assert.equal((await other.call('POST', '/portal/invitations', { login, role: 'VIEWER' })).status, 201)
+    const path = `/portal/invitations/${made[0]?.body.invitationId}`
+    assert.equal((await admin.call('DELETE', path)).status, 204)
+    assert.equal((await invite(login)).status, 201)
+  })
+
   test('withdrawn: its link works no more', async () => {
     const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
     const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
