@@ -26,6 +26,8 @@ export type FailoverFigures = {
   away: number
   /** Requests that failed after all of a client's attempts. */
   failed: number
+  /** The last answers of these: their status and error code. */
+  failures: Record<string, number>
   /** From each event to the next confirmed order. */
   recoveriesMs: number[]
 }
@@ -35,7 +37,15 @@ type Scene = { platform: PerklineProcess; campaigners: Campaigners; bank: Bank; 
 export type Ledger = ReturnType<typeof openLedger>
 
 export function openLedger({ platform, campaigners, bank, tries }: Scene) {
-  const figures: FailoverFigures = { acknowledged: 0, sold: 0, moved: 0, away: 0, failed: 0, recoveriesMs: [] }
+  const figures: FailoverFigures = {
+    acknowledged: 0,
+    sold: 0,
+    moved: 0,
+    away: 0,
+    failed: 0,
+    failures: {},
+    recoveriesMs: [],
+  }
   const asking = openAsking(figures)
   const sales = openSales(asking, figures)
   const campaigns = openCampaigns(asking, figures, campaignMoves(platform, campaigners), tries)
@@ -102,7 +112,9 @@ function openAsking(figures: FailoverFigures) {
       if (answer?.status === 503) figures.away++
       else if (answer) wrong.push(`${answer.status} ${answer.text}`)
       if (tried >= most) {
+        const last = answer ? `${answer.status} ${answer.headers.get('perkline-error-code')}` : 'no answer'
         figures.failed++
+        figures.failures[last] = (figures.failures[last] ?? 0) + 1
         return answer
       }
       await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1))
