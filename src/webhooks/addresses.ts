@@ -3,7 +3,7 @@
  * platform's own network. We use our own resolver, because `dns.lookup` runs on four threads without a time limit,
  * and a dead name server would block them.
  */
-import { Resolver } from 'node:dns/promises'
+import { getServers, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
@@ -99,9 +99,19 @@ async function resolveName(name: string): Promise<string[]> {
   if (plain === 'localhost' || plain.endsWith('.localhost')) return ['127.0.0.1', '::1']
   const own = await inHostsFile(plain)
   if (own.length > 0) return own
-  const resolver = new Resolver({ timeout: nameWaitMs, tries: 1 })
-  const answers = await Promise.all([resolver.resolve4(plain), resolver.resolve6(plain)].map(noneAsEmpty))
-  return answers.flat()
+  return askNameServers(plain)
+}
+
+/** Asks each name server once, and for three seconds altogether: the resolver's own limit is one for each server. */
+async function askNameServers(name: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: Math.floor(nameWaitMs / Math.max(1, getServers().length)), tries: 1 })
+  const over = setTimeout(() => resolver.cancel(), nameWaitMs)
+  try {
+    const answers = await Promise.all([resolver.resolve4(name), resolver.resolve6(name)].map(noneAsEmpty))
+    return answers.flat()
+  } finally {
+    clearTimeout(over)
+  }
 }
 
 const noAddress = new Set(['ENODATA', 'ENOTFOUND'])

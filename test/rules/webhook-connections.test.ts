@@ -1,10 +1,11 @@
 /** No address that may not be called gets a connection, whatever its spelling, and whatever a name says the second time (docs/contract/webhooks.md, "Addresses"). */
 import assert from 'node:assert/strict'
+import { createSocket, type Socket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { after, before, mock, test } from 'node:test'
+import { after, afterEach, before, mock, test } from 'node:test'
 import { createAddressRules } from '../../src/webhooks/addresses.ts'
 import { createSender } from '../../src/webhooks/sender.ts'
 
@@ -22,8 +23,8 @@ before(async () => {
 after(() => {
   server.closeAllConnections()
   server.close()
-  mock.restoreAll()
 })
+afterEach(() => mock.restoreAll())
 
 const headers = { 'content-type': 'application/json' }
 const outcomeOf = async (host: string, allowed: readonly string[] = []) => {
@@ -79,6 +80,40 @@ const spellings = [
 test('no spelling of a refused address gets a connection', async () => {
   for (const host of spellings) assert.equal(await outcomeOf(host), 'address-refused', host)
   assert.equal(arrived, 0)
+})
+
+/** A name server that takes questions and says nothing. */
+async function startSilentNameServer(): Promise<{ address: string; socket: Socket; asked: () => number }> {
+  const socket = createSocket('udp4')
+  let asked = 0
+  socket.on('message', () => asked++)
+  await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
+  return { address: `127.0.0.1:${socket.address().port}`, socket, asked: () => asked }
+}
+
+test('name servers that say nothing are asked once, for 3 seconds altogether', async () => {
+  const silent = await Promise.all([1, 2, 3].map(startSilentNameServer))
+  for (const family of ['resolve4', 'resolve6'] as const) {
+    const resolve = Resolver.prototype[family] as (name: string) => Promise<string[]>
+    mock.method(Resolver.prototype, family, function (this: Resolver, name: string) {
+      if (silent.every(({ address }) => !this.getServers().includes(address)))
+        this.setServers(silent.map(({ address }) => address))
+      return resolve.call(this, name)
+    })
+  }
+  const sender = createSender({ rules: createAddressRules([]), ca: null })
+  try {
+    const { outcome, durationMs } = await sender.send(`http://names.example:${port}/`, headers, '{}')
+    // Without the limit it would be the connection's, after 5 seconds.
+    assert.equal(outcome, 'dns')
+    assert.ok(durationMs >= 2_900, `${durationMs} ms`)
+    assert.ok(silent.some(({ asked }) => asked() > 0))
+    // One question for each family.
+    for (const { asked } of silent) assert.ok(asked() <= 2, `${asked()} questions`)
+  } finally {
+    sender.close()
+    for (const { socket } of silent) socket.close()
+  }
 })
 
 test('a name with one good and one bad address is refused, and so is one that changes', async () => {

@@ -1,10 +1,11 @@
-/** Which addresses endpoints may have, when deliveries are tried, and that openssl agrees with our signatures. */
+/** Which addresses endpoints may have, when deliveries are tried, and that openssl and the library of Standard Webhooks agree with our signatures. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { AddressRefusedError, createAddressRules, literalOf, resolveAllowed } from '../../src/webhooks/addresses.ts'
 import { probeWait, retryAfterMs, waitAfter, waits } from '../../src/webhooks/schedule.ts'
-import { makeSecret, signatures } from '../../src/webhooks/signing.ts'
+import { makeSecret, shownSecret, signatures } from '../../src/webhooks/signing.ts'
 import { urlError } from '../../src/webhooks/urls.ts'
 
 const rules = createAddressRules([])
@@ -140,3 +141,32 @@ test('openssl makes the same signature', () => {
   )
   assert.equal(signatures([secret], signed), `v1,${stdout.toString('base64')}`)
 })
+
+test('the library of Standard Webhooks takes our signatures, and nothing with one bit changed', () => {
+  const [newest, old] = [makeSecret(), makeSecret()]
+  const body = JSON.stringify({ id: 'e1', data: { text: 'Оплата ї 42' } })
+  const timestamp = Math.floor(Date.now() / 1_000)
+  const sent = {
+    'webhook-id': 'e1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures([newest, old], { id: 'e1', timestamp, body }),
+  }
+  for (const secret of [newest, old])
+    assert.deepEqual(new Webhook(shownSecret(secret)).verify(body, sent), JSON.parse(body))
+  const verify = (secret: Buffer, headers: Record<string, string>, bytes: Buffer) => () =>
+    new Webhook(shownSecret(secret)).verify(bytes, headers)
+  const bytes = Buffer.from(body)
+  for (let bit = 0; bit < bytes.length * 8; bit += 7)
+    assert.throws(verify(newest, sent, flipped(bytes, bit)), WebhookVerificationError)
+  assert.throws(verify(makeSecret(), sent, bytes), WebhookVerificationError)
+  assert.throws(verify(flipped(newest, 0), sent, bytes), WebhookVerificationError)
+  assert.throws(verify(newest, { ...sent, 'webhook-id': 'e2' }, bytes), WebhookVerificationError)
+  const later = { ...sent, 'webhook-timestamp': String(timestamp + 1) }
+  assert.throws(verify(newest, later, bytes), WebhookVerificationError)
+})
+
+function flipped(bytes: Buffer, bit: number): Buffer {
+  const changed = Buffer.from(bytes)
+  changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+  return changed
+}

@@ -1,6 +1,7 @@
 /** What campaigns and applies tell, at their edges: sizes, terminals alone, banks that gain or lose an operator. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { tellOverlapsEnding } from '../../../src/access/store.ts'
 import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'
@@ -118,4 +119,34 @@ test('a bank that gains or loses a mobile operator is told so, once for each app
   }
   assert.deepEqual(await toOne(), [gained, turned])
   assert.deepEqual(await toldTo(two, 'catalogue.changed'), [])
+})
+
+test('the end of an overlap is told once, with the time of the rule, also when no job ran then', async () => {
+  const operator = async (path: string, body: object) => {
+    const token = platform.config.operatorKey
+    const answer = await platform.call('POST', `/admin/credentials${path}`, { token, body })
+    assert.ok(answer.status < 300, answer.text)
+    return answer
+  }
+  const { database } = platform.platform
+  const { clientId } = (await operator('', { merchant: 'grocer', label: 'overlap' })).body
+  await operator(`/${clientId}/rotate`, { overlap: 'PT24H' })
+  // Nine days ago: no worker has looked since then.
+  await database.execute(
+    `update credentials set previous_valid_until = previous_valid_until - interval '9 days',
+       previous_replaced_at = previous_replaced_at - interval '9 days' where client_id = $1`,
+    [clientId],
+  )
+  await database.execute(
+    `update event_positions set reached = now() - interval '9 days' where name = 'credential.overlap_ending'`,
+  )
+  await tellOverlapsEnding(database)
+  await tellOverlapsEnding(database)
+  await newest(grocer.token)
+  const told = (await toldTo(grocer.token, 'credential.overlap_ending')).filter(
+    ({ data }) => data.clientId === clientId,
+  )
+  assert.equal(told.length, 1)
+  const [{ timestamp, data }] = told as [Told & { timestamp: string }]
+  assert.equal(Date.parse(String(data.previousValidUntil)) - Date.parse(timestamp), 3_600_000)
 })
