@@ -84,8 +84,8 @@ async function readPage({ database }: FeedDeps, account: Account, params: ReadPa
   const found = await findEvents(database, account, { after, through: examinedThrough, limit, types })
   const fitting = withinBytes(found)
   const isCut = fitting.length < found.length || found.length === limit || types === null
-  const nextAfter = isCut ? (fitting.at(-1)?.sequence ?? after) : examinedThrough
-  return { ...ends(feed), data: fitting.map(({ body }) => body), nextAfter, hasMore: nextAfter < feed.last }
+  const nextAfter = isCut ? (fitting.at(-1)?.[0] ?? after) : examinedThrough
+  return { ...ends(feed), data: fitting.map(([, body]) => body), nextAfter, hasMore: nextAfter < feed.last }
 }
 
 const ends = ({ feedId, last, removedThrough }: Feed) => ({
@@ -98,7 +98,7 @@ const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), data: [], nextAfter: f
 /** The longest prefix within the limit. It has at least one event, because no event is longer than the limit. */
 function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
   let bytes = 0
-  const end = events.findIndex(({ body }) => {
+  const end = events.findIndex(([, body]) => {
     bytes += Buffer.byteLength(body) + 1
     return bytes > maxBytes
   })
@@ -132,12 +132,12 @@ export async function requireFeed(
   return feed
 }
 
-/** @throws DomainError 'not-found' */
+/** @returns the event's JSON text @throws DomainError 'not-found' */
 export async function readEvent(
   { database }: Pick<FeedDeps, 'database'>,
   account: Account,
   eventId: string,
-): Promise<StoredEvent> {
+): Promise<string> {
   const event = await findEvent(database, account, eventId)
   if (event === null) throw new DomainError('not-found', 'There is no such event')
   return event

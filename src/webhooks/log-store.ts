@@ -55,6 +55,26 @@ export type DeliveryPage = {
   next: string | null
 }
 
+const lookedAt = `
+  select * from webhook_deliveries
+  where account_type = $1 and account_id = $2
+    and ($3::uuid is null or delivery_id < $3) and ($4::uuid is null or endpoint_id = $4) and ($5::uuid is null or event_id = $5)
+    and ($6::uuid is null or delivery_id >= $6) and ($7::uuid is null or delivery_id < $7)
+    and ($8::text is null or not $11 or state = $8)
+  order by delivery_id desc`
+
+/** Examines no more than it needs for a page. `lookedTo` is null when the page is full, or fewer than $12 were there. */
+const pageText = `
+  with found as materialized (
+    select * from (${lookedAt} limit $12) as looked
+    where ($8::text is null or state = $8) and ($9::text[] is null or type = any($9)) and ($10::uuid is null or replay_id = $10)
+    order by delivery_id desc limit $13
+  ), ends as materialized (
+    select case when (select count(*) from found) < $13 then (
+      select delivery_id from (${lookedAt} offset $12 - 1 limit 1) as last) end as "lookedTo"
+  )
+  select ${columns}, ends.* from ends left join found d on true order by d.delivery_id desc`
+
 /** A page of the account's deliveries, the newest first. @param page.before only deliveries with a lower id */
 export async function findDeliveries(
   database: Queryable,
@@ -64,43 +84,24 @@ export async function findDeliveries(
 ): Promise<DeliveryPage> {
   const { endpointId, state, types, eventId, replayId, from, to } = search
   const isIndexed = types === undefined && replayId === undefined && (state === undefined || endpointId !== undefined)
-  const rows = await database.query<Delivery & { lookedAt: number; lookedTo: string | null }>(
-    `with looked as materialized (
-       select * from webhook_deliveries
-       where account_type = $1 and account_id = $2
-         and ($3::uuid is null or delivery_id < $3) and ($4::uuid is null or endpoint_id = $4) and ($5::uuid is null or event_id = $5)
-         and ($6::uuid is null or delivery_id >= $6) and ($7::uuid is null or delivery_id < $7)
-         and ($8::text is null or not $11 or state = $8)
-       order by delivery_id desc limit $12
-     ), found as (
-       select * from looked where ($8::text is null or state = $8) and ($9::text[] is null or type = any($9))
-         and ($10::uuid is null or replay_id = $10)
-       order by delivery_id desc limit $13
-     ), ends as (
-       select (select count(*)::int from looked) as "lookedAt", (select delivery_id from looked order by delivery_id limit 1) as "lookedTo"
-     )
-     select ${columns}, ends.* from ends left join found d on true order by d.delivery_id desc`,
-    [
-      account.type,
-      account.id,
-      page.before,
-      endpointId ?? null,
-      eventId ?? null,
-      from ? firstIdAt(from) : null,
-      to ? firstIdAt(to) : null,
-      state ?? null,
-      types ?? null,
-      replayId ?? null,
-      isIndexed,
-      isIndexed ? page.limit + 1 : maxExamined,
-      page.limit + 1,
-    ],
-  )
+  const rows = await database.query<Delivery & { lookedTo: string | null }>(pageText, [
+    account.type,
+    account.id,
+    page.before,
+    endpointId ?? null,
+    eventId ?? null,
+    from ? firstIdAt(from) : null,
+    to ? firstIdAt(to) : null,
+    state ?? null,
+    types ?? null,
+    replayId ?? null,
+    isIndexed,
+    isIndexed ? page.limit + 1 : maxExamined,
+    page.limit + 1,
+  ])
   const found = rows.filter(({ deliveryId }) => deliveryId !== null)
   const shown = found.slice(0, page.limit)
-  const [first] = rows
-  const isCut = !isIndexed && first?.lookedAt === maxExamined
-  const next = found.length > page.limit ? shown.at(-1)?.deliveryId : isCut ? first?.lookedTo : null
+  const next = found.length > page.limit ? shown.at(-1)?.deliveryId : isIndexed ? null : rows[0]?.lookedTo
   return { deliveries: shown, next: next ?? null }
 }
 

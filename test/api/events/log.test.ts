@@ -56,6 +56,27 @@ test('the log knows types and groups, and no others', async () => {
   assert.deepEqual(await sequences('type=test.ping'), [])
 })
 
+test('a filter without an index looks at 10,000 deliveries a request, and its cursor goes on behind them', async () => {
+  const endpointId = await makeEndpoint()
+  // Ids go up with n: the only delivered one is behind 10,000 others.
+  await platform.platform.database.execute(
+    `insert into webhook_deliveries (delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, state, created_at)
+     select uuid_at(now(), n), (now() at time zone 'UTC')::date, e.account_type, e.account_id, e.endpoint_id, gen_random_uuid(), n,
+       'test.ping', case when n = 1 then 'delivered' else 'skipped' end, now()
+     from webhook_endpoints e cross join generate_series(1, 10001) as n where e.endpoint_id = $1`,
+    [endpointId],
+  )
+  const find = async (query: string) => (await call('GET', `/webhook-deliveries?${query}`)).body
+  const first = await find('state=delivered')
+  assert.deepEqual([first.data, typeof first.nextCursor], [[], 'string'])
+  const second = await find(`state=delivered&cursor=${first.nextCursor}`)
+  assert.deepEqual([second.data.map(({ sequence }: { sequence: number }) => sequence), second.nextCursor], [[1], null])
+  const full = await find('state=skipped&limit=2')
+  assert.deepEqual([full.data.length, typeof full.nextCursor], [2, 'string'])
+  assert.deepEqual((await find(`state=delivered&endpointId=${endpointId}`)).data.length, 1)
+  assert.equal((await call('DELETE', `/webhook-endpoints/${endpointId}`)).status, 204)
+})
+
 test('a replay by instants goes by the timestamp of the events, both ends included', async () => {
   const endpointId = await makeEndpoint()
   const path = `/webhook-endpoints/${endpointId}/replay`
