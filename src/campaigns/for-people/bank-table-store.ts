@@ -55,20 +55,20 @@ const columns: Record<SortBy, string> = {
   createdAt: 'w.at',
   updatedAt: 'c.updated_at',
   name: 'w.name collate "C"',
-  status: `array_position(array['${campaignStatuses.join("', '")}'], c.status)`,
-  dateFrom: 'c.date_from',
-  dateTo: 'c.date_to',
-  percentage: 'c.percentage',
+  status: `array_position(array['${campaignStatuses.join("', '")}'], w.campaign_status)`,
+  dateFrom: 'w.date_from',
+  dateTo: 'w.date_to',
+  percentage: 'w.percentage',
 }
 
 const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** One index has the newest campaigns of each status and bank status. */
+/** One index has the newest campaigns of each status and bank status, with nearly all that they are put in order by. */
 const newest: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
-    select cashback_id, created_at as at, name from campaign_banks
+    select cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage from campaign_banks
     where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
     order by created_at desc, cashback_id limit ${max}
   ) p`
@@ -82,8 +82,8 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   }
   asked(namePattern, given => `w.name ~ ${given}`)
   asked(createdByType, given => `(${given} = 'bank') = (c.created_by_bank_id is not null)`)
-  asked(startsFrom, given => `c.date_from >= ${given}`)
-  asked(endsBy, given => `c.date_to <= ${given}`)
+  asked(startsFrom, given => `w.date_from >= ${given}`)
+  asked(endsBy, given => `w.date_to <= ${given}`)
   const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
   const order = isNewestFirst ? null : { by: columns[sort.by], ascending: sort.ascending }
   return {

@@ -113,7 +113,8 @@ const updateStatement: Statement = {
       insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 1, 1 from campaigns where cashback_id = $1
       on conflict (merchant_id) do update set arranged = merchant_lists.arranged + 1
     ), banks_told as (
-      update campaign_banks set date_to = $13, name = $2 where cashback_id = $1 and (date_to, name) is distinct from ($13, $2)
+      update campaign_banks set date_from = $12, date_to = $13, name = $2, percentage = $17
+      where cashback_id = $1 and (date_from, date_to, name, percentage) is distinct from ($12, $13, $2, $17)
     )
     update campaigns set
       name = $2, description = $3, participation_terms = $4, banner_small = $5, banner_big = $6, sku = $7, category_id = $8,

@@ -150,7 +150,7 @@ const stageFits = `(b.reporting_stage is not null) = (b.status = 'approved' and 
 const parts = (within: Within): Read => ({
   of: 'campaign_banks',
   from: `campaign_banks b
-    left join (select cashback_id, status, created_at, date_to, name from campaigns where ${within('cashback_id')}) c using (cashback_id)
+    left join (select cashback_id, status, created_at, date_from, date_to, name, percentage from campaigns where ${within('cashback_id')}) c using (cashback_id)
     left join (
       select cashback_id, bank_id, count(*) filter (where side = 'bank') as of_bank, count(*) filter (where side = 'merchant') as of_merchant,
         max(version) filter (where side = 'bank') as last_of_bank, max(version) filter (where side = 'merchant') as last_of_merchant
@@ -170,14 +170,16 @@ const parts = (within: Within): Read => ({
     },
     {
       code: 'bank-parts',
-      broken: `b.created_at <> c.created_at or campaign_status <> c.status or b.date_to <> c.date_to
-        or b.name is distinct from c.name or not (${stageFits})
+      broken: `b.created_at <> c.created_at or campaign_status <> c.status
+        or (b.date_from, b.date_to, b.name, b.percentage) is distinct from (c.date_from, c.date_to, c.name, c.percentage) or not (${stageFits})
         or (c.status in (${settled}) and reporting_stage not in ('settled', 'acknowledged'))`,
       text: `${ofBank} case
         when b.created_at <> c.created_at then ' is listed at another time than the campaign was created'
         when campaign_status <> c.status then ' is listed with a campaign that is ' || campaign_status
+        when b.date_from is distinct from c.date_from then ' is listed with another beginning of the period'
         when b.date_to <> c.date_to then ' is listed with another end of the period'
         when b.name is distinct from c.name then ' is listed with another name'
+        when b.percentage is distinct from c.percentage then ' is listed with another percentage'
         when not (${stageFits})
           then ' is ' || b.status || ' at ' || coalesce(reporting_stage, 'no reporting stage') || ' while the campaign is ' || c.status
         else ' is at ' || reporting_stage || ' while the campaign is ' || c.status end`,

@@ -174,8 +174,9 @@ const writeStatement: Statement = {
       from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status and c.version = m.version - 1
       returning c.cashback_id
     ), banks_invited as (
-      insert into campaign_banks (cashback_id, bank_id, status, created_at, version, campaign_status, date_to, name)
-      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.to_status, c.date_to, c.name
+      insert into campaign_banks
+        (cashback_id, bank_id, status, created_at, version, campaign_status, date_from, date_to, name, percentage)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.to_status, c.date_from, c.date_to, c.name, c.percentage
       from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
       returning cashback_id
     ), banks_removed as (

@@ -171,6 +171,18 @@ const broken: [string, string, string[], RegExp][] = [
     /is listed with another end of the period/,
   ],
   [
+    'listed with another beginning',
+    `update campaign_banks set date_from = date_from - interval '1 s' where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed with another beginning of the period/,
+  ],
+  [
+    'listed with another percentage',
+    `update campaign_banks set percentage = percentage + 1 where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed with another percentage/,
+  ],
+  [
     'listed with another name',
     `update campaign_banks set name = 'Else' where cashback_id = ${called('Edited')}`,
     [parts],

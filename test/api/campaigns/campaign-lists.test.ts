@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
 import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
-import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
+import { campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 /** The number of campaigns that one page looks at. */
@@ -98,6 +98,19 @@ test('pages by number show the same campaigns in the same order', async () => {
   assert.deepEqual(idsOf(await ofBank('?pageSize=10&page=2')), idsOf(byTime).slice(10, 20))
   assert.equal(byTime.pagination.totalItems, whole.pagination.totalItems)
   assert.deepEqual(idsOf(await ofBank('?status=active&status=active')), [])
+})
+
+test('an edit moves a campaign to its new place in every order of a bank’s list', async () => {
+  const edited = await createCampaign(platform, { name: 'Moved' }, partners.grocer)
+  const first = async (sortBy: string) =>
+    (await ofBank(`?sortBy=${sortBy}&sortOrder=ASC&pageSize=1`)).data[0]?.cashbackId
+  assert.notEqual(await first('percentage'), edited)
+  const terms = { name: '!', percentage: 0.01, dateFrom: inDays(platform, 1), dateTo: inDays(platform, 2) }
+  const answer = await partners.grocer.call('PATCH', `/cashbacks/for-merchant/${edited}`, { body: terms })
+  assert.equal(answer.status, 200, answer.text)
+  for (const sortBy of ['percentage', 'name', 'dateFrom', 'dateTo']) assert.equal(await first(sortBy), edited, sortBy)
+  assert.deepEqual(idsOf(await ofBank(`?dateTo=${inDays(platform, 2)}`)), [edited])
+  await partners.grocer.call('DELETE', `/cashbacks/for-merchant/${edited}`)
 })
 
 test('the operator finds by id, merchant, bank and status', async () => {
