@@ -40,14 +40,25 @@ const cells = (figure: Figure): string[] => [
 ]
 
 /** The figures in aligned columns. */
-export function textTable(outcomes: Outcome[]): string {
-  const rows = [columns, ...outcomes.flatMap(({ figures }) => figures.map(cells))]
+export function figureTable(figures: Figure[]): string {
+  const rows = [columns, ...figures.map(cells)]
   const widths = columns.map((_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)))
-  const lines = rows.map(row => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+  return rows
+    .map(row =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** The figures of all cases, and what is to be said about them. */
+export function textTable(outcomes: Outcome[]): string {
   const errors = outcomes
     .filter(({ error }) => error !== null)
     .map(({ name, error }) => `${name}: NOT MEASURED, ${error}`)
-  return [...lines.map(line => line.trimEnd()), ...errors, ...doubts(outcomes)].join('\n')
+  return [figureTable(outcomes.flatMap(({ figures }) => figures)), ...errors, ...doubts(outcomes)].join('\n')
 }
 
 const doubts = (outcomes: Outcome[]): string[] =>

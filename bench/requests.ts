@@ -21,8 +21,8 @@ export type Load =
   | { kind: 'known'; path: string; etag: string }
   /** A POST of the same body again and again. */
   | { kind: 'post'; path: string; body: string }
-  /** A new order each time; `sell` confirms it before the next one. `first` is the number of the first externalId. */
-  | { kind: 'reserve' | 'sell'; operatorCode: string; tariffCode: string; prefix: string }
+  /** A new order each time; `sell` confirms and `cancel` cancels it before the next one. */
+  | { kind: 'reserve' | 'sell' | 'cancel'; operatorCode: string; tariffCode: string; prefix: string }
   /** A bank confirms another campaign each time; these numbers give the campaigns' ids (`numberedId`). */
   | { kind: 'participate'; first: number }
 
@@ -69,7 +69,8 @@ export function callsOf(load: Load): NextCall {
   return before => {
     if (before?.call.kind !== 'reserve') return reserve()
     const at = before.body.indexOf('"orderId":"') + 11
-    const path = `/esim/v1/orders/${before.body.slice(at, at + 36)}/confirm`
-    return { kind: 'confirm', method: 'POST', path, body: '{}', status: 200 }
+    const kind = load.kind === 'sell' ? 'confirm' : 'cancel'
+    const path = `/esim/v1/orders/${before.body.slice(at, at + 36)}/${kind}`
+    return { kind, method: 'POST', path, body: '{}', status: 200 }
   }
 }

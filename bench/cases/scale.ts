@@ -3,11 +3,14 @@
  * campaigns and banks.
  */
 import { type Case, using } from '../bench.ts'
+import { figureTable } from '../report.ts'
 import type { Part } from '../scale/compared.ts'
 import { auditPart } from '../scale/parts/audit.ts'
 import { backOfficePart } from '../scale/parts/back-office.ts'
 import { campaignsPart } from '../scale/parts/campaigns.ts'
+import { churnPart } from '../scale/parts/churn.ts'
 import { figuresPart } from '../scale/parts/figures.ts'
+import { importPart } from '../scale/parts/import.ts'
 import { neighboursPart } from '../scale/parts/neighbours.ts'
 import { ordersPart } from '../scale/parts/orders.ts'
 import { sellingPart } from '../scale/parts/selling.ts'
@@ -27,6 +30,8 @@ const parts: readonly Part[] = [
   sellingPart,
   neighboursPart,
   timePart,
+  importPart,
+  churnPart,
   auditPart,
 ]
 
@@ -37,7 +42,9 @@ export const scaleCase: Case = {
       const figures = []
       for (const part of parts.filter(({ name }) => bench.parts.length === 0 || bench.parts.includes(name))) {
         bench.tell(`  ${part.name} ...`)
-        figures.push(...(await part.run(bench, sides)))
+        const found = await part.run(bench, sides)
+        bench.tell(figureTable(found))
+        figures.push(...found)
       }
       return figures
     }),

@@ -93,7 +93,7 @@ async function untilNone({ query }: Side, start: number, text: string, values: u
 
 /** The planner's statistics are from a time without reservations, and are not refreshed. */
 async function expireMany(bench: Bench, sides: Sides): Promise<Figure> {
-  const count = bench.quick ? 2_000 : 50_000
+  const count = bench.quick ? 2_000 : 100_000
   const name = `${shown(count)} reservations are over, with statistics from before them: the last one’s mark`
   return attempt(name, `<= ${flat.times}`, async () => {
     const compared = []
