@@ -35,6 +35,12 @@ const Verified = Type.Object(
   {
     ok: flag('Everything fits'),
     entries: count('Entries that were checked', 4711),
+    checkedFrom: nullable(
+      Type.Object(
+        { seq: count('Its number', 1), at: instant('When it happened', '2026-11-21T08:00:00.000Z') },
+        { title: 'CheckedFrom', description: 'The first entry that was checked; null: none' },
+      ),
+    ),
     checkedUntil: nullable(
       Type.Object(
         { seq: count('Its number', 4711), at: instant('When it happened', '2026-11-21T08:00:00.000Z') },
@@ -49,6 +55,17 @@ const Verified = Type.Object(
         },
         { title: 'FoundFault', description: 'The first entry that does not fit; null: all fit' },
       ),
+    ),
+    covered: Type.Object(
+      {
+        checkpoints: count('How many checkpoints confirm what was checked', 12),
+        until: nullable(count('The last entry that one of them covers; null: none does', 4700)),
+        uncovered: count('How many of the checked entries lie behind it', 11),
+      },
+      {
+        title: 'CoveredByCheckpoints',
+        description: 'What the checkpoints of `anchors` cover; without `anchors`, those that the database itself has',
+      },
     ),
   },
   { description: 'What the check found' },

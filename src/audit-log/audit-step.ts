@@ -10,12 +10,14 @@ import type { Head } from './chain.ts'
 import { findKeptAnchors } from './check.ts'
 import { lineColumns } from './lines-store.ts'
 import { findEarlyRemoval, minYears } from './removals.ts'
+import { findLostEntry } from './told-store.ts'
 import { accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {
   code: 'audit-log',
   name: 'the audit log of the last two days is as it was written',
-  holds: 'each entry continues the one before it, of all and of its account, up to the last checkpoint',
+  holds:
+    'each entry continues the one before it, of all and of its account, and what was told since the last checkpoint is there',
 }
 
 const recentMs = 2 * 86_400_000
@@ -35,7 +37,8 @@ export const auditLogStep: Step = {
     const start = { all: await findHead(database, from), ofAccount: await findAccountHeads(database, from, last) }
     const verifier = createVerifier(start, isLast ? anchors : anchors.filter(({ seq }) => seq <= last))
     const fits = lines.every(line => verifier.add(line))
-    const fault = early ?? verifier.end().fault
+    const broken = early ?? verifier.end().fault
+    const fault = broken ?? (isLast ? await findLostEntry(database) : null)
     // Nothing can be proven after the first bad entry.
     const reached = fits && !isLast ? [String(last)] : null
     return {

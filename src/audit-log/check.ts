@@ -6,7 +6,8 @@ import { findAuditKeys } from './keys.ts'
 import { findKeptNotes, findStart, readLines } from './lines-store.ts'
 import { type AuditKey, readNote, splitNotes } from './note.ts'
 import { findEarlyRemoval, type TimedAnchor } from './removals.ts'
-import { type Anchor, createVerifier, type Verified } from './verifier.ts'
+import { findLostEntry } from './told-store.ts'
+import { type Anchor, type Covered, coveredBy, createVerifier, type Verified } from './verifier.ts'
 
 const checkedAtOnce = 50
 const whole = { from: null, until: null }
@@ -19,14 +20,33 @@ const whole = { from: null, until: null }
 export async function checkLog(
   { database }: { database: Queryable },
   params: { notes: string | null; years: number },
+): Promise<Verified & { covered: Covered }> {
+  const outside = params.notes === null ? [] : wholeAnchorsOf(params.notes, await findAuditKeys(database))
+  const kept = await findKeptAnchors(database, 0)
+  const checked = await checkEntries(database, { outside, kept, years: params.years })
+  const lost = checked.ok ? await findLostEntry(database) : null
+  const verified = lost ? { ...checked, ok: false, fault: lost } : checked
+  return { ...verified, covered: coveredBy(params.notes === null ? kept : outside, verified) }
+}
+
+async function checkEntries(
+  database: Queryable,
+  { outside, kept, years }: { outside: TimedAnchor[]; kept: Anchor[]; years: number },
 ): Promise<Verified> {
-  const outside = params.notes === null ? [] : anchorsOf(params.notes, await findAuditKeys(database))
-  const fault = await findEarlyRemoval(database, { outside, years: params.years })
-  if (fault) return { ok: false, entries: 0, checkedUntil: null, fault }
-  const verifier = createVerifier(await findStart(database), [...outside, ...(await findKeptAnchors(database, 0))])
+  const fault = await findEarlyRemoval(database, { outside, years })
+  if (fault) return { ok: false, entries: 0, checkedFrom: null, checkedUntil: null, fault }
+  const verifier = createVerifier(await findStart(database), [...outside, ...kept])
   for await (const lines of readLines(database, null, whole))
     for (const line of lines) if (!verifier.add(line)) return verifier.end()
   return verifier.end()
+}
+
+/** @throws DomainError 'invalid' also for a checkpoint of one account */
+function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): TimedAnchor[] {
+  const anchors = anchorsOf(notes, keys)
+  const own = anchors.findIndex(({ account }) => account !== null)
+  if (own === -1) return anchors
+  throw new DomainError('invalid', [`anchors must be of the whole log; the ${own + 1}. is of one account`])
 }
 
 /**
@@ -46,16 +66,20 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
   return anchors
 }
 
+/** `account`: the id of the account whose chain the checkpoint is of; null: of the whole log. */
+export type NotedAnchor = TimedAnchor & { account: string | null }
+
 /**
  * Reads checkpoints. A checkpoint with a wrong signature gets a null hash.
  *
  * @param keys null: do not check signatures
  * @throws DomainError 'invalid' for a malformed text
  */
-export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): TimedAnchor[] {
+export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): NotedAnchor[] {
   return splitNotes(notes).map((text, index) => {
     const note = readNote(text)
     if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
-    return { seq: note.seq, at: note.at, hash: keys === null || note.isSignedBy(keys) ? note.hash : null }
+    const hash = keys === null || note.isSignedBy(keys) ? note.hash : null
+    return { seq: note.seq, at: note.at, hash, account: note.account }
   })
 }

@@ -6,7 +6,7 @@ import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } fro
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { createSealer } from '../sealing.ts'
-import { type AuditKey, originOfNotes } from './note.ts'
+import { type AuditKey, originOfAccount, originOfNotes } from './note.ts'
 
 const purpose = 'audit-log'
 const keysLock = 7_365_035
@@ -51,6 +51,16 @@ export async function findSigner(database: Queryable, masterKeys: readonly Buffe
   const plain = createSealer(masterKeys, purpose).open(row.sealedPrivateKey, Buffer.from(row.keyId))
   const privateKey = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
   return { name: originOfNotes(installation.id), key: { x: row.publicKey, privateKey } }
+}
+
+/** Signs for one account, under a name of its own. @throws SealingError as `findSigner` */
+export async function findAccountSigner(
+  database: Queryable,
+  masterKeys: readonly Buffer[],
+  accountId: string,
+): Promise<Signer> {
+  const { name, key } = await findSigner(database, masterKeys)
+  return { name: originOfAccount(name, accountId), key }
 }
 
 /** All keys that sign or have signed checkpoints. */

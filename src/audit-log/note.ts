@@ -14,6 +14,9 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
 
+/** The name in notes about the chain of one account, so that none of them passes for one of the whole log, or of another account. */
+export const originOfAccount = (name: string, accountId: string): string => `${name}/${accountId}`
+
 function publicKeyOf({ x }: AuditKey): KeyObject {
   return createPublicKey({ key: Buffer.concat([derPrefix, x]), format: 'der', type: 'spki' })
 }
@@ -36,14 +39,20 @@ export function writeNote(name: string, checkpoint: Checkpoint, key: AuditKey & 
   return `${text}\n— ${name} ${signature.toString('base64')}\n`
 }
 
-export type ReadNote = Checkpoint & { name: string; isSignedBy(keys: readonly AuditKey[]): boolean }
+/** `account`: the id of the account whose chain the note is about; null: the whole log. */
+export type ReadNote = Checkpoint & {
+  name: string
+  account: string | null
+  isSignedBy(keys: readonly AuditKey[]): boolean
+}
 
 const noteForm =
-  /^(perkline\.audit\/[0-9a-f-]{36})\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
+  /^(perkline\.audit\/[0-9a-f-]{36}(?:\/([0-9a-f-]{36}))?)\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
 
 /** @returns null when the text is not a valid note */
 export function readNote(note: string): ReadNote | null {
-  const [, name = '', seq = '', hash = '', at = '', signer = '', signed = ''] = noteForm.exec(note) ?? []
+  const [, name = '', account = null, seq = '', hash = '', at = '', signer = '', signed = ''] =
+    noteForm.exec(note) ?? []
   if (name === '') return null
   const text = Buffer.from(`${name}\n${seq}\n${hash}\n${at}\n`)
   const signature = Buffer.from(signed, 'base64')
@@ -51,6 +60,7 @@ export function readNote(note: string): ReadNote | null {
     keyIdOf(name, key).equals(signature.subarray(0, 4)) && verify(null, text, publicKeyOf(key), signature.subarray(4))
   return {
     name,
+    account,
     seq: Number(seq),
     hash: Buffer.from(hash, 'base64'),
     at: new Date(at),

@@ -2,8 +2,10 @@
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import type { Head } from './chain.ts'
 import type { Entry } from './entry.ts'
-import { type LogAccount, logAccountOf } from './lines-store.ts'
+import { findAccountSigner, type Signer } from './keys.ts'
+import { findAccountHeads, type KeptCheckpoint, type LogAccount, logAccountOf } from './lines-store.ts'
 import { type EntryPage, type EntrySearch, findAccount, findActorNames, findEntries } from './read-store.ts'
 
 export type EntriesParams = {
@@ -46,4 +48,31 @@ export async function readableAccount(
   const account = await findAccount(database, accountId)
   if (account === null) throw new DomainError('not-found', 'There is no such account')
   return account
+}
+
+export type ShownCheckpoint = {
+  checkpoint: KeptCheckpoint
+  /** Where the reader's own chain stood; null: it had no entry; undefined: the reader sees the whole log. */
+  head: Head | null | undefined
+  /** Signs the head for readers who see only their own chain. */
+  signer: Signer | null
+}
+
+/**
+ * For a partner, where its own chain stood at each checkpoint, and who signs that.
+ *
+ * @throws SealingError when none of the master keys can open the signing key
+ */
+export async function withHeads(
+  database: Queryable,
+  { masterKeys }: { masterKeys: readonly Buffer[] },
+  reader: Account,
+  found: readonly KeptCheckpoint[],
+): Promise<ShownCheckpoint[]> {
+  if (reader.type === 'platform') return found.map(checkpoint => ({ checkpoint, head: undefined, signer: null }))
+  const account = logAccountOf(reader)
+  const seqs = found.map(({ seq }) => seq)
+  const heads = await findAccountHeads(database, account, seqs)
+  const signer = await findAccountSigner(database, masterKeys, account.id)
+  return found.map((checkpoint, index) => ({ checkpoint, head: heads[index] ?? null, signer }))
 }

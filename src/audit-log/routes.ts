@@ -7,13 +7,14 @@ import { callerAccount } from '../partner/request/authorize.ts'
 import { operation, partnerErrors } from '../partner/request/documents.ts'
 import { auditors } from '../partner/roles.ts'
 import { readFromTo } from '../text/span.ts'
-import { findAccountHeads, findCheckpoints, logAccountOf } from './lines-store.ts'
-import { readableAccount } from './reads.ts'
+import { findCheckpoints } from './lines-store.ts'
+import { readableAccount, withHeads } from './reads.ts'
 import { listEntries, sendLog } from './request/answers.ts'
 import { CheckpointsPage, CheckpointsQuery, EntriesPage, EntriesQuery, LogLines, LogQuery } from './schemas.ts'
 import { checkpointView } from './views.ts'
 
-export type AuditLogRoutesDeps = ReadDeps
+/** `masterKeys` open the key that signs checkpoints. */
+export type AuditLogRoutesDeps = ReadDeps & { masterKeys: readonly Buffer[] }
 
 const noAccount = { 404: 'For the platform’s users: there is no such account' }
 
@@ -83,7 +84,8 @@ function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
           operationId: 'listAuditCheckpoints',
           summary: 'Checkpoints of the audit log',
           description:
-            'Newest first. A partner sees the hash of the whole log and where its own chain stood; the platform’s users the signed note.',
+            'Newest first. A partner sees the hash of the whole log, and where its own chain stood, with a signed note of it; the ' +
+            'platform’s users the signed note of the whole log.',
         }),
         querystring: CheckpointsQuery,
         response: { 200: CheckpointsPage, ...partnerErrors() },
@@ -97,18 +99,7 @@ function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
       const database = await pageReads.begin(request, reply)
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
       const found = await findCheckpoints(database, readFromTo(filters), page)
-      const isPlatform = reader.type === 'platform'
-      const heads = isPlatform
-        ? []
-        : await findAccountHeads(
-            database,
-            logAccountOf(reader),
-            found.map(({ seq }) => seq),
-          )
-      const rows = found.map((checkpoint, index) => ({
-        checkpoint,
-        head: isPlatform ? undefined : (heads[index] ?? null),
-      }))
+      const rows = await withHeads(database, deps, reader, found)
       return newestFirst(rows, { scope, limit, positionOf: row => [row.checkpoint.anchorId] }, checkpointView)
     },
   )

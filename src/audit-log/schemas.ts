@@ -147,7 +147,11 @@ const ShownCheckpoint = Type.Object(
       Type.Integer({ description: 'For the platform’s users: the last entry then', examples: [4711] }),
     ),
     note: Type.Optional(
-      text('For the platform’s users: the signed note', 'perkline.audit/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+      text(
+        'The signed note (C2SP): of the own chain, under a name that ends with the account’s id, and without one while the account has ' +
+          'no entry; for the platform’s users, of the whole log',
+        'perkline.audit/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+      ),
     ),
   },
   { title: 'AuditCheckpoint', description: 'A checkpoint of the audit log' },

@@ -23,6 +23,8 @@ export type Anchor = { seq: number; hash: Buffer | null }
 export type Verified = {
   ok: boolean
   entries: number
+  /** The first entry. */
+  checkedFrom: { seq: number; at: string } | null
   /** The last good entry. */
   checkedUntil: { seq: number; at: string } | null
   fault: Fault | null
@@ -63,6 +65,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
   let unproven = 0
   let fault: Fault | null = anchors.some(anchor => anchor.hash === null) ? badAnchor() : null
   let entries = 0
+  let checkedFrom: Verified['checkedFrom'] = null
   let checkedUntil: Verified['checkedUntil'] = null
 
   function badAnchor(): Fault {
@@ -103,6 +106,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     all = { head: { seq, hash }, before: all?.head ?? null }
     entries++
     checkedUntil = { seq, at: read.at }
+    checkedFrom ??= checkedUntil
     return null
   }
 
@@ -114,11 +118,28 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     end() {
       const reached = all?.head.seq ?? 0
       if (fault === null && lastAnchored > reached) fault = { seq: reached + 1, reason: 'cut-off' }
-      return { ok: fault === null, entries, checkedUntil, fault }
+      return { ok: fault === null, entries, checkedFrom, checkedUntil, fault }
     },
     unproven: () => unproven,
   }
 }
+
+/** How many checkpoints confirm the entries that were checked, up to which entry, and how many entries lie behind it. */
+export type Covered = { checkpoints: number; until: number | null; uncovered: number }
+
+export function coveredBy(
+  anchors: readonly Anchor[],
+  { entries, checkedUntil }: Pick<Verified, 'entries' | 'checkedUntil'>,
+): Covered {
+  const last = checkedUntil?.seq ?? 0
+  const before = last - entries
+  const fitting = anchors.filter(({ seq, hash }) => hash !== null && seq > before && seq <= last)
+  const until = fitting.reduce<number | null>((max, { seq }) => Math.max(max ?? 0, seq), null)
+  return { checkpoints: fitting.length, until, uncovered: last - (until ?? before) }
+}
+
+/** The id of the account of an entry's text; null: the platform's, or the text is none of an entry. */
+export const accountIdOf = (text: string): string | null => readHead(text)?.account.id ?? null
 
 /** Whether an entry repeats a number, or continues from the same entry as the one before it. */
 function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): boolean {

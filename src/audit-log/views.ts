@@ -1,9 +1,9 @@
 /** How answers show entries and checkpoints. */
 
-import type { Head } from './chain.ts'
 import type { Entry } from './entry.ts'
-import type { KeptCheckpoint } from './lines-store.ts'
+import { writeNote } from './note.ts'
 import type { StoredEntry } from './read-store.ts'
+import type { ShownCheckpoint } from './reads.ts'
 
 const erased = 'erased person'
 
@@ -14,13 +14,12 @@ export function entryView({ seq, entry }: StoredEntry, names: ReadonlyMap<string
   return { ...(showsSeq && { seq }), ...rest, actor: { ...actor, name } }
 }
 
-/**
- * @property head the head of the reader's own chain at the checkpoint; undefined for the platform, which sees the
- *   whole log
- */
-export function checkpointView({ checkpoint, head }: { checkpoint: KeptCheckpoint; head: Head | null | undefined }) {
+/** A partner sees its own chain, the platform the whole log. */
+export function checkpointView({ checkpoint, head, signer }: ShownCheckpoint) {
   const { at, hash, seq, note } = checkpoint
   const shown = { at: at.toISOString(), hash: hash.toString('hex') }
   if (head === undefined) return { ...shown, seq, note }
-  return { ...shown, accountSeq: head?.seq ?? 0, accountHash: head?.hash.toString('hex') ?? null }
+  if (head === null || signer === null) return { ...shown, accountSeq: 0, accountHash: null }
+  const own = { accountSeq: head.seq, accountHash: head.hash.toString('hex') }
+  return { ...shown, ...own, note: writeNote(signer.name, { ...head, at }, signer.key) }
 }

@@ -1,9 +1,12 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
-import { open } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { anchorsOf } from '../audit-log/check.ts'
 import type { AuditKey } from '../audit-log/note.ts'
 import {
   type Anchor,
+  accountIdOf,
+  type Covered,
+  coveredBy,
   createVerifier,
   type Fault,
   type Line,
@@ -62,8 +65,34 @@ export type ExportOptions = OutputOptions & { account?: string }
 
 /** `perkline audit-log export`: the whole log, or the log of one account, as a file of JSON lines. */
 export async function exportLog(path: string, options: ExportOptions): Promise<void> {
-  const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
-  const file = await open(path, 'w').catch((error: NodeJS.ErrnoException) => {
+  const entries = await ((await isOther(path)) ? writeLog(path, path, options) : writeBeside(path, options))
+  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
+}
+
+/** Whether something is there that is no file, such as a pipe: it cannot be put in place afterwards. */
+async function isOther(path: string): Promise<boolean> {
+  // Why a path cannot be looked at is told when it is written.
+  const found = await stat(path).catch(() => null)
+  return found !== null && !found.isFile()
+}
+
+/** A failure leaves neither an empty file nor a part of a log, and a former file as it was. */
+async function writeBeside(path: string, options: ExportOptions): Promise<number> {
+  const part = `${path}.part`
+  try {
+    const entries = await writeLog(path, part, options)
+    await rename(part, path)
+    return entries
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+/** @param path as errors name it. @returns the number of entries */
+async function writeLog(path: string, to: string, { account }: ExportOptions): Promise<number> {
+  const query = new URLSearchParams(account === undefined ? {} : { account })
+  const file = await open(to, 'w').catch((error: NodeJS.ErrnoException) => {
     throw writeError(path, error)
   })
   let entries = 0
@@ -76,7 +105,7 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
   } finally {
     await file.close()
   }
-  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
+  return entries
 }
 
 type Made = { seq: number; hash: string; at: string }
@@ -101,41 +130,61 @@ export async function verifyLog(options: VerifyOptions): Promise<void> {
     file === undefined
       ? { verified: await askPlatform(anchors), why: null, unproven: 0 }
       : await verifyFile(file, { anchors, keys })
-  const { ok, entries, checkedUntil, fault } = verified
-  const until = checkedUntil ? `, until entry ${checkedUntil.seq} of ${minute(checkedUntil.at)}` : ''
+  const { ok, fault } = verified
   const remark = `${unproven} of them come first of an account in this part of the log, so nothing proves their text.`
+  const source = anchors !== undefined ? 'of --anchors' : file === undefined ? 'kept in the same database' : null
   print(options, { ...verified, ...(file !== undefined && { unproven }) }, [
-    `${entries} entries fit${until}.`,
+    extentOf(verified),
     ...(unproven > 0 ? [remark] : []),
+    ...coverageOf(verified, source),
   ])
   if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.${why ? ` ${why}` : ''}`)
+}
+
+function extentOf({ entries, checkedFrom, checkedUntil }: Verified): string {
+  if (!checkedFrom || !checkedUntil) return `${entries} entries fit.`
+  const [from, until] = [checkedFrom, checkedUntil].map(({ seq, at }) => `entry ${seq} of ${minute(at)}`)
+  return `${entries} entries fit, from ${from} until ${until}.`
+}
+
+/** What checkpoints say of the entries. @param source where the checkpoints lie; null: none were given */
+function coverageOf({ covered, entries }: VerifiedLog, source: string | null): string[] {
+  const { checkpoints, until, uncovered } = covered
+  if (entries === 0) return []
+  const open = 'nothing but a later checkpoint can show that they were changed or cut off'
+  const covers = until === null ? [] : [`Checkpoints ${source}, ${checkpoints} of them, cover entries until ${until}.`]
+  return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
 /** Enough for several years of hourly checkpoints. */
 const maxAnchorBytes = 16 * 1024 * 1024
 const maxKeysBytes = 1024 * 1024
 
-async function askPlatform(anchorFile: string | undefined): Promise<Verified> {
+type VerifiedLog = Verified & { covered: Covered }
+
+async function askPlatform(anchorFile: string | undefined): Promise<VerifiedLog> {
   const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes)
-  return callAdmin<Verified>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
+  return callAdmin<VerifiedLog>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
 /** `why`: more than the error's reason says. */
-type FileVerified = { verified: Verified; why: string | null }
+type FileVerified = { verified: VerifiedLog; why: string | null }
 
 async function verifyFile(
   path: string,
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
 ): Promise<FileVerified & { unproven: number }> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
-  const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
+  const account = await accountOfFile(path)
+  const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known, account)
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
-  const verified = verifier.end()
+  const ended = verifier.end()
+  const verified = { ...ended, covered: coveredBy(outside, ended) }
   const unproven = verifier.unproven()
   const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`
   if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), unproven }
-  const isUncovered = anchors !== undefined && verified.ok && !coversSome(outside, verified)
+  const isUncovered = anchors !== undefined && verified.ok && verified.covered.checkpoints === 0
   return { ...(isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }), unproven }
 }
 
@@ -155,11 +204,8 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
-const coversSome = (anchors: Anchor[], { checkedUntil, entries }: Verified): boolean =>
-  anchors.some(({ seq }) => seq > (checkedUntil?.seq ?? 0) - entries)
-
 /** An error outside the chain: in the next line, or in the file as a whole. */
-function failedAt(verified: Verified, reason: Fault['reason'], why: string): FileVerified {
+function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0
   const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1
   return { verified: { ...verified, ok: false, fault: { seq, reason } }, why }
@@ -171,9 +217,24 @@ function readKeys(path: string, text: string): AuditKey[] {
   return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
 }
 
-/** Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line. */
-function readAnchors(text: string, keys: AuditKey[] | null): Anchor[] {
-  if (!text.trimStart().startsWith('{')) return anchorsOf(text, keys)
+/** The id of the account of a partner's file, by its first line; null: the file has the log of all. */
+async function accountOfFile(path: string): Promise<string | null> {
+  for await (const texts of linesOf(path))
+    for (const text of texts) {
+      if (text === '' || text === '\r') continue
+      const line = readLine(text)
+      return line === null || line.seq !== null ? null : accountIdOf(line.entry)
+    }
+  return null
+}
+
+/**
+ * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
+ *
+ * @param account of a partner's file; notes about other chains say nothing of it
+ */
+function readAnchors(text: string, keys: AuditKey[] | null, account: string | null): Anchor[] {
+  if (!text.trimStart().startsWith('{')) return anchorsOf(text, keys).filter(anchor => anchor.account === account)
   return text
     .split('\n')
     .filter(line => line.trim() !== '')

@@ -124,6 +124,7 @@ const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker 
     catalogue: sales.catalogue,
     msisdnDays: start.config.retention.msisdnDays,
   }),
+  masterKeys: worker.checkpoints.masterKeys,
   feed: { database: pools.others, waiters: monitoring.waiters, numberTold: worker.numberTold },
   webhooks: { ...webhooks.deps, urls: webhooks.urls, onError: start.onError, numberTold: worker.numberTold },
 })

@@ -1,7 +1,7 @@
 /** The commands of the audit log against a real platform (contract/audit-log.md, "Reading", "Checkpoints", "Checking"). */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -101,6 +101,35 @@ test('the log is exported whole or of one account, and checked from the file', a
   assert.match(stderr, /nowhere/)
 })
 
+test('an export that fails leaves no file, and a former one as it was', async () => {
+  const fresh = join(folder, 'fresh.jsonl')
+  const former = join(folder, 'former.jsonl')
+  writeFileSync(former, 'as it was')
+  for (const file of [fresh, former]) {
+    const { code, stderr } = await run('audit-log', 'export', file, '--account', randomUUID())
+    assert.equal(code, 1)
+    assert.match(stderr, /no such account/)
+  }
+  assert.equal(readFileSync(former, 'utf8'), 'as it was')
+  const left = readdirSync(folder).filter(name => name.startsWith('fresh') || name.endsWith('.part'))
+  assert.deepEqual(left, [])
+})
+
+test('verify says in words what was checked, and what no checkpoint covers', async () => {
+  const file = join(folder, 'words.jsonl')
+  await json('audit-log', 'checkpoint')
+  await chained(platform)
+  const { entries } = await json('audit-log', 'export', file)
+  const said = async (...args: string[]) => (await run('audit-log', 'verify', ...args)).stdout
+  const extent = new RegExp(`^${entries} entries fit, from entry 1 of [^\\n]+ until entry ${entries} of `)
+  const withAnchors = await said('--file', file, '--anchors', anchors)
+  assert.match(withAnchors, extent)
+  assert.match(withAnchors, /Checkpoints of --anchors, \d+ of them, cover entries until \d+\./)
+  assert.match(withAnchors, /No checkpoint covers the last \d+ entries/)
+  assert.match(await said('--file', file), new RegExp(`No checkpoint covers the last ${entries} entries`))
+  assert.match(await said(), /Checkpoints kept in the same database, \d+ of them, cover/)
+})
+
 test('only a line feed ends a line of a file', async () => {
   const separators = 'one\u2028two\u2029three\u0085four'
   await platform.platform.database.execute(
@@ -118,7 +147,7 @@ test('only a line feed ends a line of a file', async () => {
   const verified = await json('audit-log', 'verify', '--file', file, '--anchors', anchors)
   assert.deepEqual([verified.ok, verified.entries], [true, entries])
   writeFileSync(file, text.replaceAll('\n', '\r\n'))
-  assert.deepEqual(await json('audit-log', 'verify', '--file', file), verified)
+  assert.deepEqual(await json('audit-log', 'verify', '--file', file, '--anchors', anchors), verified)
 })
 
 test('a file that nothing covers, and one that is no log, do not pass', async () => {

@@ -77,6 +77,10 @@ test('each change of the log is named, also where one piece of the check ends', 
   assert.deepEqual(await afterwards('audit_log', 'delete from audit_log where seq > 1500'), found(1_501, 'cut-off'))
   assert.deepEqual(await afterwards('audit_log', 'delete from audit_log'), found(1, 'cut-off'))
   assert.deepEqual(await afterwards('audit_log', 'delete from audit_log where seq > 1000'), found(1_001, 'cut-off'))
+  const [covered] = await platform.platform.database.query<{ seq: number }>('select max(seq) as seq from audit_anchors')
+  const seq = covered?.seq ?? 0
+  const tail = await afterwards('audit_log', `delete from audit_log where seq > ${seq}`)
+  assert.deepEqual(tail, found(seq + 1, 'cut-off'), 'what no checkpoint covers yet is compared with what told it')
 })
 
 test('only what is of the last two days is read', async () => {

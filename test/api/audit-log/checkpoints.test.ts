@@ -1,14 +1,15 @@
 /** Checkpoints: when they are made, who is told, and how anybody proves them (contract/audit-log.md, "Checkpoints"). */
 import assert from 'node:assert/strict'
-import { createHash, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeHourlyCheckpoint } from '../../../src/audit-log/checkpoints.ts'
+import { readNote } from '../../../src/audit-log/note.ts'
 import { createLogger } from '../../../src/log.ts'
-import { assertChained, chained } from '../../support/audit-log.ts'
+import { assertChained, chained, readEntries } from '../../support/audit-log.ts'
 import { perkline } from '../../support/command.ts'
 import { openPerson } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -150,6 +151,36 @@ test('at the stop of a worker: it covers all that was done, and stands in the fi
   const notes = (await readFile(anchorFile, 'utf8')).trimEnd()
   assert.ok(notes.endsWith((last?.note ?? '').trimEnd()))
   assert.equal(notes.split('\n\nperkline.audit/').length, all.length, 'an empty line between notes')
+})
+
+test('a partner’s checkpoint is a signed note of its own chain, which passes for no other', async () => {
+  const tokens = [await platform.bankToken('alpha'), await platform.merchantToken()]
+  const operator = { token: platform.config.operatorKey }
+  for (const partner of [{ bank: 'alpha', role: 'ADMIN' }, { merchant: 'grocer' }])
+    await platform.call('POST', '/admin/credentials', { ...operator, body: { ...partner, label: 'Signed' } })
+  assert.equal((await platform.call('POST', '/admin/audit-log/checkpoint', operator)).status, 200)
+  const { keys } = (await platform.call('GET', '/.well-known/perkline-keys.json')).body
+  const known = keys.map(({ x }: { x: string }) => ({ x: Buffer.from(x, 'base64url') }))
+  const accounts = new Set<string | null>()
+  for (const token of tokens) {
+    const { body } = await platform.call('GET', '/partner/v1/audit-log/checkpoints?limit=1', { token })
+    const [shown] = body.data
+    const note = readNote(shown.note)
+    assert.ok(note?.account && note.isSignedBy(known))
+    const noted = [note.seq, note.hash.toString('hex'), note.at.toISOString()]
+    assert.deepEqual(noted, [shown.accountSeq, shown.accountHash, shown.at])
+    const [entry] = await readEntries(platform, token)
+    assert.equal(note.account, entry.account.id)
+    accounts.add(note.account)
+    const other = shown.note.replaceAll(note.account, randomUUID())
+    assert.equal(readNote(other)?.isSignedBy(known), false)
+    const refused = await platform.call('POST', '/admin/audit-log/verify', {
+      ...operator,
+      body: { anchors: shown.note },
+    })
+    assert.deepEqual([refused.status, refused.body.code], [400, 'invalid'], 'it is no checkpoint of the whole log')
+  }
+  assert.equal(accounts.size, 2)
 })
 
 test('who reads the log: by account, role and kind of caller', async () => {

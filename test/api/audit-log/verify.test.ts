@@ -43,6 +43,14 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const endsAt = Date.now() + 30_000
+  while (!(await condition())) {
+    assert.ok(Date.now() < endsAt, 'it never happens')
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
 const verify = async (anchors?: string) =>
   (await platform.call('POST', '/admin/audit-log/verify', { ...operator, body: { anchors } })).body
 
@@ -51,6 +59,7 @@ async function tampered(statements: string[], anchors = notes): Promise<any> {
   const { database } = platform.platform
   await database.execute('create table kept_log as select * from audit_log')
   await database.execute('create table kept_anchors as select * from audit_anchors')
+  await database.execute('create table kept_outbox as select * from outbox')
   await database.execute('alter table audit_log disable trigger all')
   try {
     for (const statement of statements) await database.execute(statement)
@@ -60,7 +69,9 @@ async function tampered(statements: string[], anchors = notes): Promise<any> {
     await database.execute('insert into audit_log select * from kept_log')
     await database.execute('insert into audit_anchors overriding system value select * from kept_anchors')
     await database.execute('alter table audit_log enable trigger all')
-    for (const name of ['log', 'anchors']) await database.execute(`drop table kept_${name}`)
+    await database.execute('delete from outbox')
+    await database.execute('insert into outbox select * from kept_outbox')
+    for (const name of ['log', 'anchors', 'outbox']) await database.execute(`drop table kept_${name}`)
   }
 }
 
@@ -74,6 +85,7 @@ test('an untouched log holds, with checkpoints and without', async () => {
 })
 
 const forget = `delete from audit_anchors`
+const untold = `delete from outbox where kind = 'audit'`
 
 test('each way to change it is found at its place, by its name', async () => {
   const changed = await tampered([`update audit_log set entry = replace(entry, 'test.', 'tesT.') where seq = 50`])
@@ -124,7 +136,54 @@ test('a log that was cut is found by a checkpoint alone', async () => {
     assert.deepEqual(fault, { seq: entries + 1, reason: 'cut-off' })
   }
   assert.deepEqual((await tampered(['delete from audit_log', forget])).fault, { seq: 1, reason: 'cut-off' })
-  assert.equal((await tampered([last, forget], '')).ok, true, 'nothing outside of the database says what was there')
+  assert.equal((await tampered([last, forget, untold], '')).ok, true, 'nothing else says what was there')
+})
+
+test('what was cut before any checkpoint covers it is found by what told it, also behind newer entries', async () => {
+  const { database } = platform.platform
+  const [covered] = await database.query<{ seq: number }>('select max(seq) as seq from audit_anchors')
+  const next = (covered?.seq ?? 0) + 1
+  const cut = `delete from audit_log where seq >= ${next}`
+  assert.deepEqual((await tampered([cut], '')).fault, { seq: next, reason: 'cut-off' })
+  assert.deepEqual((await tampered([cut, forget], '')).fault, { seq: next, reason: 'cut-off' })
+  const forged = `update audit_log set entry = replace(entry, '"api"', '"cli"') where seq >= ${next}`
+  assert.equal((await tampered([forged], '')).fault.reason, 'changed')
+  await database.execute('create table kept_end as select * from audit_log where seq >= 0')
+  await database.execute('alter table audit_log disable trigger all')
+  try {
+    await database.execute(cut)
+    await database.execute(
+      `insert into outbox (kind, account_type, data)
+      select 'audit', 'platform', data || jsonb_build_object('at', $1::text, 'action', 'test.later')
+      from outbox where kind = 'audit' limit 1`,
+      [new Date().toISOString()],
+    )
+    await until(async () => (await database.query(`select from audit_log where entry like '%test.later%'`)).length > 0)
+    assert.deepEqual(
+      (await verify()).fault,
+      { seq: next, reason: 'missing' },
+      'the chain itself goes on without a hole',
+    )
+  } finally {
+    await database.execute('delete from audit_log')
+    await database.execute('insert into audit_log select * from kept_end')
+    await database.execute(`delete from outbox where data ->> 'action' = 'test.later'`)
+    await database.execute('alter table audit_log enable trigger all')
+    await database.execute('drop table kept_end')
+  }
+  assert.equal((await verify()).ok, true)
+})
+
+test('the answer says what was checked, and what checkpoints cover', async () => {
+  const own = await verify()
+  const outside = await verify(notes)
+  const seq = Number(notes.split('\n')[1])
+  assert.equal(own.checkedFrom.seq, 1)
+  assert.equal(outside.checkedUntil.seq, outside.entries)
+  assert.deepEqual(outside.covered, { checkpoints: 1, until: seq, uncovered: outside.entries - seq })
+  assert.deepEqual(own.covered, outside.covered)
+  const none = await tampered([forget], '')
+  assert.deepEqual([none.ok, none.covered], [true, { checkpoints: 0, until: null, uncovered: none.entries }])
 })
 
 test('a chain that was made anew is found by a checkpoint from outside', async () => {
@@ -145,7 +204,8 @@ test('a chain that was made anew is found by a checkpoint from outside', async (
   })
   const covered = Number(notes.split('\n')[1])
   assert.deepEqual((await tampered([...statements, forget])).fault, { seq: covered, reason: 'checkpoint' })
-  assert.equal((await tampered([...statements, forget], '')).ok, true)
+  assert.equal((await tampered([...statements, forget], '')).fault.reason, 'missing', 'the outbox says otherwise')
+  assert.equal((await tampered([...statements, forget, untold], '')).ok, true)
   // A stored checkpoint whose hash was made anew has a note that says otherwise.
   const adapt = 'update audit_anchors a set hash = l.hash from audit_log l where l.seq = a.seq'
   assert.equal((await tampered([...statements, adapt], '')).fault.reason, 'checkpoint')
@@ -221,6 +281,6 @@ test('a partner’s file has its own chain and nothing of others', async () => {
   assert.equal(asked.text, text, 'the platform gets the same file of one account')
   await platform.call('POST', '/admin/audit-log/checkpoint', operator)
   const { body } = await platform.call('GET', '/partner/v1/audit-log/checkpoints', { token })
-  assert.deepEqual(Object.keys(body.data[0]).sort(), ['accountHash', 'accountSeq', 'at', 'hash'])
+  assert.deepEqual(Object.keys(body.data[0]).sort(), ['accountHash', 'accountSeq', 'at', 'hash', 'note'])
   assert.equal(body.data[0].accountHash, previous.toString('hex'))
 })

@@ -1,0 +1,46 @@
+/**
+ * Compares the end of the log with the outbox. What a change told there stays for two days, so entries that were cut off before any
+ * checkpoint has covered them are found by what told them (contract/audit-log.md, "Checking").
+ */
+import { platformAccountId } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { newestPosition } from '../events/position.ts'
+import { entryKind } from './tell.ts'
+import type { Fault } from './verifier.ts'
+
+/** The newest rows of the outbox that one check looks at; most of them are no entries. */
+const maxLookedAt = 200_000
+/** The outbox keeps nothing for so long, so what says to be older waited for its place in the chain. */
+const maxDays = 7
+
+/**
+ * The first entry since the last checkpoint that was told and chained, and is not in the log any more; null: none is missing. One
+ * statement, so that the position of the chain and the log belong together.
+ */
+export async function findLostEntry(database: Queryable): Promise<Fault | null> {
+  const [lost] = await database.query<{ next: number | null; last: number }>(`
+    with newest as materialized (
+      select xid, kind, account_type, account, data, only_for from outbox order by xid desc limit ${maxLookedAt}
+    ), told as materialized (
+      select account_type, coalesce(account, '${platformAccountId}') as account_id, data,
+        (data ->> 'at')::timestamptz as at, count(*) as times
+      from newest
+      where kind = '${entryKind}' and (only_for is null or 'audit-log' = any(only_for))
+        and pg_visible_in_snapshot(xid, ${newestPosition('audit-log')}::pg_snapshot)
+      group by account_type, account, data
+    ), lost as (
+      select at from told
+      where at >= greatest(now() - interval '${maxDays} days',
+          (select at from audit_anchors where kind = 'checkpoint' order by anchor_id desc limit 1))
+        and times > (
+          select count(*) from audit_log as l
+          where l.account_type = told.account_type and l.account_id = told.account_id and l.at = told.at
+            and l.entry::jsonb - 'accountSeq' - 'account' = told.data)
+      order by at limit 1
+    )
+    select (select seq from audit_log where audit_log.at >= lost.at order by audit_log.at, seq limit 1) as next,
+      coalesce((select max(seq) from audit_log), 0) as last
+    from lost`)
+  if (!lost) return null
+  return lost.next === null ? { seq: lost.last + 1, reason: 'cut-off' } : { seq: lost.next, reason: 'missing' }
+}
