@@ -7,15 +7,28 @@
  * seconds. `ha` makes servers and networks of a Patroni cluster fail, some of them once a minute. `alerts` checks with
  * Prometheus that alerts fire, `every-alert` all of them in shortened time. `upgrade` rolls releases out and back. `events` follows
  * feeds and receives webhooks while processes are killed and transactions commit late; its counts are
- * fixed. `statements` counts again what was sold while processes are killed, and walks a list for ten minutes. `install` walks
- * through docs/install.md in an empty Debian. `archive` loses a machine and restores it.
+ * fixed. `statements` counts again what was sold while processes are killed, and walks a list for ten minutes. `keys` repeats
+ * requests with an Idempotency-Key at processes that are killed. `install` walks through docs/install.md in an empty
+ * Debian. `archive` loses a machine and restores it.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const all = ['sales', 'grown', 'disk']
-const known = [...all, 'install', 'archive', 'ha', 'alerts', 'every-alert', 'upgrade', 'events', 'statements', 'soak']
+const known = [
+  ...all,
+  'install',
+  'archive',
+  'ha',
+  'alerts',
+  'every-alert',
+  'upgrade',
+  'events',
+  'statements',
+  'keys',
+  'soak',
+]
 const asked = process.argv.slice(2)
 const given = /^\d/.test(asked[0] ?? '') ? asked.shift() : undefined
 const named = asked

@@ -17,7 +17,7 @@ export async function openCampaigners(platform: PerklineProcess): Promise<Campai
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-function formOf(name: string): object {
+export function campaignFormOf(name: string): object {
   return {
     ...{ participantsIds: [ids.alpha], name, dateFrom: inDays(10), dateTo: inDays(40) },
     ...{ minAmount: 100, maxAmount: 5000, percentage: 5, countryCode: 'UA', terminalsPlatform: true },
@@ -28,7 +28,7 @@ function formOf(name: string): object {
 /** The three moves of a campaign: a merchant makes it, its bank approves it, and the merchant launches it. Each is answered with 201. */
 export function campaignMoves({ call }: Caller, { merchant, bank }: Campaigners) {
   return {
-    make: (name: string) => call('POST', '/cashbacks/for-merchant', { token: merchant, body: formOf(name) }),
+    make: (name: string) => call('POST', '/cashbacks/for-merchant', { token: merchant, body: campaignFormOf(name) }),
     approve: (id: string) => call('POST', `/cashbacks/${id}/confirm`, { token: bank }),
     launch: (id: string) => call('POST', `/cashbacks/for-merchant/${id}/confirm`, { token: merchant }),
     read: (id: string) => call('GET', `/cashbacks/for-merchant/${id}`, { token: merchant }),

@@ -31,6 +31,7 @@ export type World = {
 /**
  * @param options.settings further settings of the processes
  * @param options.serverSettings further settings of the database server
+ * @param options.first what happens before the shop is opened: a directory with ids of its own must come first
  * @param options.parent where its folder is made; default: the folder of temporary files
  */
 export async function startWorld(options: {
@@ -39,6 +40,7 @@ export async function startWorld(options: {
   seed: number
   settings?: Settings
   serverSettings?: Settings
+  first?: (platform: PerklineProcess) => Promise<unknown>
   parent?: string
 }): Promise<World> {
   const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'perkline-world-'))
@@ -78,6 +80,7 @@ export async function startWorld(options: {
   }
   try {
     for (let started = 0; started < options.processes; started++) processes.push(await startProcess(settings))
+    await options.first?.(processes[0] as PerklineProcess)
     world.tokens = await openShop(processes[0] as PerklineProcess, options)
   } catch (error) {
     await world.close()
