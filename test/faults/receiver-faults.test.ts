@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellEvents } from '../../../src/events/event-writing.ts'
-import { until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { tellEvents } from '../../src/events/event-writing.ts'
+import { until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 const scheduleMs = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000)
 const wholeMs = 15_000
