@@ -82,7 +82,7 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
   const onEnd = ({ name, nesting, details }: EventData.TestPass | EventData.TestFail) => {
     if (nesting === 0) result.took[name] = Math.round(details.duration_ms / 100) / 10
   }
-  const tests = run({ files: [room], argv: job.files, cwd, concurrency: 1 })
+  const tests = run({ files: [room], argv: job.files, execArgv: job.execArgv, cwd, concurrency: 1 })
     .on('test:pass', onEnd)
     .on('test:fail', onEnd)
     .on('test:dequeue', ({ nesting }) => nesting === 0 && tell())

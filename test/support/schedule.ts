@@ -2,8 +2,8 @@
 
 /** Seconds that each file took when they were last recorded (`npm test -- --record`). */
 export type Durations = Record<string, number>
-/** Files that share a process. */
-export type Job = { files: string[]; seconds: number }
+/** Files that share a process, and the options that Node.js gets for it. */
+export type Job = { files: string[]; seconds: number; execArgv: string[] }
 
 /** Of a file without a record, which may be a long one. */
 const unknownSeconds = 30
@@ -11,8 +11,14 @@ const unknownSeconds = 30
 /** Files of one of these rooms may share a process: they leave nothing behind in it, and none looks at the process itself. */
 const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
-/** A shared process takes no more files after this time, so that no core waits for the last one. */
-const jobSeconds = 25
+/**
+ * A shared process takes no more files after this time, so that no core waits for the last one. Loading the platform takes more than a
+ * second of a processor, so it is not shorter.
+ */
+const jobSeconds = 60
+
+/** A shared process makes and drops whole platforms. With Node's default it spends a sixth of its time on collecting their garbage. */
+const sharedExecArgv = ['--max-semi-space-size=64']
 
 /** Longest first, because what waits does so beside the others then. */
 export function makeJobs(files: readonly string[], durations: Durations): Job[] {
@@ -22,7 +28,8 @@ export function makeJobs(files: readonly string[], durations: Durations): Job[] 
     const seconds = durations[name] ?? unknownSeconds
     const [room = name] = sharedRooms.exec(name) ?? []
     const found = last.get(room)
-    const job = found && found.seconds + seconds <= jobSeconds ? found : { files: [], seconds: 0 }
+    const job =
+      found && found.seconds + seconds <= jobSeconds ? found : { files: [], seconds: 0, execArgv: execArgvOf(room) }
     if (job !== found) jobs.push(job)
     job.files.push(name)
     job.seconds += seconds
@@ -30,3 +37,5 @@ export function makeJobs(files: readonly string[], durations: Durations): Job[] 
   }
   return jobs.sort((a, b) => b.seconds - a.seconds)
 }
+
+const execArgvOf = (room: string): string[] => (sharedRooms.test(room) ? sharedExecArgv : [])
