@@ -3,8 +3,11 @@
 /** From this size on, an index that finds one row is the cheapest access path and stays so. */
 const grownRows = 1_000
 
+/** A table of partitions has grown when one of them has: PostgreSQL analyzes only these by itself. */
 export const findGrown = `
-  select relname as name from pg_class where relname = any($1) and relkind = 'r' and reltuples >= ${grownRows}`
+  select relname as name from pg_class t where relname = any($1) and (relkind = 'r' and reltuples >= ${grownRows}
+    or relkind = 'p' and exists (
+      select from pg_inherits i join pg_class p on p.oid = i.inhrelid where i.inhparent = t.oid and p.reltuples >= ${grownRows}))`
 
 const lookEveryMs = 5_000
 

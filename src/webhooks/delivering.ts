@@ -36,22 +36,41 @@ export const createDeliveredRecorder = (database: Queryable): Batcher<store.Deli
     return delivered.map(() => null)
   })
 
+/** Attempts claimed deliveries of one endpoint at the same time. Its secrets are looked up once for all of them. */
+export function attemptDeliveries(
+  deps: DeliveringDeps,
+  endpointId: string,
+  claimed: readonly store.Claimed[],
+): Promise<void>[] {
+  if (claimed.length === 0) return []
+  const secrets = openSecrets(deps, endpointId)
+  return claimed.map(one => attemptOne(deps, one, { secrets, isTest: false }))
+}
+
+/** Makes the only attempt of a test. */
+export const attemptTest = (deps: DeliveringDeps, claimed: store.Claimed): Promise<void> =>
+  attemptOne(deps, claimed, { secrets: openSecrets(deps, claimed.endpointId), isTest: true })
+
 /** Sends one claimed delivery and records the outcome. */
-export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claimed, isTest = false): Promise<void> {
+async function attemptOne(
+  deps: DeliveringDeps,
+  claimed: store.Claimed,
+  { secrets, isTest }: { secrets: Promise<Buffer[]>; isTest: boolean },
+): Promise<void> {
   const { body, eventId, url, endpointId, attempt } = claimed
   const { deliveryId, day } = claimed
+  const opened = await secrets
   if (body === null) {
     await store.recordAttempt(deps.database, { deliveryId, day, attempt, ...lost }, ended)
     return
   }
-  const secrets = await openSecrets(deps, endpointId)
   const timestamp = Math.floor(realMs() / 1000)
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Perkline-Webhooks/1',
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures(secrets, { id: eventId, timestamp, body }),
+    'webhook-signature': signatures(opened, { id: eventId, timestamp, body }),
     'perkline-endpoint-id': endpointId,
     'perkline-attempt': String(attempt),
   }
@@ -172,7 +191,7 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
     const claimed = await store.claim(deps.database, { endpointId, max: probesAtOnce, early: true, but: tried })
     if (claimed.length === 0) break
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
-    await Promise.all(claimed.map(one => attemptDelivery(deps, one)))
+    await Promise.all(attemptDeliveries(deps, endpointId, claimed))
     if (await store.isOneOnly(deps.database, endpointId)) break
   }
   return tried.length

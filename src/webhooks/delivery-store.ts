@@ -19,6 +19,7 @@ export const deliveryColumns = `delivery_id, day, account_type, account_id, endp
 export async function findDueEndpoints(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>({
     name: 'webhooks.find-due',
+    plannedOnce: ['webhook_deliveries'],
     text: `
       select e.endpoint_id as id from webhook_endpoints e
       where e.status = 'enabled' and e.deleted_at is null and exists (
@@ -87,12 +88,12 @@ export function claim(
   database: Queryable,
   params: { endpointId: string; max: number; early: boolean; but: readonly string[] },
 ): Promise<Claimed[]> {
-  return database.query<Claimed>({ name: 'webhooks.claim', text: claimText }, [
-    params.endpointId,
-    params.max,
-    params.early,
-    params.but,
-  ])
+  const statement = {
+    name: 'webhooks.claim',
+    plannedOnce: ['webhook_deliveries', 'webhook_attempts', 'events'],
+    text: claimText,
+  }
+  return database.query<Claimed>(statement, [params.endpointId, params.max, params.early, params.but])
 }
 
 export type Recorded = {
@@ -144,19 +145,23 @@ export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
 /**
  * Records deliveries that were taken, of any endpoints, in one statement and so with one commit: one for each took most of the time of a
  * quick receiver. Endpoints are locked first and in their order, as everywhere, so that nobody can deadlock.
+ *
+ * The commit does not wait for the disk; the next claim's does. If the database breaks down in between, the deliveries are made again, like
+ * those whose process dies between the 2xx and its record.
  */
 export async function recordDelivered(database: Queryable, delivered: readonly Delivered[]): Promise<void> {
   const listed = <Key extends keyof Delivered>(key: Key) => delivered.map(one => one[key])
   await database.execute(
     {
       name: 'webhooks.record-delivered',
+      plannedOnce: ['webhook_deliveries', 'webhook_attempts'],
       text: `
         with locked as materialized (
           select endpoint_id from webhook_endpoints where endpoint_id = any($7::uuid[]) order by endpoint_id for update
         ), done as materialized (
           select d.* from unnest($1::uuid[], $2::date[], $3::int[], $4::int[], $5::int[], $6::text[])
             as d (delivery_id, day, attempt, duration_ms, status_code, response_excerpt)
-          where (select count(*) from locked) >= 0
+          where (select count(*) from locked) >= 0 and set_config('synchronous_commit', 'off', true) = 'off'
         ), attempted as (
           update webhook_attempts a set outcome = 'delivered', duration_ms = d.duration_ms, status_code = d.status_code,
             response_excerpt = d.response_excerpt

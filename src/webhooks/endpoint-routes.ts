@@ -21,7 +21,7 @@ import { NoQuery, operation, partnerErrors } from '../partner/request/documents.
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
 import { addDuration } from '../text/duration.ts'
 import { isDateAlone, readInstant } from '../text/instant.ts'
-import { attemptDelivery, type DeliveringDeps, testEndpoint } from './delivering.ts'
+import { attemptTest, type DeliveringDeps, testEndpoint } from './delivering.ts'
 import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
 import { replayEvents } from './replay.ts'
@@ -365,6 +365,6 @@ async function test(deps: EndpointRoutesDeps, request: TestRequest, reply: Fasti
   const { endpointId } = request.params
   const { claimed } = await testEndpoint(deps, callerAccount(request), { endpointId, type })
   // The attempt continues after the answer; the log shows its outcome.
-  attemptDelivery(deps, claimed, true).catch(deps.onError)
+  attemptTest(deps, claimed).catch(deps.onError)
   return reply.code(202).send({ deliveryId: claimed.deliveryId })
 }

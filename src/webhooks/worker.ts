@@ -1,6 +1,6 @@
 /** The loop that sends deliveries in a process, with a limited number of concurrent requests. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attemptDelivery, type DeliveringDeps } from './delivering.ts'
+import { attemptDeliveries, type DeliveringDeps } from './delivering.ts'
 import { claim, findDueEndpoints } from './delivery-store.ts'
 
 const lookEveryMs = 100
@@ -20,24 +20,30 @@ export function startDelivering(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
+  let roomMade = Promise.withResolvers<void>()
 
   const begin = (work: Promise<void>) => {
-    const noted = work.catch(onError).finally(() => underWay.delete(noted))
+    const noted = work.catch(onError).finally(() => {
+      underWay.delete(noted)
+      roomMade.resolve()
+    })
     underWay.add(noted)
   }
   const look = async () => {
     for (const endpointId of await findDueEndpoints(deps.database)) {
       const room = Math.min(maxAtOnce, max - underWay.size)
       if (room <= 0 || stopping.signal.aborted) return
-      for (const claimed of await claim(deps.database, { endpointId, max: room, early: false, but: [] }))
-        begin(attemptDelivery(deps, claimed))
+      const claimed = await claim(deps.database, { endpointId, max: room, early: false, but: [] })
+      for (const attempt of attemptDeliveries(deps, endpointId, claimed)) begin(attempt)
     }
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
+      // From before the look on: what finishes during it has made room, too, and its record may have hidden the endpoint.
+      roomMade = Promise.withResolvers()
       await look().catch(onError)
       // A finished request makes room at once; otherwise look again after a while.
-      await Promise.race([...underWay, sleep(lookEveryMs, undefined, { signal: stopping.signal })]).catch(() => {})
+      await Promise.race([roomMade.promise, sleep(lookEveryMs, undefined, { signal: stopping.signal })]).catch(() => {})
     }
   }
   const ended = loop()
