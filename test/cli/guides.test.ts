@@ -176,6 +176,7 @@ suite('the guides', () => {
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
 
   for (const guide of [
+    'guide-administrator.md',
     'guide-bank.md',
     'guide-merchant.md',
     'guide-operator.md',

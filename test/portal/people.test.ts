@@ -174,6 +174,33 @@ test('a change that needs a fresh factor asks for the password first; policy and
   errors.splice(0)
 })
 
+test('rules that take access away from oneself or from systems are saved after a question', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const account = await addAccount(platform, { merchant: 'voltshop' }, 'admin_user')
+  const colleague = await logInAs(platform, account)
+  const policy = async () => (await colleague.call('GET', '/portal/security-policy')).body
+  await logIn(account, '/account/security')
+  await page.getByRole('textbox', { name: 'Networks that your systems may call from' }).fill('192.0.2.0/24')
+  await page.getByRole('radio', { name: 'Required: whoever has none sets it up at the next login' }).check()
+  const ask = async (answer: string) => {
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('You have no two-step login yourself').waitFor()
+    await dialog.getByText('Your systems are refused from everywhere else').waitFor()
+    await dialog.getByRole('button', { name: answer }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await ask('Cancel')
+  assert.deepEqual((await policy()).addresses.systems, [])
+  await assertAccessible(visitor)
+  const saved = page.waitForResponse(response => response.request().method() === 'PUT')
+  await ask('Save')
+  assert.equal((await (await saved).json()).mfa, 'required')
+  errors.splice(0)
+})
+
 test('a wrong network is named at its field', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

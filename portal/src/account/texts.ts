@@ -105,6 +105,10 @@ export const accountTexts = dictionary({
       force: 'Save even if my own address is not in these networks',
       save: 'Save',
       saved: 'Saved. It takes effect within 10 seconds.',
+      warnTitle: 'Save these rules?',
+      requiredText:
+        'You have no two-step login yourself. Until you set it up on your profile, you can do nothing else in the portal.',
+      systemsText: 'Your systems are refused from everywhere else within 10 seconds.',
       stale: 'Somebody else has changed these rules in the meantime',
       staleText: 'Your entries are not saved. Load the current rules and make your change again.',
       load: 'Load the current rules',
@@ -283,6 +287,10 @@ export const accountTexts = dictionary({
       force: 'Зберегти, навіть якщо моя адреса не входить до цих мереж',
       save: 'Зберегти',
       saved: 'Збережено. Почне діяти протягом 10 секунд.',
+      warnTitle: 'Зберегти ці правила?',
+      requiredText:
+        'Ви самі ще не маєте двоетапного входу. Доки не налаштуєте його у своєму профілі, нічого іншого в порталі не зробите.',
+      systemsText: 'Протягом 10 секунд вашим системам буде відмовлено звідусіль, крім цих мереж.',
       stale: 'Тим часом хтось інший змінив ці правила',
       staleText: 'Ваші зміни не збережено. Завантажте поточні правила й внесіть зміни ще раз.',
       load: 'Завантажити поточні правила',

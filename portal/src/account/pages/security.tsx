@@ -6,7 +6,9 @@ import { useState } from 'react'
 import { api, ifMatch, versioned } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { factorsQuery } from '../../session/factors-query.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
@@ -69,6 +71,7 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
   const notify = useNotify()
+  const agrees = useWarnings(policy, named)
   const form = useForm({
     initialValues: {
       mfa: policy.mfa,
@@ -95,7 +98,12 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
   })
   return (
     <Card>
-      <form noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
+      <form
+        noValidate
+        onSubmit={form.onSubmit(async values => {
+          if (await agrees(values)) save.mutate(values)
+        })}
+      >
         <Stack maw={560}>
           {isApiError(rest, 412) ? <Stale onLoad={onLoad} /> : rest !== null && <Failure error={rest} />}
           <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
@@ -138,6 +146,22 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
       </form>
     </Card>
   )
+}
+
+/** @returns a function that asks before rules take access away from the person or from systems; gives whether the person agrees */
+function useWarnings(policy: Policy, named: Named) {
+  const texts = useTexts(accountTexts).security
+  const confirm = useConfirm()
+  const factors = useQuery(factorsQuery).data
+  const isOwn = Object.keys(named).length === 0
+  return async ({ mfa, addresses }: { mfa: string; addresses: { people: string; systems: string } }) => {
+    const { systems } = networksOf(addresses)
+    const isAskedAtOnce = isOwn && mfa === 'required' && policy.mfa !== 'required' && factors?.totp === null
+    const isNarrowed = systems.length > 0 && systems.join() !== policy.addresses.systems.join()
+    const warnings = [...(isAskedAtOnce ? [texts.requiredText] : []), ...(isNarrowed ? [texts.systemsText] : [])]
+    if (warnings.length === 0) return true
+    return confirm({ title: texts.warnTitle, text: warnings.join(' '), action: texts.save, isDangerous: true })
+  }
 }
 
 function Stale({ onLoad }: { onLoad: () => Promise<void> }) {
