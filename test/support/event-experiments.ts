@@ -18,6 +18,7 @@ import { startWorld, type World } from './world.ts'
 /** On a busy machine. */
 const patienceMs = 300_000
 const endpoints = '/partner/v1/webhook-endpoints'
+const maxBacklog = 20_000
 /** Enough for 64 writers, two processes and what disturbs them. */
 const serverSettings = { max_connections: '140' }
 
@@ -43,6 +44,7 @@ export async function streamUnder(options: StreamOptions, disturb: (world: World
     const writing = stream.startWriting(world.database, await bankIdOf(world.database), {
       ...options,
       goesOn: told => isDisturbed || told < options.events,
+      hasRoom: told => reading.some(({ seen, isOver }) => isOver() || told - seen.length < maxBacklog),
     })
     reading = stream.readers.map(one => stream.startReading(world.processes, token, one))
     await disturb(world).finally(() => {
@@ -72,12 +74,11 @@ async function bankIdOf(database: Database): Promise<string> {
   return bank?.id ?? assert.fail('no bank')
 }
 
-/** Kills both processes at once, again and again. @param everyMs from one kill to the next, or longer where the start takes longer */
+/** Kills both processes at once, again and again. @param everyMs how long they work in between */
 export async function killBoth(world: World, { rounds, everyMs }: { rounds: number; everyMs: number }): Promise<void> {
   for (const _ of range(rounds)) {
-    const nextAt = performance.now() + everyMs
     await Promise.all([0, 1].map(index => world.replace(index, victim => victim.kill())))
-    await sleep(Math.max(0, nextAt - performance.now()))
+    await sleep(everyMs)
   }
 }
 

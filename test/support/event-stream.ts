@@ -16,6 +16,7 @@ import type { PerklineProcess } from './process.ts'
 const filteredOfTen = 3
 const filtered = 'catalogue.changed'
 const rolledBackPercent = 10
+const askAgainMs = 50
 
 /** What a writer did; its subject's versions are 1, 2, 3, ... in the order of its commits. */
 type Told = { committedAtMs: number }
@@ -32,6 +33,8 @@ type WritingOptions = {
   maxDelayMs: number
   /** Writers begin no transaction once this is false. */
   goesOn(told: number): boolean
+  /** Writers wait while this is false: a backlog that grows without end proves nothing more, and takes hours to number. */
+  hasRoom(told: number): boolean
 }
 
 const keyOf = (writer: number, version: number): string => `${writer}/${version}`
@@ -65,6 +68,10 @@ export function startWriting(database: Database, bankId: string, options: Writin
     const client = await connectTo(database)
     try {
       for (let version = 1; options.goesOn(told.size); ) {
+        if (!options.hasRoom(told.size)) {
+          await sleep(askAgainMs)
+          continue
+        }
         const isKept = randomInt(100) >= rolledBackPercent
         const versions = range(options.eventsEach).map(n => version + n)
         await client.query('begin')
@@ -101,9 +108,9 @@ export type Reader = {
   readTo(last: number): Promise<void>
   /** Ends it, wherever it is. */
   stop(): void
+  /** Whether it has ended, by itself or because of a wrong answer. */
+  isOver(): boolean
 }
-
-const askAgainMs = 50
 
 /**
  * Follows the feed as the guide says: by `nextAfter`, with `feedId`, and again at any process after a failure.
@@ -134,9 +141,15 @@ export function startReading(
       ;({ nextAfter: after, feedId } = answer.body)
     }
   })()
-  reading.catch(() => {})
+  let isOver = false
+  reading
+    .catch(() => {})
+    .finally(() => {
+      isOver = true
+    })
   return {
     name,
+    isOver: () => isOver,
     query,
     seen,
     stop() {

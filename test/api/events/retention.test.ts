@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { dropOldEvents } from '../../../src/events/retention-store.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { emptyOldSlots, recoverOutbox } from '../../../src/events/tick-store.ts'
-import { type Bank, openBank } from '../../support/esim.ts'
+import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -85,4 +85,54 @@ test('a dump that was restored into a younger cluster: what had no number yet ge
     data.map(({ data: one }: { data: { restored?: number; status?: string } }) => one.restored ?? one.status),
     [1, 'cancelled'],
   )
+})
+
+test('an account without events for longer than the retention goes on where it ended, and so do its endpoint and a replay', async () => {
+  await number()
+  const { lastSequence } = (await feed('?after=now')).body
+  const call = (method: string, path: string, body?: unknown) =>
+    platform.call(method, `/partner/v1${path}`, { token: bank.token, ...(body !== undefined && { body }) })
+  // Nobody listens there, so its deliveries wait.
+  const made = await call('POST', '/webhook-endpoints', { url: 'http://127.0.0.1:9/', eventTypes: ['order.*'] })
+  assert.equal(made.status, 201, made.text)
+  const path = `/webhook-endpoints/${made.body.endpointId}`
+  await cancelled('waits')
+  await number()
+  const waiting = async () => (await call('GET', '/webhook-deliveries?state=pending')).body.data
+  await until('its delivery waits', async () => (await waiting()).length === 1)
+  assert.equal((await call('POST', `${path}/replay`, { from: lastSequence + 1, only: 'all' })).status, 202)
+  await until('the replay waits, too', async () => (await waiting()).length === 2)
+
+  const { lastSequence: last } = (await feed('?after=now')).body
+  await database().execute(`create table events_20260102 (like events including all)`)
+  await database().execute(
+    `alter table events attach partition events_20260102 for values from ('2026-01-02') to ('2026-01-03')`,
+  )
+  await database().execute(`update events set day = '2026-01-02'`)
+  await database().execute(`update feed_days set day = '2026-01-02'`)
+  await dropOldEvents(database(), 30)
+  // Later days go without anything of this account in them.
+  await dropOldEvents(database(), 30)
+  const gone = await feed(`?after=${lastSequence}`)
+  assert.deepEqual([gone.status, gone.body.oldestSequence], [410, last + 1])
+
+  // What cannot be sent any more ends; nothing of it is sent without its body.
+  for (const { deliveryId } of await waiting()) {
+    assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 202)
+    await until(
+      'the delivery has ended',
+      async () => (await call('GET', `/webhook-deliveries/${deliveryId}`)).body.state === 'failed',
+    )
+  }
+  await cancelled('goes on')
+  await number()
+  const next = (await feed(`?after=${last}`)).body.data
+  assert.deepEqual(
+    next.map(({ sequence }: { sequence: number }) => sequence),
+    [last + 1],
+  )
+  await until('the endpoint has it', async () => (await waiting())[0]?.sequence === last + 1)
+  const { position, pending } = (await call('GET', path)).body
+  assert.deepEqual([position, pending], [last + 1, 1])
+  await call('DELETE', path)
 })
