@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deliverUnderKills, holdOpen, killBoth, streamUnder } from '../support/event-experiments.ts'
+import { deliverUnderKills, holdOpen, killBoth, receiveByGuide, streamUnder } from '../support/event-experiments.ts'
+import { requireProgram } from '../support/require-program.ts'
 
 const minuteMs = 60_000
 
@@ -27,4 +28,9 @@ test('the same beside an upload that stays open for 10 minutes and a read that h
 
 test('killed between a 2xx and its record, 100 times', async t => {
   t.diagnostic(JSON.stringify(await deliverUnderKills({ rounds: 100, eventsEach: 10 })))
+})
+
+test('a receiver in Python by the guide alone, over 60 kills of workers and of the database', async t => {
+  if (!requireProgram(t, 'python3')) return
+  t.diagnostic(JSON.stringify(await receiveByGuide({ rounds: 60, eventsEach: 50 })))
 })

@@ -3,8 +3,12 @@
  * the long ones.
  */
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from '../../src/db/database.ts'
@@ -12,8 +16,9 @@ import { tellEvents } from '../../src/events/event-writing.ts'
 import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import * as stream from './event-stream.ts'
+import { startGuideReceiver } from './guide-receiver.ts'
 import { eventually } from './patroni.ts'
-import { startWorld, type World } from './world.ts'
+import { keepServer, startWorld, type World } from './world.ts'
 
 /** On a busy machine. */
 const patienceMs = 300_000
@@ -196,4 +201,56 @@ function proveReceived(received: readonly Received[], { rounds, eventsEach }: { 
   const names = new Set(received.map(({ body }) => JSON.parse(body).data.tariffCode))
   assert.equal(names.size, rounds * eventsEach)
   return { requests: received.length, events: byId.size }
+}
+
+/**
+ * A receiver in Python, written by the guide alone, gets events while in each round the worker or, every third time, the database is
+ * killed. It stores each event once, in no order; nothing is missing, and every signature is right.
+ */
+export async function receiveByGuide(options: { rounds: number; eventsEach: number }) {
+  const world = await startWorld({ processes: 2, profiles: 1, seed: 8_302 })
+  const watch = keepServer(world)
+  const receiver = await startGuideReceiver(world.folder)
+  try {
+    const { processes, tokens } = world
+    const fields = { url: receiver.url, eventTypes: ['tariff.*'] }
+    const asked = { method: 'POST', path: endpoints, body: fields, token: tokens.alpha }
+    const made = await expectAnswer(processes, asked, 201)
+    await receiver.keep(made.secret)
+    const bankId = await bankIdOf(world.database)
+    for (const round of range(options.rounds)) {
+      const names = range(options.eventsEach).map(n => `${round}-${n}`)
+      await tell(world.database, bankId, names)
+      await sleep(randomInt(300))
+      if (round % 3 === 2) await killServer(world)
+      else await world.replace(round % 2, victim => victim.kill())
+      await eventually('the database answers', () => world.database.query('select').then(isTrue, isFalse), patienceMs)
+      await endLeases(world.database)
+    }
+    const wanted = options.rounds * options.eventsEach
+    await eventually('all has arrived', () => receiver.events.length >= wanted, patienceMs)
+    const idle = async () => (await readEndpoint(world, made.endpointId)).pending === 0
+    await eventually('nothing is pending', idle, patienceMs)
+    assert.equal(receiver.events.length, wanted)
+    assert.equal(new Set(receiver.events.map(({ data }) => data.tariffCode)).size, wanted)
+    const sequences = receiver.events.map(({ sequence }) => sequence).toSorted((one, other) => one - other)
+    for (const [index, sequence] of sequences.entries())
+      assert.equal(sequence, (sequences[0] ?? 0) + index, 'a gap in what was stored')
+    assert.equal(receiver.forged(), 0)
+    return { events: wanted, kills: options.rounds }
+  } finally {
+    await receiver.close()
+    await watch.leave()
+    await world.close()
+  }
+}
+
+const isTrue = () => true
+const isFalse = () => false
+
+/** SIGKILL for the database server and all that belongs to it; it is started again. */
+async function killServer(world: World): Promise<void> {
+  const [pid] = (await readFile(join(world.folder, 'server/postgres/postmaster.pid'), 'utf8')).split('\n')
+  process.kill(Number(pid), 'SIGKILL')
+  await world.server.ended
 }
