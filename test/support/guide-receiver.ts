@@ -42,7 +42,12 @@ class Receiver(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+class Server(ThreadingHTTPServer):
+    # A killed process leaves connections that end in an error.
+    def handle_error(self, *_):
+        pass
+
+server = Server(("127.0.0.1", 0), Receiver)
 print(server.server_address[1], flush=True)
 server.serve_forever()
 `
@@ -52,7 +57,7 @@ export type GuideReceiver = {
   /** Tells it the endpoint's secret. */
   keep(secret: string): Promise<void>
   /** What it has stored. */
-  events: { id: string; sequence: number; data: { tariffCode: string } }[]
+  events: { id: string; sequence: number; data: { operatorCode: string; tariffCode: string } }[]
   forged(): number
   close(): Promise<void>
 }
