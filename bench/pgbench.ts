@@ -1,6 +1,7 @@
 /** Runs pgbench, which shows the limit of PostgreSQL: the same guarded statements without a platform around them. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { tell } from '../src/events/tell.ts'
 import type { DatabaseServer } from './database.ts'
 import { runProgram } from './processes.ts'
 
@@ -53,11 +54,15 @@ values (lpad(to_hex(:profile_id::bigint), 32, '0')::uuid, '${bankId}', 'limit-' 
 on conflict do nothing returning order_id;
 `
 
+// Without `ended_by` a trigger would write the outbox row, which our statement does itself.
 const update = (bankId: string) => `
-update orders set status = 'confirmed', confirmed_at = now(), delivery_mode = 'local'
-where order_id = lpad(to_hex(:profile_id::bigint), 32, '0')::uuid and bank_id = '${bankId}' and status = 'reserved'
-  and reserved_until > now()
-returning order_id;
+with confirmed as (
+  update orders set status = 'confirmed', confirmed_at = now(), delivery_mode = 'local', ended_by = 'pk_bench'
+  where order_id = lpad(to_hex(:profile_id::bigint), 32, '0')::uuid and bank_id = '${bankId}' and status = 'reserved'
+    and reserved_until > now()
+  returning order_id, bank_id
+), told as (${tell('order.confirmed', 'confirmed')})
+select order_id from confirmed;
 `
 
 /** One guarded insert, as in a reservation. */
@@ -66,7 +71,7 @@ export const reserveScript = (bankId: string, tariffId: number): PgbenchScript =
   text: nextProfile + insert(bankId, tariffId),
 })
 
-/** The insert, then the guarded update of a confirm: two commits, as for two requests. */
+/** The insert, then the guarded update of a confirm with its outbox row: two commits, as for two requests. */
 export const sellScript = (bankId: string, tariffId: number): PgbenchScript => ({
   name: 'sell',
   text: nextProfile + insert(bankId, tariffId) + update(bankId),

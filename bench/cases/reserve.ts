@@ -21,7 +21,7 @@ export const reserveCase: Case = {
     const otherTariffId = 1_000_000
     return using(serve(bench, database), async platform => [
       ...(await measure(bench, platform, 'reserve', reserveScript(bankId, otherTariffId), 1)),
-      ...(await measure(bench, platform, 'sell', sellScript(bankId, otherTariffId), 0.8)),
+      ...(await measure(bench, platform, 'sell', sellScript(bankId, otherTariffId), 1)),
     ])
   },
 }
