@@ -54,10 +54,12 @@ program
     '--check',
     'change nothing: list what would be applied; exit code 3 when the previous version could not go on serving',
   )
+  .option('--wait <SECONDS>', 'wait for so long for a database that cannot be reached', wholeSeconds)
+  .addHelpText('after', examples('migrate --check', 'migrate', 'migrate --wait 600'))
   .action(
-    run<OutputOptions & { check?: true }>(async ({ check, json = false }) => {
+    run<OutputOptions & { check?: true; wait?: number }>(async ({ check, wait = 0, json = false }) => {
       const { checkMigrations, migrateOnly } = await import('./server/migrating.ts')
-      await (check ? checkMigrations(json) : migrateOnly(json))
+      await (check ? checkMigrations(json) : migrateOnly({ json, wait }))
     }),
   )
 program

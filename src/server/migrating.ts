@@ -1,4 +1,5 @@
 /** The command `perkline migrate`: brings the database to this version, or says what that would do. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError } from '../cli/failure.ts'
 import { counted, plain, print } from '../cli/output.ts'
 import { environment, readConfig } from '../config.ts'
@@ -9,16 +10,21 @@ import { recoverOutbox } from '../events/tick-store.ts'
 import { createLogger } from '../log.ts'
 import { version } from '../version.ts'
 import { openConfiguredDatabase, requireOwnSessions } from './opened-database.ts'
-import { startError } from './start-error.ts'
+import { mayAnswerLater, startError } from './start-error.ts'
+
+const askAgainMs = 1_000
 
 /**
  * Brings the database to this version and exits (`perkline migrate`).
- * @param json true: prints the applied migrations as one JSON value
+ *
+ * @param options.json true: prints the applied migrations as one JSON value
+ * @param options.wait the seconds in which the database may come up, as it does when the whole machine starts
  */
-export async function migrateOnly(json: boolean): Promise<void> {
+export async function migrateOnly({ json, wait }: { json: boolean; wait: number }): Promise<void> {
   const config = readConfig(environment())
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
+    await waitFor(database, wait).catch(startError)
     await requireOwnSessions(database).catch(startError)
     const applied = await migrate(database).catch(startError)
     await recoverOutbox(database)
@@ -31,6 +37,19 @@ export async function migrateOnly(json: boolean): Promise<void> {
     )
   } finally {
     await close()
+  }
+}
+
+async function waitFor(database: Database, seconds: number): Promise<void> {
+  const giveUpAtMs = performance.now() + seconds * 1_000
+  for (;;) {
+    try {
+      await database.execute('select')
+      return
+    } catch (error) {
+      if (!mayAnswerLater(error) || performance.now() > giveUpAtMs) throw error
+      await sleep(askAgainMs)
+    }
   }
 }
 

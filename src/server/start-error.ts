@@ -11,6 +11,10 @@ export function startError(error: unknown): never {
   )
 }
 
+/** Whether the database may answer later: it is away, and has not refused us. */
+export const mayAnswerLater = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
+
 /**
  * PostgreSQL's codes for: no such database, no such user or a wrong password, no permission, no connections allowed.
  */

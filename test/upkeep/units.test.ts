@@ -65,6 +65,9 @@ test('a process is told ready only when it is, ends by itself, and its secrets s
     'ExecStartPost=/opt/perkline/bin/perkline health --ready --wait 60',
   ])
     assert.ok(unit.split('\n').includes(line), line)
+  // An upgrade restarts perkline-migrate, which must not end the processes that serve.
+  assert.doesNotMatch(unit, /^(?:Requires|BindsTo|PartOf)=/m)
+  assert.match(unit, /^Wants=.*perkline-migrate\.service/m)
   const set = [...unit.matchAll(/^Environment=([A-Z_]+)=(.*)$/gm)]
   const known = settingsHelp.map(({ name }) => name)
   for (const [, name = ''] of set) assert.ok(known.includes(name) || name === 'NODE_COMPILE_CACHE', name)
