@@ -6,21 +6,18 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bootDebian, type Ran, runShell } from '../support/booted.ts'
+import { makeDebian } from '../support/debian.ts'
 import { requireProgram } from '../support/require-program.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const domain = 'api.perkline.example'
 const withinMs = 3_600_000
-/** Authorities that this machine trusts beside Debian's: those of a proxy on the way to the registry. */
-const authorities = '/usr/local/share/ca-certificates'
-
 const page = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
 const sections = page.split(/^## /m).slice(1)
 const linesOf = (section: string): string =>
@@ -28,13 +25,7 @@ const linesOf = (section: string): string =>
 
 /** What a walk finds beside Debian: this repository, and the way to the packages' registry. */
 function furnish(root: string): void {
-  execFileSync('mmdebstrap', ['--variant=minbase', '--include=systemd-sysv,dbus', 'bookworm', root], {
-    stdio: 'ignore',
-  })
-  copyFileSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'))
-  if (existsSync(authorities)) cpSync(authorities, join(root, authorities), { recursive: true })
-  if (existsSync('/etc/npmrc')) copyFileSync('/etc/npmrc', join(root, 'etc/npmrc'))
-  if (existsSync(join(homedir(), '.npmrc'))) copyFileSync(join(homedir(), '.npmrc'), join(root, 'root/.npmrc'))
+  makeDebian(root, ['systemd-sysv', 'dbus'])
   execFileSync('git', ['clone', '-q', '--bare', checkout, join(root, 'root/perkline.git')])
 }
 
