@@ -42,6 +42,8 @@ mount -t sysfs -o ro sysfs "$1/sys"
 mount -t cgroup2 none "$1/sys/fs/cgroup"
 mount -t tmpfs -o mode=755 none "$1/run"
 mount --rbind /dev "$1/dev"
+# Shared memory is of this machine alone: units remove what their users leave.
+mount -t tmpfs none "$1/dev/shm"
 cd "$1"
 mkdir -p before
 pivot_root . before

@@ -79,3 +79,11 @@ test('a process is told ready only when it is, ends by itself, and its secrets s
     assert.doesNotMatch(unit, new RegExp(`^Environment=${secret}=`, 'm'))
   }
 })
+
+test('a unit that runs as somebody else’s user leaves that user’s shared memory alone', async () => {
+  for (const name of await readdir(units)) {
+    const lines = (await readFile(join(units, name), 'utf8')).split('\n')
+    const isOthers = lines.some(line => /^User=/.test(line)) && !lines.includes('DynamicUser=yes')
+    if (isOthers) assert.ok(lines.includes('RemoveIPC=no'), name)
+  }
+})
