@@ -11,6 +11,7 @@ import pg from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import { sequenceEvents } from '../../src/events/sequence-store.ts'
 
 export type TestDatabase = {
   /** A connection string, as in DATABASE_URL. */
@@ -141,6 +142,8 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     })
     try {
       await migrate(database, migrations)
+      // Makes the partitions of these days, so that not every platform makes them for itself.
+      await sequenceEvents(database, true)
       await database.execute('analyze')
     } finally {
       await database.close()
