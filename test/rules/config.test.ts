@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import process from 'node:process'
-import { text } from 'node:stream/consumers'
-import { type TestContext, test } from 'node:test'
-import { ConfigError, readClientConfig, readConfig, withKeys } from '../../src/config.ts'
-import { unknownSettings } from '../../src/settings/advice.ts'
-import { settingsHelp } from '../../src/settings/help.ts'
+import { test } from 'node:test'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { folder, masterKey, operatorKey, otherKey } from '../support/settings.ts'
 
-const masterKey = Buffer.alloc(32, 7).toString('base64')
-const otherKey = Buffer.alloc(32, 8).toString('base64')
-const operatorKey = 'o'.repeat(32)
 const server = {
   DATABASE_URL: 'postgres://perkline@db.example/perkline?sslmode=verify-full',
   MASTER_KEY: masterKey,
@@ -21,9 +13,6 @@ const server = {
 }
 
 const otherOperatorKey = 'p'.repeat(32)
-
-/** The files of an embedded platform in its data folder. */
-const keyFiles = ['keys/master.key', 'operator.key']
 
 /** The errors of a refused set of settings, one on each line. */
 function faultsOf(env: Record<string, string>): string[] {
@@ -40,12 +29,6 @@ const refused = (env: Record<string, string>, fault: RegExp) => {
   const faults = faultsOf(env)
   assert.equal(faults.length, 1, `${JSON.stringify(env)}: ${faults.join(' | ') || 'taken'}`)
   assert.match(faults[0] ?? '', fault)
-}
-
-async function folder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'perkline-config-'))
-  t.after(() => rm(path, { recursive: true, force: true }))
-  return path
 }
 
 test('without any setting it is the embedded sandbox of the documentation', () => {
@@ -349,133 +332,6 @@ test('trusted proxies are addresses or networks', () => {
     assert.ok(readConfig({ TRUSTED_PROXIES: value }).trustedProxies.length > 0, value)
 })
 
-test('the embedded platform makes its keys once, for its owner alone, and keeps them', async t => {
-  const dataDir = join(await folder(t), 'data')
-  const first = withKeys(readConfig({ DATA_DIR: dataDir }))
-  for (const file of keyFiles) assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600)
-  assert.equal(statSync(join(dataDir, 'keys')).mode & 0o777, 0o700)
-  assert.equal(first.masterKeys[0]?.length, 32)
-  assert.ok(first.operatorKey.length >= 32)
-  assert.equal(readFileSync(join(dataDir, 'operator.key'), 'utf8').trim(), first.operatorKey)
-  assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })), first)
-  assert.notEqual(withKeys(readConfig({ DATA_DIR: await folder(t) })).operatorKey, first.operatorKey)
-})
-
-test('of several processes at their first start all have the same keys, and no draft of a key stays', async t => {
-  const dataDir = join(await folder(t), 'data')
-  const config = JSON.stringify(new URL('../../src/config.ts', import.meta.url).href)
-  const script = `import { readConfig, withKeys } from ${config}
-    await new Promise(resolve => setTimeout(resolve, ${Date.now() + 1_500} - Date.now()))
-    const { operatorKey, masterKeys } = withKeys(readConfig(process.env))
-    process.stdout.write(operatorKey + masterKeys[0].toString('hex'))`
-  const keysOf = async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      env: { DATA_DIR: dataDir },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    return text(child.stdout)
-  }
-  const keys = await Promise.all(Array.from({ length: 4 }, keysOf))
-  assert.equal(keys[0]?.length, 128)
-  assert.equal(new Set(keys).size, 1)
-  assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
-})
-
-test('a master key that version 0.2 left beside the database is moved, also when an earlier move was cut off', async t => {
-  for (const isCutOff of [false, true]) {
-    const dataDir = await folder(t)
-    writeFileSync(join(dataDir, 'master.key'), `${masterKey}\n`, { mode: 0o600 })
-    if (isCutOff) {
-      mkdirSync(join(dataDir, 'keys'))
-      writeFileSync(join(dataDir, 'keys', 'master.key'), `${masterKey}\n`, { mode: 0o600 })
-    }
-    assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })).masterKeys, [Buffer.alloc(32, 7)])
-    assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
-    assert.equal(statSync(join(dataDir, 'keys', 'master.key')).mode & 0o777, 0o600)
-  }
-})
-
-test('two different master keys in one data folder: neither is thrown away', async t => {
-  const dataDir = await folder(t)
-  mkdirSync(join(dataDir, 'keys'))
-  const [former, present] = [join(dataDir, 'master.key'), join(dataDir, 'keys', 'master.key')]
-  writeFileSync(former, masterKey)
-  writeFileSync(present, otherKey)
-  assert.throws(
-    () => withKeys(readConfig({ DATA_DIR: dataDir })),
-    (error: unknown) =>
-      error instanceof ConfigError && error.message.includes(`${former} and ${present} hold different`),
-  )
-  assert.deepEqual([readFileSync(former, 'utf8'), readFileSync(present, 'utf8')], [masterKey, otherKey])
-})
-
-test('keys that are given are used and not written down', async t => {
-  const dataDir = await folder(t)
-  const config = withKeys(readConfig({ DATA_DIR: dataDir, MASTER_KEY: masterKey, OPERATOR_KEY: operatorKey }))
-  assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
-  assert.deepEqual(readdirSync(dataDir), [])
-})
-
-test('a key file that is empty or cut short is refused, naming the file', async t => {
-  for (const file of keyFiles) {
-    for (const content of ['', '\n', 'abc']) {
-      const dataDir = await folder(t)
-      mkdirSync(join(dataDir, 'keys'))
-      writeFileSync(join(dataDir, file), content)
-      assert.throws(
-        () => withKeys(readConfig({ DATA_DIR: dataDir })),
-        (error: Error) => error instanceof ConfigError && error.message.includes(join(dataDir, file)),
-        `${file}: ${JSON.stringify(content)}`,
-      )
-    }
-  }
-})
-
-test('a data folder that can’t be one is named with its setting', async t => {
-  const file = join(await folder(t), 'file')
-  writeFileSync(file, '')
-  for (const dataDir of [file, join(file, 'below')])
-    assert.throws(
-      () => withKeys(readConfig({ DATA_DIR: dataDir })),
-      (error: unknown) => error instanceof ConfigError && /DATA_DIR must be a folder.*file/.test(error.message),
-    )
-})
-
-test('a command finds the platform and its key by the settings, or by the data folder', async t => {
-  const dataDir = await folder(t)
-  assert.throws(() => readClientConfig({ DATA_DIR: dataDir }), ConfigError)
-  const { operatorKey: made } = withKeys(readConfig({ DATA_DIR: dataDir }))
-  assert.deepEqual(readClientConfig({ DATA_DIR: dataDir }), { url: 'http://127.0.0.1:8080', operatorKey: made })
-  assert.deepEqual(readClientConfig({ PERKLINE_URL: 'https://p.example/', OPERATOR_KEY: operatorKey }), {
-    url: 'https://p.example',
-    operatorKey,
-  })
-  assert.throws(() => readClientConfig({ PERKLINE_URL: 'p.example', OPERATOR_KEY: operatorKey }), /PERKLINE_URL/)
-})
-
-test('a command says where it looked for the operator’s key', async t => {
-  const dataDir = await folder(t)
-  assert.throws(
-    () => readClientConfig({ DATA_DIR: dataDir }),
-    (error: Error) =>
-      ['OPERATOR_KEY', 'OPERATOR_KEY_FILE', join(dataDir, 'operator.key')].every(place =>
-        error.message.includes(place),
-      ),
-  )
-  const file = join(dataDir, 'key')
-  writeFileSync(file, `${operatorKey}\n`)
-  assert.equal(readClientConfig({ OPERATOR_KEY_FILE: file }).operatorKey, operatorKey)
-})
-
-test('a command sends its key over http to this machine only', () => {
-  const client = (url: string, more = {}) => readClientConfig({ PERKLINE_URL: url, OPERATOR_KEY: operatorKey, ...more })
-  for (const url of ['http://p.example', 'http://10.0.0.1:8080', 'http://[fd00::1]:8080', 'http://127.0.0.1.p.example'])
-    assert.throws(() => client(url), /PERKLINE_URL must start with https:/, url)
-  for (const url of ['http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:8080', 'https://p.example'])
-    assert.equal(client(url).url, url)
-  assert.equal(client('http://p.example', { ALLOW_PLAINTEXT: '1' }).url, 'http://p.example')
-})
-
 test('five settings may stand in files', async t => {
   const path = await folder(t)
   const values = {
@@ -596,63 +452,4 @@ test('the admin interface has an address that nothing else has', () => {
   refused({ ADMIN_PORT: '9100', METRICS_PORT: '9100' }, /^ADMIN_PORT must be another than METRICS_PORT/)
   assert.deepEqual(readConfig({ ADMIN_PORT: '9200' }).admin, { host: '127.0.0.1', port: 9200 })
   assert.equal(readConfig({ HOST: '10.0.0.1', ADMIN_PORT: '8080' }).admin?.port, 8080)
-})
-
-test('names that are no settings but look like ours are told, with what may be meant', () => {
-  const meant: [name: string, setting: string][] = [
-    ['MASTERKEY', 'MASTER_KEY'],
-    ['MASTER_KEYS', 'MASTER_KEY'],
-    ['REDIS', 'REDIS_URL'],
-    ['DATABASE_URI', 'DATABASE_URL'],
-    ['PUBLIC_ULR', 'PUBLIC_URL'],
-    ['PERKLINE_PORTT', ''],
-    ['PERKLINE_PUBLIC_URL', 'PUBLIC_URL'],
-    ['database_url', 'DATABASE_URL'],
-    ['OPERATOR_KEYFILE', 'OPERATOR_KEY_FILE'],
-  ]
-  for (const [name, setting] of meant) {
-    const [told = ''] = unknownSettings([name])
-    assert.ok(told.startsWith(`${name} is not a setting`) && told.includes(setting && `did you mean ${setting}?`), told)
-  }
-  const others = [
-    'PATH',
-    'HOME',
-    'HOSTNAME',
-    'MAIL',
-    'SHELL',
-    'LANG',
-    'TERM',
-    'PWD',
-    'USER',
-    'LOGNAME',
-    'EDITOR',
-    'POST',
-  ]
-  const containers = ['REDIS_SERVICE_HOST', 'PERKLINE_SERVICE_HOST', 'PERKLINE_PORT', 'PERKLINE_PORT_8080_TCP']
-  const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
-  const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
-  assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
-})
-
-test('the help names every setting that is read', () => {
-  const asked = new Set<string>()
-  const env = new Proxy({} as Record<string, string>, {
-    get: (_, name) => {
-      asked.add(String(name))
-      return undefined
-    },
-  })
-  readConfig(env)
-  const helped = settingsHelp.map(({ name }) => name)
-  assert.deepEqual(
-    [...asked].filter(name => !helped.includes(name)),
-    [],
-  )
-})
-
-test('.env.example has every setting once, each commented out, and can be used as it stands', () => {
-  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
-  const names = [...example.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name)
-  assert.deepEqual(names.sort(), settingsHelp.map(({ name }) => name).sort())
-  assert.doesNotMatch(example, /^[^#\n]/m)
 })

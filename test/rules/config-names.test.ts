@@ -1,0 +1,66 @@
+/** The names of all settings, as a start, the help and .env.example say them. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { unknownSettings } from '../../src/settings/advice.ts'
+import { settingsHelp } from '../../src/settings/help.ts'
+
+test('names that are no settings but look like ours are told, with what may be meant', () => {
+  const meant: [name: string, setting: string][] = [
+    ['MASTERKEY', 'MASTER_KEY'],
+    ['MASTER_KEYS', 'MASTER_KEY'],
+    ['REDIS', 'REDIS_URL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PUBLIC_ULR', 'PUBLIC_URL'],
+    ['PERKLINE_PORTT', ''],
+    ['PERKLINE_PUBLIC_URL', 'PUBLIC_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['OPERATOR_KEYFILE', 'OPERATOR_KEY_FILE'],
+  ]
+  for (const [name, setting] of meant) {
+    const [told = ''] = unknownSettings([name])
+    assert.ok(told.startsWith(`${name} is not a setting`) && told.includes(setting && `did you mean ${setting}?`), told)
+  }
+  const others = [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'MAIL',
+    'SHELL',
+    'LANG',
+    'TERM',
+    'PWD',
+    'USER',
+    'LOGNAME',
+    'EDITOR',
+    'POST',
+  ]
+  const containers = ['REDIS_SERVICE_HOST', 'PERKLINE_SERVICE_HOST', 'PERKLINE_PORT', 'PERKLINE_PORT_8080_TCP']
+  const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
+  const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
+  assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
+})
+
+test('the help names every setting that is read', () => {
+  const asked = new Set<string>()
+  const env = new Proxy({} as Record<string, string>, {
+    get: (_, name) => {
+      asked.add(String(name))
+      return undefined
+    },
+  })
+  readConfig(env)
+  const helped = settingsHelp.map(({ name }) => name)
+  assert.deepEqual(
+    [...asked].filter(name => !helped.includes(name)),
+    [],
+  )
+})
+
+test('.env.example has every setting once, each commented out, and can be used as it stands', () => {
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
+  const names = [...example.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name)
+  assert.deepEqual(names.sort(), settingsHelp.map(({ name }) => name).sort())
+  assert.doesNotMatch(example, /^[^#\n]/m)
+})
