@@ -1,6 +1,7 @@
 /** Days of a time zone as instants. It uses the time zones of this runtime, so that the database needs none. */
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import { wallClock } from './time-zones.ts'
 
 const dayMs = 86_400_000
 
@@ -78,25 +79,9 @@ function startOf(midnight: number, offsetAt: (ms: number) => number): number {
 /** The offset of a zone's wall clock from UTC, in milliseconds. */
 function offsets(timeZone: string): (ms: number) => number {
   const clock = wallClock(timeZone)
+  if (!clock) throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
   return ms => {
     const [year, month, day, hour, minute, second] = clock.format(ms).match(/\d+/g)?.map(Number) ?? []
     return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
-  }
-}
-
-function wallClock(timeZone: string): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat('sv-SE', {
-      timeZone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    })
-  } catch {
-    throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
   }
 }

@@ -1,6 +1,7 @@
 /** Rules for the texts of partners and operators: codes, names, addresses of pictures. */
 import type { Rule, RuleCode } from '../error-rules.ts'
 import { isCountry } from './countries.ts'
+import { wallClock } from './time-zones.ts'
 import { uuidForm } from './uuid.ts'
 
 /** A rule for one text. */
@@ -31,15 +32,7 @@ export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*
 export const timeZone: TextRule = {
   rule: 'time-zone',
   params: {},
-  holds: text => /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text) && isTimeZone(text),
-}
-
-function isTimeZone(text: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }) !== null
-  } catch {
-    return false
-  }
+  holds: text => wallClock(text) !== null,
 }
 
 /** One line for people to read. Lengths count Unicode code points. */

@@ -27,13 +27,13 @@ export function mailText(given: PeopleMail, language: Language, host: string): M
 /** A manager chooses the login of somebody else, and mail programs make links of texts that look like one: only ours may be there. */
 const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 
+const kyivFormat = (locale: string) =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'Europe/Kyiv' })
+const kyivTime: Record<Language, Intl.DateTimeFormat> = { uk: kyivFormat('uk-UA'), en: kyivFormat('en-GB') }
+
 /** An instant for readers. We do not know the reader's time zone, so the text names the zone, and UTC, in which the audit log tells it. */
 function untilText(instant: string, language: Language): string {
-  const format = new Intl.DateTimeFormat(language === 'uk' ? 'uk-UA' : 'en-GB', {
-    dateStyle: 'long',
-    timeStyle: 'short',
-    timeZone: 'Europe/Kyiv',
-  })
+  const format = kyivTime[language]
   const utc = `${instant.slice(0, 16).replace('T', ' ')} UTC`
   return `${format.format(new Date(instant))} (${language === 'uk' ? 'за Києвом' : 'Kyiv time'}; ${utc})`
 }

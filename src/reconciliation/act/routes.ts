@@ -11,6 +11,7 @@ import { downloadHeaders } from '../../http/answer/download.ts'
 import { leaving } from '../../http/answer/leaving.ts'
 import { accountOf } from '../../http/limits/account.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
+import { wallClock } from '../../text/time-zones.ts'
 import { drawAct } from './drawing.ts'
 import { readAct } from './read.ts'
 import * as schemas from './schemas.ts'
@@ -87,9 +88,5 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
 }
 
 function requireTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone })
-  } catch {
-    throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
-  }
+  if (!wallClock(timeZone)) throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
 }

@@ -15,7 +15,8 @@ suite('sales figures that take long', () => {
   let platform: TestPlatform
   let blocker: pg.Client
   before(async () => {
-    platform = await startPlatform()
+    // Without the jobs, which write the figures that the test locks.
+    platform = await startPlatform({}, { only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
     await platform.addStock('kyivstar', 'eu-10gb', 50)
     blocker = new pg.Client({ connectionString: platform.databaseUrl })
     await blocker.connect()

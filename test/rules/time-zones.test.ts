@@ -1,0 +1,36 @@
+/** Formats of time zones are made once: they take memory that the engine's garbage collector does not see (src/text/time-zones.ts). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { dayOf, startOfDay } from '../../src/text/days.ts'
+import { brokenRule, timeZone } from '../../src/text/text-rules.ts'
+
+const formats = Intl.DateTimeFormat
+let made = 0
+
+before(() => {
+  Intl.DateTimeFormat = new Proxy(formats, {
+    construct(target, args) {
+      made++
+      return Reflect.construct(target, args)
+    },
+  })
+})
+after(() => {
+  Intl.DateTimeFormat = formats
+})
+
+test('a zone is asked a thousand times, in any case of letters, and one format is made', () => {
+  const now = new Date('2026-03-29T00:30:00Z')
+  for (let asked = 0; asked < 1_000; asked++) {
+    const zone = asked % 2 === 0 ? 'Pacific/Chatham' : 'PACIFIC/chatham'
+    assert.equal(dayOf(now, zone), '2026-03-29')
+    assert.equal(startOfDay('2026-03-29', zone).toISOString(), '2026-03-28T10:15:00.000Z')
+    assert.equal(brokenRule(zone, timeZone), undefined)
+  }
+  assert.equal(made, 1)
+})
+
+test('unknown zones are refused', () => {
+  for (const zone of ['Europe/Nowhere', '', ' Europe/Kyiv', '+03:00', 'x'.repeat(65)])
+    assert.equal(brokenRule(zone, timeZone)?.rule, 'time-zone', zone)
+})
