@@ -1,4 +1,4 @@
-/** Five days without a worker (contract/events.md, "Guarantees"): sales go on, and what was told meanwhile is numbered once, in its order. */
+/** Five days without a worker (contract/events.md, "Promises"): sales go on, and what was told meanwhile is numbered once, in its order. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dropOldEvents } from '../../../src/events/retention-store.ts'
