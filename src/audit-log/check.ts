@@ -21,7 +21,7 @@ export async function checkLog(
   { database }: { database: Queryable },
   params: { notes: string | null; years: number },
 ): Promise<Verified & { covered: Covered }> {
-  const outside = params.notes === null ? [] : wholeAnchorsOf(params.notes, await findAuditKeys(database))
+  const outside = params.notes === null ? [] : await wholeAnchorsOf(params.notes, await findAuditKeys(database))
   const kept = await findKeptAnchors(database, 0)
   const checked = await checkEntries(database, { outside, kept, years: params.years })
   const lost = checked.ok ? await findLostEntry(database) : null
@@ -42,8 +42,8 @@ async function checkEntries(
 }
 
 /** @throws DomainError 'invalid' also for a checkpoint of one account */
-function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): TimedAnchor[] {
-  const anchors = anchorsOf(notes, keys)
+async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise<TimedAnchor[]> {
+  const anchors = await anchorsOf(notes, keys)
   const own = anchors.findIndex(({ account }) => account !== null)
   if (own === -1) return anchors
   throw new DomainError('invalid', [`anchors must be of the whole log; the ${own + 1}. is of one account`])
@@ -56,11 +56,12 @@ function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): TimedAnchor[]
 export async function findKeptAnchors(database: Queryable, after: number): Promise<Anchor[]> {
   const keys = await findAuditKeys(database)
   const anchors: Anchor[] = []
-  for (const { seq, hash, note: text } of await findKeptNotes(database, after)) {
+  for (const { seq, at, hash, note: text } of await findKeptNotes(database, after)) {
     // Years of checkpoints take seconds.
     if (anchors.length % checkedAtOnce === 0) await othersTurn()
     const note = readNote(text)
-    const isProof = note?.seq === seq && note.hash.equals(hash) && note.isSignedBy(keys)
+    const isProof =
+      note?.seq === seq && note.at.getTime() === at.getTime() && note.hash.equals(hash) && note.isSignedBy(keys)
     anchors.push({ seq, hash: isProof ? hash : null })
   }
   return anchors
@@ -75,11 +76,14 @@ export type NotedAnchor = TimedAnchor & { account: string | null }
  * @param keys null: do not check signatures
  * @throws DomainError 'invalid' for a malformed text
  */
-export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): NotedAnchor[] {
-  return splitNotes(notes).map((text, index) => {
+export async function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Promise<NotedAnchor[]> {
+  const anchors: NotedAnchor[] = []
+  for (const [index, text] of splitNotes(notes).entries()) {
+    if (index % checkedAtOnce === 0) await othersTurn()
     const note = readNote(text)
     if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
     const hash = keys === null || note.isSignedBy(keys) ? note.hash : null
-    return { seq: note.seq, at: note.at, hash, account: note.account }
-  })
+    anchors.push({ seq: note.seq, at: note.at, hash, account: note.account })
+  }
+  return anchors
 }

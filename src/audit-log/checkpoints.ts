@@ -26,8 +26,10 @@ export type CheckpointDeps = {
 
 const checkpointLock = 7_365_036
 
-/** Makes the hourly checkpoint unless it already exists. */
+/** Makes the hourly checkpoint unless it already exists. What waits is chained first, also a long backlog, so that it is covered. */
 export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
+  if (!(await isDue(deps.database))) return
+  while (await chainEntries(deps.database, true));
   await make(deps, clockOrigin, { isHourly: true })
 }
 

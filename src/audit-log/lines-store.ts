@@ -79,8 +79,8 @@ export async function findStart(database: Queryable): Promise<{ all: Head; ofAcc
 export function findKeptNotes(
   database: Queryable,
   after: number,
-): Promise<{ seq: number; hash: Buffer; note: string }[]> {
-  return database.query(`select seq, hash, note from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
+): Promise<{ seq: number; at: Date; hash: Buffer; note: string }[]> {
+  return database.query(`select seq, at, hash, note from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
 }
 
 export type KeptCheckpoint = { anchorId: number; at: Date; seq: number; hash: Buffer; note: string }

@@ -135,6 +135,7 @@ export async function verifyLog(options: VerifyOptions): Promise<void> {
   const source = anchors !== undefined ? 'of --anchors' : file === undefined ? 'kept in the same database' : null
   print(options, { ...verified, ...(file !== undefined && { unproven }) }, [
     extentOf(verified),
+    ...beginningOf(verified),
     ...(unproven > 0 ? [remark] : []),
     ...coverageOf(verified, source),
   ])
@@ -145,6 +146,15 @@ function extentOf({ entries, checkedFrom, checkedUntil }: Verified): string {
   if (!checkedFrom || !checkedUntil) return `${entries} entries fit.`
   const [from, until] = [checkedFrom, checkedUntil].map(({ seq, at }) => `entry ${seq} of ${minute(at)}`)
   return `${entries} entries fit, from ${from} until ${until}.`
+}
+
+/** A log that does not begin with its first entry may have lost the others by age, or by somebody's hand. */
+function beginningOf({ checkedFrom }: Verified): string[] {
+  const before = (checkedFrom?.seq ?? 1) - 1
+  if (before === 0) return []
+  return [
+    `${before} entries before these are not there: they may be removed only for their age (AUDIT_RETENTION_YEARS).`,
+  ]
 }
 
 /** What checkpoints say of the entries. @param source where the checkpoints lie; null: none were given */
@@ -176,7 +186,8 @@ async function verifyFile(
 ): Promise<FileVerified & { unproven: number }> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const account = await accountOfFile(path)
-  const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known, account)
+  const outside =
+    anchors === undefined ? [] : await readAnchors(await readText(anchors, maxAnchorBytes), known, account)
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
   const ended = verifier.end()
@@ -233,8 +244,9 @@ async function accountOfFile(path: string): Promise<string | null> {
  *
  * @param account of a partner's file; notes about other chains say nothing of it
  */
-function readAnchors(text: string, keys: AuditKey[] | null, account: string | null): Anchor[] {
-  if (!text.trimStart().startsWith('{')) return anchorsOf(text, keys).filter(anchor => anchor.account === account)
+async function readAnchors(text: string, keys: AuditKey[] | null, account: string | null): Promise<Anchor[]> {
+  if (!text.trimStart().startsWith('{'))
+    return (await anchorsOf(text, keys)).filter(anchor => anchor.account === account)
   return text
     .split('\n')
     .filter(line => line.trim() !== '')

@@ -96,7 +96,7 @@ export const accountTexts = dictionary({
       rules: {
         off: 'Off: nobody is asked for a code',
         optional: 'Optional: each person decides',
-        required: 'Required: whoever has none sets it up at the next login',
+        required: 'Required: whoever has none must set it up before anything else, also those who are logged in now',
       },
       minutes: 'Session length, minutes',
       people: 'Networks that people may log in from',
@@ -278,7 +278,8 @@ export const accountTexts = dictionary({
       rules: {
         off: 'Вимкнено: коду ні в кого не питатимуть',
         optional: 'За бажанням: кожен вирішує сам',
-        required: 'Обов’язковий: хто його не має, налаштує під час наступного входу',
+        required:
+          'Обов’язковий: хто його не має, мусить налаштувати його перш ніж працювати далі, зокрема й ті, хто вже увійшов',
       },
       minutes: 'Тривалість сеансу, хвилин',
       people: 'Мережі, з яких можуть входити люди',

@@ -9,7 +9,7 @@ import { DomainError } from '../../errors.ts'
 import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
 import { passwordMatches } from '../secrets.ts'
-import { forgetFactors, noteFactor } from '../sessions/session-store.ts'
+import { endSessions, noteFactor } from '../sessions/session-store.ts'
 import { findUser, lockUser, type User } from '../store.ts'
 import type { WrongCodes } from '../throttle.ts'
 import * as store from './factor-store.ts'
@@ -157,8 +157,8 @@ export async function confirmTotp(
       await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
       await deps.tellPerson(transaction, userId, 'factor-added')
       await noteFactor(transaction, sessionId, true)
-      // The others proved no more than the password, which counts only where there is no second factor.
-      await forgetFactors(transaction, userId, sessionId)
+      // The others proved no more than the password, and that is enough only where there is no second factor.
+      await endSessions(transaction, userId, { except: sessionId })
       await notify(transaction, 'access')
       return true
     })

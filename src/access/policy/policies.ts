@@ -9,6 +9,7 @@ import { type BrokenRule, broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { accountOf } from '../operations.ts'
 import type { AccountOwner } from '../owners.ts'
+import { endPasswordSessions } from '../sessions/session-store.ts'
 import { tokenLifetimeSeconds } from '../token-keys.ts'
 import { createAddressList, isNetwork } from './address-lists.ts'
 import * as store from './policy-store.ts'
@@ -66,6 +67,8 @@ export async function setPolicy(
     const before = await readPolicy(transaction, owner, given.platformMfa)
     given.requireExpected(before)
     await store.savePolicy(transaction, owner, policy)
+    // While factors were off, a password alone was enough, also for those who have one.
+    if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
     await tellPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
   })

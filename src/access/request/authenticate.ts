@@ -43,10 +43,8 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   })
 }
 
-/** Access may be taken away while a body arrives that may take minutes. */
+/** Access may be taken away while a body arrives: a sender can hold it back for seconds, or for minutes where it may be long. */
 export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, { refusals }: AuthenticateDeps): void {
-  const { longUpload = false, bodyTimeoutMs = 0 } = request.routeOptions.config
-  if (!longUpload && bodyTimeoutMs === 0) return
   request.requireAccess = () => {
     if (refusals.refused(read)) throw new InvalidTokenError()
   }

@@ -1,5 +1,6 @@
 /** All SQL of sessions. Every token of a person is one, and its id is the token's. Times are real, by the database's clock. */
 import type { Queryable } from '../../db/database.ts'
+import { type AccountOwner, ofOwner, ownerId } from '../owners.ts'
 import { lockEndedTokens } from '../store.ts'
 
 /** How the person logged in. */
@@ -90,6 +91,20 @@ export async function endSessions(
   )
 }
 
+/** Ends the sessions of an account's people who have a second factor and logged in without it. */
+export async function endPasswordSessions(transaction: Queryable, owner: AccountOwner): Promise<void> {
+  await lockEndedTokens(transaction)
+  await transaction.execute(
+    `with ended as (
+       delete from sessions s using portal_users u
+       where u.user_id = s.user_id and u.has_factor and s.method = 'password' and s.expires_at > now() and ${ofOwner(owner, 'u')}
+       returning s.session_id, s.expires_at
+     )
+     insert into ended_tokens (token_id, expires_at) select session_id::text, expires_at from ended on conflict (token_id) do nothing`,
+    [ownerId(owner)],
+  )
+}
+
 /** Deletes a session whose token was ended. */
 export async function deleteSession(transaction: Queryable, sessionId: string): Promise<void> {
   await transaction.execute('delete from sessions where session_id = $1', [sessionId])
@@ -121,14 +136,6 @@ export async function noteFactor(transaction: Queryable, sessionId: string, hasF
     [sessionId, hasFactor],
   )
   return noted === 1
-}
-
-/** All sessions of a person but one must prove a factor anew. Lock the person's row before. */
-export async function forgetFactors(transaction: Queryable, userId: string, exceptSessionId: string): Promise<void> {
-  await transaction.execute(`update sessions set factor_at = 'epoch' where user_id = $1 and session_id <> $2`, [
-    userId,
-    exceptSessionId,
-  ])
 }
 
 const forgottenAtOnce = 1_000

@@ -1,0 +1,25 @@
+/** A person's own right password again and again (contract/people.md, "Second factors"). Passwords take their full time in this room. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openPerson } from '../../support/people.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+before(async () => {
+  platform = await startPlatform()
+})
+after(() => platform.close())
+
+test('a person who sends the own right password again and again waits for their turn', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const body = { method: 'password', code: person.password }
+  const proofs = Array.from({ length: 120 }, () => person.call('POST', '/portal/session/verify', body))
+  const changes = Array.from({ length: 120 }, () =>
+    person.call('POST', '/portal/password', { current: person.password, password: 'short' }),
+  )
+  const count = (answers: Answer[], status: number) => answers.filter(answer => answer.status === status).length
+  const [proven, changed] = [await Promise.all(proofs), await Promise.all(changes)]
+  assert.equal(count(proven, 200) + count(proven, 503), proven.length)
+  for (const answers of [proven, changed]) assert.ok(count(answers, 503) > 0)
+  assert.equal(proven.find(({ status }) => status === 503)?.body.code, 'unavailable')
+})
