@@ -183,7 +183,11 @@ test('rules that take access away from oneself or from systems are saved after a
   const policy = async () => (await colleague.call('GET', '/portal/security-policy')).body
   await logIn(account, '/account/security')
   await page.getByRole('textbox', { name: 'Networks that your systems may call from' }).fill('192.0.2.0/24')
-  await page.getByRole('radio', { name: 'Required: whoever has none sets it up at the next login' }).check()
+  await page
+    .getByRole('radio', {
+      name: 'Required: whoever has none must set it up before anything else, also those who are logged in now',
+    })
+    .check()
   const ask = async (answer: string) => {
     await page.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog')
