@@ -51,6 +51,11 @@ test('a database server of others, which is started again whenever it ends: the 
     const server = keepServer(world)
     try {
       tell(t, await sellOnFullDisk({ ...world, connection: world.server.connection }, disk, rounds))
+    } catch (error) {
+      const words = (await readFile(join(world.folder, 'server/postgres.log'), 'utf8')).split('\n').slice(-30)
+      t.diagnostic(`the server’s last words:\n${words.join('\n')}`)
+      for (const each of world.processes) t.diagnostic(each.output().split('\n').slice(-10).join('\n'))
+      throw error
     } finally {
       await server.leave()
       await world.close()

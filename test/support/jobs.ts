@@ -20,10 +20,11 @@ const sampleMs = 100
 const idle = { share: 0.2, samples: 10 }
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
-type JobResult = { passed: boolean; counts: Counts; took: Durations }
+/** `failed`: the files that failed or did not run. */
+type JobResult = { failed: string[]; counts: Counts; took: Durations }
 
-/** @returns whether all passed, and the seconds that each file took */
-export async function runJobs(jobs: readonly Job[], cwd: string): Promise<{ passed: boolean; took: Durations }> {
+/** @returns the files that failed, and the seconds that each file took */
+export async function runJobs(jobs: readonly Job[], cwd: string): Promise<{ failed: string[]; took: Durations }> {
   const startedAtMs = performance.now()
   const report = new PassThrough({ objectMode: true })
   const printed = pipeline(report.compose(new spec()), process.stdout, { end: false })
@@ -32,7 +33,7 @@ export async function runJobs(jobs: readonly Job[], cwd: string): Promise<{ pass
     report.write({ type: 'test:diagnostic', data: { nesting: 0, message } })
   report.end()
   await printed
-  return { passed: done.every(({ passed }) => passed), took: Object.assign({}, ...done.map(({ took }) => took)) }
+  return { failed: done.flatMap(({ failed }) => failed), took: Object.assign({}, ...done.map(({ took }) => took)) }
 }
 
 async function runAll(jobs: readonly Job[], start: (job: Job) => Promise<JobResult>): Promise<JobResult[]> {
@@ -73,7 +74,8 @@ type Event = { type: string; data: { file?: string } }
 
 /** Events are reported when a file ends, because those of several processes could not be told apart. */
 async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
-  const result: JobResult = { passed: false, counts: noCounts, took: {} }
+  const result: JobResult = { failed: [], counts: noCounts, took: {} }
+  let isWhole = false
   let heard: Event[] = []
   const tell = () => {
     for (const event of heard) report.write(event)
@@ -84,10 +86,15 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
   }
   const tests = run({ files: [room], argv: job.files, execArgv: job.execArgv, cwd, concurrency: 1 })
     .on('test:pass', onEnd)
-    .on('test:fail', onEnd)
+    .on('test:fail', test => {
+      onEnd(test)
+      if (test.nesting === 0) result.failed.push(test.name)
+    })
     .on('test:dequeue', ({ nesting }) => nesting === 0 && tell())
     .on('test:summary', ({ file, success, counts }) => {
-      if (file === undefined) Object.assign(result, { passed: success, counts })
+      if (file !== undefined) return
+      isWhole = success
+      result.counts = { ...noCounts, ...counts }
     })
     // Totals of this job alone name no file.
     .on('data', (event: Event) => {
@@ -99,7 +106,10 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
   const unheard = job.files.filter(file => result.took[file] === undefined)
   for (const file of unheard)
     report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `NOT RUN: ${file}` } })
-  return { ...result, passed: result.passed && unheard.length === 0 }
+  result.failed.push(...unheard)
+  // What failed may be no test of a file, such as an error after the last one.
+  if (!isWhole && result.failed.length === 0) result.failed.push(...job.files)
+  return result
 }
 
 const noCounts: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }

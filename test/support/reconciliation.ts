@@ -2,6 +2,7 @@
  * Shared by the tests of reconciliation: campaigns whose period is over, reports as files, and the calls of both sides.
  */
 import assert from 'node:assert/strict'
+import type { Database } from '../../src/db/database.ts'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { Answer, TestPlatform } from './platform.ts'
 
@@ -115,3 +116,22 @@ export async function reconciliationOf(partner: Partner, id: string, bankId: str
 /** The kinds with at least one difference. */
 export const countsOf = ({ byKind }: { byKind: Record<string, number> }): Record<string, number> =>
   Object.fromEntries(Object.entries(byKind).filter(([, count]) => count > 0))
+
+/** All rows that uploads write, for all campaigns. */
+const countStored = `
+  select (select count(*)::int from reports) as reports, (select count(*)::int from report_chunks) as chunks,
+    (select count(*)::int from report_lines) as lines, (select count(*)::int from report_differences) as differences,
+    (select count(*)::int from reconciliations) as reconciliations`
+
+/** Whatever `work` does, the tables are unchanged afterwards, and the bank's report is still expected. */
+export async function leavesNoReport(
+  database: Database,
+  expected: { bank: Partner; campaignId: string },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const before = await database.query(countStored)
+  await work()
+  assert.deepEqual(await database.query(countStored), before)
+  const { bankReportingStatus } = await reconciliationOf(expected.bank, expected.campaignId)
+  assert.equal(bankReportingStatus, 'awaitingBankReconciliation')
+}

@@ -1,12 +1,14 @@
 /**
- * `npm test`: starts one real PostgreSQL server for all test files and runs them (`room.ts`, `jobs.ts`).
+ * Starts one real PostgreSQL server for all test files and runs them (`room.ts`, `jobs.ts`). The arguments are folders or files; without any: rules
+ * and API. `--quick`: only rules and API tests that were recorded as short. `--again`: an experiment that fails is run once more, alone.
+ * `--record`: writes down how long each file took.
  */
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { runJobs } from './jobs.ts'
-import { type Durations, makeJobs } from './schedule.ts'
+import { type Durations, isExperiment, isQuick, makeJobs } from './schedule.ts'
 import { makeTestFolder, startTestServer } from './test-server.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
@@ -48,18 +50,20 @@ mkdirSync(process.env.TMPDIR)
 chmodSync(process.env.TMPDIR, 0o1777)
 
 const args = process.argv.slice(2)
-const isRecorded = args.includes('--record')
-const chosen = args.filter(name => name !== '--record')
-const files = (chosen.length > 0 ? chosen : ['test']).flatMap(name =>
-  name.endsWith('.ts') ? [name] : globSync(`${name}/**/*.test.ts`, { cwd: checkout }),
-)
+const has = (flag: string) => args.includes(flag)
+const chosen = args.filter(name => !name.startsWith('--'))
+const rooms = chosen.length > 0 ? chosen : ['test/rules', 'test/api']
 const durationsFile = new URL('durations.json', import.meta.url)
 const durations: Durations = JSON.parse(readFileSync(durationsFile, 'utf8'))
-const { passed, took } = await runJobs(makeJobs(files, durations), checkout)
-if (isRecorded) {
+const files = rooms
+  .flatMap(name => (name.endsWith('.ts') ? [name] : globSync(`${name}/**/*.test.ts`, { cwd: checkout })))
+  .filter(name => !has('--quick') || isQuick(name, durations))
+const { failed, took } = await runJobs(makeJobs(files, durations), checkout)
+if (has('--record')) {
   const all = Object.entries({ ...durations, ...took }).filter(([file]) => existsSync(join(checkout, file)))
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all.sort()), null, 2)}\n`)
 }
+const passed = failed.length === 0 || (has('--again') && (await passAlone(failed)))
 await stop()
 removeFolder()
 
@@ -69,3 +73,14 @@ if (kind === null) {
   status = 1
 } else console.log(`\nRan against ${kind}.`)
 process.exit(status)
+
+/** Runs experiments that failed beside others once more, one at a time. Rules and API tests have no second run. */
+async function passAlone(failed: readonly string[]): Promise<boolean> {
+  if (!failed.every(isExperiment)) return false
+  for (const file of failed) {
+    console.log(`\nONCE MORE, ALONE: ${file}`)
+    if ((await runJobs(makeJobs([file], durations), checkout)).failed.length > 0) return false
+    console.log(`FLAKY: ${file} failed beside other tests and passed alone`)
+  }
+  return true
+}

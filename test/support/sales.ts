@@ -27,11 +27,18 @@ const restAfterRefusalMs = 100
  */
 export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes: number[]): Promise<EsimAnswer> {
   const giveUpAt = performance.now() + 60_000
+  let last = ''
   for (let index = randomInt(2); ; index++) {
-    assert.ok(performance.now() < giveUpAt, 'no answer for a minute')
-    const answer = await ask(index).catch(() => null)
+    assert.ok(performance.now() < giveUpAt, `no answer for a minute, at last ${last}`)
+    const answer = await ask(index).catch((error: Error) => {
+      last = String(error.cause ?? error)
+      return null
+    })
     if (answer && codes.includes(answer.status)) return answer
-    if (answer) assertError(answer, 503, /away|free profile|at once/)
+    if (answer) {
+      assertError(answer, 503, /away|free profile|at once/)
+      last = answer.text
+    }
     await sleep(answer ? restAfterRefusalMs : 5)
   }
 }

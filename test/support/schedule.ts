@@ -5,6 +5,18 @@ export type Durations = Record<string, number>
 /** Files that share a process, and the options that Node.js gets for it. */
 export type Job = { files: string[]; seconds: number; execArgv: string[] }
 
+/** Files of `npm run test:quick` took at most so many seconds when they were last recorded. */
+const quickSeconds = 2.5
+const quickRooms = /^test\/(rules|api)\//
+
+export const isQuick = (file: string, durations: Durations): boolean =>
+  quickRooms.test(file) && (durations[file] ?? unknownSeconds) <= quickSeconds
+
+/** Experiments with kills, browsers and time limits, which another test on the same two cores can disturb. */
+const experimentRooms = /^test\/(?!rules\/|api\/)/
+
+export const isExperiment = (file: string): boolean => experimentRooms.test(file)
+
 /** Of a file without a record, which may be a long one. */
 const unknownSeconds = 30
 
@@ -13,9 +25,9 @@ const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
 /**
  * A shared process takes no more files after this time, so that no core waits for the last one. Loading the platform takes more than a
- * second of a processor, so it is not shorter.
+ * second of a processor, and what it has compiled serves the next file, so it is not shorter.
  */
-const jobSeconds = 60
+const jobSeconds = 150
 
 /** A shared process makes and drops whole platforms. With Node's default it spends a sixth of its time on collecting their garbage. */
 const sharedExecArgv = ['--max-semi-space-size=64']

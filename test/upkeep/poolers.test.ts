@@ -7,12 +7,12 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startEmbeddedDatabase } from '../src/db/embedded/server.ts'
-import { createLogger } from '../src/log.ts'
-import { openBank, range, tally, until } from './support/esim.ts'
-import { freePort } from './support/free-port.ts'
-import { startPlatform } from './support/platform.ts'
-import { requireProgram } from './support/require-program.ts'
+import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
+import { createLogger } from '../../src/log.ts'
+import { openBank, range, tally, until } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { startPlatform } from '../support/platform.ts'
+import { requireProgram } from '../support/require-program.ts'
 
 /** @returns the way to a database of the tests through a PgBouncer of our own */
 async function through(t: TestContext, poolMode: 'session' | 'transaction', url: string): Promise<string> {

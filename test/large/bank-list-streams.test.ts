@@ -9,9 +9,9 @@ import type { Socket } from 'node:net'
 import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { DomainError } from '../../../src/errors.ts'
-import { chooseEncoding } from '../../../src/http/answer/content-encoding.ts'
-import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
+import { DomainError } from '../../src/errors.ts'
+import { chooseEncoding } from '../../src/http/answer/content-encoding.ts'
+import { createConcurrencyLimit } from '../../src/work/concurrency-limit.ts'
 import {
   assertRefused,
   campaignDirectory,
@@ -20,10 +20,10 @@ import {
   openCampaignBank,
   openMerchant,
   type Partner,
-} from '../../support/campaigns.ts'
-import { each, range, until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { openRaw, requestText } from '../../support/raw-http.ts'
+} from '../support/campaigns.ts'
+import { each, range, until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { openRaw, requestText } from '../support/raw-http.ts'
 
 const path = '/cashbacks/for-bank'
 
