@@ -28,6 +28,15 @@ export function isLost(error: unknown): boolean {
 
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
+/** A client with three tries gets through a planned switchover, which takes up to five seconds (contract/production.md, H6). */
+const awaySeconds = 3
+
+/** @param cause the error of the database, if there was one */
+export function databaseAway(cause?: unknown): DomainError {
+  const message = 'The database is away for a moment; try again'
+  return new DomainError('unavailable', message, { retryAfterSeconds: awaySeconds, cause })
+}
+
 /** @throws DomainError 'unavailable' for every temporary error, otherwise the error itself */
 export function mapError(error: unknown): never {
   if (hasLostAgainstOthers(error))
@@ -35,10 +44,6 @@ export function mapError(error: unknown): never {
       retryAfterSeconds: 1,
       cause: error,
     })
-  if (isLost(error) || isEnded(error))
-    throw new DomainError('unavailable', 'The database is away for a moment; try again', {
-      retryAfterSeconds: 2,
-      cause: error,
-    })
+  if (isLost(error) || isEnded(error)) throw databaseAway(error)
   throw error
 }

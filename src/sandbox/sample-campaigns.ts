@@ -13,6 +13,7 @@ import type { Database } from '../db/database.ts'
 import { acceptReport, acknowledge, pay, settle } from '../reconciliation/operations.ts'
 import { uploadReport } from '../reconciliation/uploads.ts'
 import { formSegment } from '../segments/operations.ts'
+import { dayOf, startOfDay } from '../text/days.ts'
 
 const dayMs = 86_400_000
 
@@ -59,7 +60,7 @@ type Stage = {
   cast: SampleCast
   /** The dependencies of operations on a day, counted from now. */
   on(day: number): CampaignDeps
-  /** The midnight in Kyiv at which a day begins, as partners write it. */
+  /** The midnight in Kyiv at which a day began. */
   date(day: number): string
 }
 
@@ -82,19 +83,13 @@ export async function makeSampleCampaigns(
       completeAfterMs: options.completeAfterMs,
       clock: { now: () => instant(day), offsetMs: () => 0, setOffsetMs() {} },
     }),
-    date: day => midnightInKyiv(instant(day)),
+    date: day => startOfDay(dayOf(instant(day), kyiv), kyiv).toISOString(),
   }
   for (const story of stories) await story(stage)
 }
 
 /** Sample campaigns are Ukrainian: their days begin and end in Kyiv's time zone. */
-function midnightInKyiv(instant: Date): string {
-  const parts = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Kyiv', timeZoneName: 'longOffset' }).formatToParts(
-    instant,
-  )
-  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') ?? 'Z'
-  return `${instant.toISOString().slice(0, 10)}T00:00:00${offset}`
-}
+const kyiv = 'Europe/Kyiv'
 
 type Offer = { name: string; description: string; percentage: number; from: number; to: number }
 

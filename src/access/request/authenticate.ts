@@ -1,6 +1,7 @@
 /** Authentication: the token of a request becomes a Caller before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RefusalSums } from '../../audit-log/refusal-sums.ts'
+import { databaseAway } from '../../db/errors.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 import { isUuid } from '../../text/uuid.ts'
 import type { BankCaller, Caller, MerchantCaller } from '../caller.ts'
@@ -75,8 +76,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   const read = token === null ? null : deps.tokens.read(token)
   if (token === null) return new DomainError('unauthenticated', 'A bearer token is needed')
   if (!read || deps.refusals.refused(read)) return new InvalidTokenError()
-  if (deps.refusals.stale())
-    return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+  if (deps.refusals.stale()) return databaseAway()
   const byCookie = request.headers.authorization === undefined
   // The cookie is for people; a system's token in it is not accepted.
   if (byCookie && read.caller.userType !== 'portal_user') return new InvalidTokenError()

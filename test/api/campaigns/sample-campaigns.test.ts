@@ -116,8 +116,7 @@ async function countCampaigns({ platform: { database } }: TestPlatform): Promise
   return row?.count ?? 0
 }
 
-test('their periods begin and end at midnight in Kyiv, and every purchase of a report lies within', async () => {
-  const { database } = platform.platform
+async function assertPeriodsOfKyiv({ platform: { database } }: TestPlatform): Promise<void> {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Kyiv', timeStyle: 'medium' })
   const periods = await database.query<{ from: Date; to: Date }>(
     'select date_from as "from", date_to as "to" from campaigns',
@@ -129,7 +128,28 @@ test('their periods begin and end at midnight in Kyiv, and every purchase of a r
      join reports using (report_id) join campaigns using (cashback_id) where transaction_at < date_from or transaction_at >= date_to`,
   )
   assert.equal(outside?.count, 0)
-})
+}
+
+test('their periods begin and end at midnight in Kyiv, and every purchase of a report lies within', () =>
+  assertPeriodsOfKyiv(platform))
+
+for (const [when, now] of [
+  ['30 days after clocks were set back', '2026-11-24T01:30:00Z'],
+  ['30 days after clocks were set forward', '2026-04-28T02:30:00Z'],
+  ['after midnight in Kyiv and before it in UTC', '2026-11-23T22:30:00Z'],
+] as const)
+  test(`the same holds for samples made ${when}`, async () => {
+    const empty = await startPlatform({}, { directory: null, only: withoutJobs })
+    try {
+      const { deps } = empty.platform
+      const clock = { now: () => new Date(now), offsetMs: () => 0, setOffsetMs() {} }
+      const then = { ...deps, campaigns: { ...deps.campaigns, clock } }
+      await loadSamples({ ...empty.platform, deps: then }, createLogger('silent'))
+      await assertPeriodsOfKyiv(empty)
+    } finally {
+      await empty.close()
+    }
+  })
 
 test('one person of each partner, and one of the staff, log in to the portal as the first start prints', async () => {
   assert.deepEqual(
