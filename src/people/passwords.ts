@@ -18,7 +18,7 @@ import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
 import { joinLink, type PeopleDeps, userObject } from './managers.ts'
 import * as resetStore from './reset-store.ts'
-import { insertReset, replacePassword } from './users-store.ts'
+import { replacePassword, replaceResets } from './users-store.ts'
 
 type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCodes; origin: Origin }
 
@@ -74,7 +74,7 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       const { userId, owner, login, email, language } = recipient
       const token = makeSecret()
       const reset = { tokenHash: hashSecret(token), userId, madeBy: null, minutes: forgottenMinutes }
-      const expiresAt = (await insertReset(transaction, reset)).toISOString()
+      const expiresAt = (await replaceResets(transaction, reset)).toISOString()
       await tellEntries(transaction, clockOrigin, [
         { action: 'password.reset_link_made', object: userObject(userId), owner: accountOf(owner) },
       ])

@@ -102,7 +102,8 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'resetPassword',
         summary: 'Send a person a link to a new password',
-        description: 'It works once, for 24 hours. Where no mail can go, the answer has it. The second factor stays.',
+        description:
+          'It works once, for 24 hours, and ends the person’s earlier links. Where no mail can go, the answer has it. The second factor stays.',
         params: schemas.PersonPath,
         querystring: NoQuery,
         response: {

@@ -284,13 +284,19 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
   return taken === 1
 }
 
-/** @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires */
-export async function insertReset(
+/**
+ * Stores a link to a new password and ends all earlier ones of the person, so that no forgotten mail stays a way in. The person's row
+ * must be locked.
+ *
+ * @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires
+ */
+export async function replaceResets(
   transaction: Queryable,
   reset: { tokenHash: Buffer; userId: string; madeBy: string | null; minutes: number },
 ): Promise<Date> {
   const [made] = await transaction.query<{ expiresAt: Date }>(
-    `insert into password_resets (token_hash, user_id, made_by, created_at, expires_at)
+    `with replaced as (delete from password_resets where user_id = $2)
+     insert into password_resets (token_hash, user_id, made_by, created_at, expires_at)
      values ($1, $2, $3, now(), now() + make_interval(mins => $4)) returning expires_at as "expiresAt"`,
     [reset.tokenHash, reset.userId, reset.madeBy, reset.minutes],
   )

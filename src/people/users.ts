@@ -165,7 +165,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     await requireAccess(transaction, manager)
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
-    const expiresAt = await store.insertReset(transaction, reset)
+    const expiresAt = await store.replaceResets(transaction, reset)
     await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
     await mails.countLink(accountOf(ownerOfAccount(manager.caller)))

@@ -32,6 +32,8 @@ async function mailsTo(address: string, count = 1): Promise<Mail[]> {
 const linkOf = (mail: Mail | undefined): string => /\S+\/app\/join#\S+/.exec(mail?.text ?? '')?.[0] ?? ''
 const forget = (login: string) =>
   platform.call('POST', '/portal/password-resets', { body: { typeAccount: 'bank', login } })
+const accept = (link: string) =>
+  platform.call('POST', '/portal/invitations/accept', { body: { token: tokenOfLink(link), password } })
 
 test('an invitation with an address is mailed and told to nobody, in the inviter’s language', async () => {
   for (const [language, word] of [
@@ -83,16 +85,28 @@ test('a forgotten password: always 202; three mails an hour; the link works once
     Array.from({ length: 3 }, () => ['clock', 'clock']),
     'each link is told, but not who asked for it',
   )
-  const token = tokenOfLink(linkOf(mails[0]))
-  const accept = () => platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
-  assert.equal((await accept()).status, 201)
-  assert.equal((await accept()).status, 400)
-  const other = await platform.call('POST', '/portal/invitations/accept', {
-    body: { token: tokenOfLink(linkOf(mails[1])), password },
-  })
-  assert.equal(other.status, 400, 'the others ended with it')
+  const accepted = await Promise.all([...mails, ...mails].map(mail => accept(linkOf(mail))))
+  assert.equal(accepted.filter(({ status }) => status === 201).length, 1, 'one link works, once')
   const body = { typeAccount: 'bank', login: person.login, password }
   assert.equal((await platform.call('POST', '/portal/session', { body })).status, 202)
+})
+
+test('a new link to a new password ends the one before, whoever asked for either', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const email = 'twice@alpha.example'
+  await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
+  const ofManager = async () => {
+    assert.equal((await manager.call('POST', `/portal/users/${person.userId}/reset-password`)).status, 200)
+  }
+  const links: string[] = []
+  for (const ask of [ofManager, () => forget(person.login), ofManager, () => forget(person.login)]) {
+    await ask()
+    const known = await mailsTo(email, links.length + 1)
+    links.push(known.map(linkOf).find(link => !links.includes(link)) ?? '')
+  }
+  const last = links.pop() ?? ''
+  for (const link of links) assert.equal((await accept(link)).status, 400)
+  assert.equal((await accept(last)).status, 201)
 })
 
 test('who loses the second factor, and uses a recovery code, is told', async () => {

@@ -231,7 +231,8 @@ suite('invitations', () => {
       const colleague = await join(admin, 'VIEWER')
       const invited = await manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'ADMIN' })
       const reset = await manager.call('POST', `/portal/users/${colleague.userId}/reset-password`)
-      const kept = await admin.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+      const other = await join(admin, 'VIEWER')
+      const kept = await admin.call('POST', `/portal/users/${other.userId}/reset-password`)
       assert.equal((await end(manager)).status, 200)
       for (const { body } of [invited, reset]) {
         const refused = await accept({ token: tokenOfLink(body.link), password })
@@ -374,7 +375,10 @@ suite('changes', () => {
     assert.equal(reset.status, 200, reset.text)
     const hours = (Date.parse(reset.body.expiresAt) - Date.now()) / 3_600_000
     assert.ok(hours > 23.9 && hours <= 24)
-    const token = tokenOfLink(reset.body.link)
+    const again = await admin.call('POST', `/portal/users/${person.userId}/reset-password`)
+    const token = tokenOfLink(again.body.link)
+    const older = await accept({ token: tokenOfLink(reset.body.link), password })
+    assert.deepEqual([older.status, older.body.code], [400, 'invalid'], 'the newer link has ended it')
     assert.equal((await person.call('GET', '/portal/session')).status, 200)
     const fresh = 'another long pass phrase'
     assert.equal((await accept({ token, password: fresh })).status, 201)
