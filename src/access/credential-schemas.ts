@@ -6,13 +6,14 @@ import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
+import { controls, invisible } from '../text/visible.ts'
 
 const longestLabel = 200
-/** What people call a credential. It stands in lists and logs, so it is one line. */
+/** What people call a credential. It stands in lists and logs, so it is one line, and looks like no other. */
 export const credentialLabel = Type.String({
   maxLength: longestLabel,
-  pattern: '^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]*$',
-  ...mustBe('one-line-or-empty', { max: longestLabel }),
+  pattern: `^[^${controls}${invisible}]*$`,
+  ...mustBe('visible-line', { max: longestLabel }),
   default: '',
   description: 'For people',
   examples: ['Core banking'],
@@ -23,8 +24,10 @@ export const newLogin = (description: string) =>
   Type.String({
     minLength: 1,
     maxLength: longestLogin,
-    pattern: '^[^\\p{C}\\p{Z}](?:\\P{C}*[^\\p{C}\\p{Z}])?$',
-    'x-documented': { pattern: '^[^\\x00-\\x20\\x7f-\\xa0]([^\\x00-\\x1f\\x7f-\\x9f]*[^\\x00-\\x20\\x7f-\\xa0])?$' },
+    pattern: '^[^\\p{C}\\p{Z}](?:[^\\p{C}\\u2028\\u2029]*[^\\p{C}\\p{Z}])?$',
+    'x-documented': {
+      pattern: `^[^${controls}${invisible} \\xa0]([^${controls}${invisible}]*[^${controls}${invisible} \\xa0])?$`,
+    },
     ...mustBe('login', { max: longestLogin }),
     description,
     examples: ['olena'],
@@ -32,6 +35,9 @@ export const newLogin = (description: string) =>
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
+/** What the documentation of both operations says. */
+export const rotation =
+  'The previous secret works until the overlap ends. Never more than two work: a rotation during an overlap ends the older one at once.'
 export const RotateBody = Type.Object(
   {
     overlap: Type.String({

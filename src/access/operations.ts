@@ -180,7 +180,8 @@ export async function addUser(
   const userId = randomUUID()
   const passwordHash = await hashPassword(password)
   await database.transaction(async transaction => {
-    await insertPerson(transaction, { userId, owner, login, role, email, passwordHash })
+    if (!(await store.insertUser(transaction, { userId, owner, login, role, email, passwordHash })))
+      throw await loginTaken(transaction, login)
     const change = { role: [null, role] } as const
     await tellEntries(transaction, origin, [
       { action: 'user.added', object: user(userId), owner: accountOf(owner), change },
@@ -190,12 +191,14 @@ export async function addUser(
   return { userId }
 }
 
-/** @throws DomainError 'conflict' when the login is taken */
+/** @throws DomainError 'conflict' when the login is taken: who comes is not told by whom, or whether they are still there */
 export async function insertPerson(
   transaction: Queryable,
   person: Parameters<typeof store.insertUser>[1],
 ): Promise<void> {
-  if (!(await store.insertUser(transaction, person))) throw await loginTaken(transaction, person.login)
+  const { login } = person
+  if (!(await store.insertUser(transaction, person)))
+    throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
 }
 
 /** @throws DomainError 'invalid' for a role that this kind of account does not have */
@@ -238,6 +241,7 @@ export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
     owner: accountOf(owner),
   }))
 
+/** The operator learns that a disabled user has the login, because erasing the user would set it free. */
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
   const isOfDisabled = await store.isLoginOfDisabled(database, login)
   return new DomainError('conflict', [broken('login', isOfDisabled ? 'login-of-disabled' : 'login-taken', { login })])

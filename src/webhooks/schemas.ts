@@ -5,6 +5,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
 import { fromToParameters } from '../text/span.ts'
+import { invisible } from '../text/visible.ts'
 import { deliveryStates } from './delivery-store.ts'
 import { disabledReasons, endpointOrders, endpointStatuses } from './endpoint-store.ts'
 import { outcomes } from './sender.ts'
@@ -18,8 +19,15 @@ const url = Type.String({
   description: 'Where events are sent: https, without user and fragment. In a sandbox also http',
   examples: ['https://bank.example/perkline'],
 })
+const longestDescription = 255
 const description = nullable(
-  Type.String({ maxLength: 255, description: 'A text of your own', examples: ['Core banking'] }),
+  Type.String({
+    maxLength: longestDescription,
+    pattern: `^[^${invisible}]*$`,
+    ...mustBe('visible-text', { max: longestDescription }),
+    description: 'A text of your own',
+    examples: ['Core banking'],
+  }),
 )
 const eventTypes = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

@@ -132,11 +132,19 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     uk: ({ max }) => `Від 1 до ${max} символів`,
   },
   login: {
-    en: ({ max }) => `1 to ${characters.en(max)}, without a space at either end`,
-    uk: ({ max }) => `Від 1 до ${max} символів, без пробілів на початку й у кінці`,
+    en: ({ max }) => `1 to ${characters.en(max)}, without invisible ones and without a space at either end`,
+    uk: ({ max }) => `Від 1 до ${max} символів, без невидимих і без пробілів на початку й у кінці`,
   },
   'one-line': oneLine,
   'one-line-or-empty': oneLine,
+  'visible-line': {
+    en: ({ max }) => `At most ${characters.en(max)} in one line, without invisible ones`,
+    uk: ({ max }) => `Щонайбільше ${characters.uk(max)} в один рядок, без невидимих`,
+  },
+  'visible-text': {
+    en: ({ max }) => `At most ${characters.en(max)}, without invisible ones`,
+    uk: ({ max }) => `Щонайбільше ${characters.uk(max)}, без невидимих`,
+  },
   'max-characters': atMostCharacters,
   'not-blank': fillIn,
   'plain-line': same(

@@ -287,6 +287,11 @@ describe('endpoints', () => {
       assert.equal((await call('POST', '/webhook-endpoints', { url: wrong })).status, 400, wrong)
     assert.equal((await call('POST', '/webhook-endpoints', { url, eventTypes: ['x.y'] })).status, 400)
     assert.equal((await call('POST', '/webhook-endpoints', { url, startAfter: 1_000_000 })).status, 400)
+    for (const odd of '\u061c\u200b\u200e\u202e\u2060\u2066\ufeff') {
+      const refused = await call('POST', '/webhook-endpoints', { url, description: `to${odd}us` })
+      assert.equal(refused.status, 400, JSON.stringify(odd))
+      assert.match(refused.text, /description must be/)
+    }
     const { endpointId } = await makeEndpoint({ startAfter: 0 })
     const merchant = await platform.merchantToken('grocer')
     assert.equal((await call('GET', `/webhook-endpoints/${endpointId}`, undefined, merchant)).status, 404)

@@ -142,6 +142,10 @@ suite('invitations', () => {
     const token = tokenOfLink(invited.body.link)
     const taken = await accept({ token, password })
     assert.deepEqual([taken.status, taken.body.code], [409, 'conflict'])
+    assert.equal(taken.body.rules[0].rule, 'login-taken')
+    // Whether that person is disabled is nothing to the one who comes.
+    await platform.call('POST', `/admin/users/${login}/disable`, { token: platform.config.operatorKey })
+    assert.deepEqual((await accept({ token, password })).body, taken.body)
     const joined = await accept({ token, password, login: `${login}-2` })
     assert.deepEqual([joined.status, joined.body], [201, { typeAccount: 'bank', login: `${login}-2` }])
   })
@@ -277,6 +281,24 @@ suite('invitations', () => {
     assert.equal((await accept({ token: tokenOfLink(cyrillic.body.link), password })).status, 201)
     const other = await admin.call('POST', '/portal/invitations', { login: 'їжак', role: 'VIEWER' })
     assert.equal(other.status, 409)
+  })
+
+  test('a login has no character that cannot be seen or turns the text', async () => {
+    const { operatorKey } = platform.config
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const token = tokenOfLink(body.link)
+    for (const odd of '\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2066\u2069\ufeff') {
+      const login = `in${odd}visible`
+      const added = { bank: 'alpha', login, role: 'VIEWER', password }
+      for (const answer of [
+        await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' }),
+        await accept({ token, password, login }),
+        await platform.call('POST', '/admin/users', { token: operatorKey, body: added }),
+      ]) {
+        assert.deepEqual([answer.status, answer.body.code], [400, 'invalid'], JSON.stringify(odd))
+        assert.match(answer.text, /login must be/)
+      }
+    }
   })
 
   test('a link of any kind is refused after its time, and tells nothing', async () => {
@@ -510,7 +532,10 @@ suite('own credentials', () => {
 
   test('a label is one line', async () => {
     const { operatorKey } = platform.config
-    for (const label of ['two\nlines', 'bell\u0007', 'del\u007f', 'next\u0085', 'separated\u2028']) {
+    const invisible = [...'\u00ad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff'].map(
+      one => `a${one}b`,
+    )
+    for (const label of ['two\nlines', 'bell\u0007', 'del\u007f', 'next\u0085', 'separated\u2028', ...invisible]) {
       const own = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label })
       const body = { bank: 'alpha', role: 'EDITOR', label }
       const operators = await platform.call('POST', '/admin/credentials', { token: operatorKey, body })
@@ -519,7 +544,7 @@ suite('own credentials', () => {
         assert.match(text, /label must be one line/)
       }
     }
-    const plain = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'Каса №1 👩‍💻' })
+    const plain = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'Каса №1 👩‍💻 می‌شود' })
     assert.equal(plain.status, 201, plain.text)
   })
 })
