@@ -136,12 +136,7 @@ function rotateCredentialRoute(app: App, deps: AccessAdminDeps): void {
     {
       config: { ...bodyOptional, ...fresh },
       schema: {
-        ...operation(
-          'Access',
-          'rotateCredential',
-          'Give a credential a new secret',
-          'The previous secret works until the overlap ends.',
-        ),
+        ...operation('Access', 'rotateCredential', 'Give a credential a new secret', credentials.rotation),
         params: schemas.ClientPath,
         body: credentials.RotateBody,
         response: {

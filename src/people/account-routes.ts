@@ -8,6 +8,7 @@ import {
   RevokedCredential,
   RotateBody,
   RotatedCredential,
+  rotation,
 } from '../access/credential-schemas.ts'
 import { type Policy, policyTag, readPolicy, setPolicy } from '../access/policy/policies.ts'
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
@@ -185,7 +186,7 @@ function rotateOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
         security: secured,
         operationId: 'rotateOwnCredential',
         summary: 'Give a credential a new secret',
-        description: 'The previous secret works until the overlap ends.',
+        description: rotation,
         params: schemas.ClientPath,
         querystring: NoQuery,
         body: RotateBody,

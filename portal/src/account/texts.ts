@@ -80,6 +80,8 @@ export const accountTexts = dictionary({
       rotateTitle: (name: string) => `Make a new secret for “${name}”?`,
       rotateText:
         'You see it once. The current secret works for 24 more hours; give your systems the new one in that time.',
+      rotateTwice: (until: string) =>
+        `The previous secret still works until ${until}. A new one ends it at once: only the current secret keeps working beside the new one.`,
       oldUntil: 'Old secret until',
       revoke: 'Revoke',
       revokeTitle: (name: string) => `Revoke “${name}”?`,
@@ -262,6 +264,8 @@ export const accountTexts = dictionary({
       rotateTitle: (name: string) => `Створити новий секрет для ключа «${name}»?`,
       rotateText:
         'Ви побачите його один раз. Поточний секрет працюватиме ще 24 години: за цей час передайте новий своїм системам.',
+      rotateTwice: until =>
+        `Попередній секрет ще діє до ${until}. Новий одразу його скасує: поруч із новим діятиме лише поточний.`,
       oldUntil: 'Старий секрет діє до',
       revoke: 'Відкликати',
       revokeTitle: (name: string) => `Відкликати ключ «${name}»?`,

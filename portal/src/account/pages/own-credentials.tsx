@@ -1,11 +1,11 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -66,8 +66,7 @@ export function OwnCredentialsPage() {
       key: 'actions',
       title: texts.actions,
       align: 'right',
-      cell: ({ clientId, label, revokedAt }) =>
-        revokedAt === null && <Actions clientId={clientId} name={label || clientId} />,
+      cell: credential => credential.revokedAt === null && <Actions {...credential} />,
     },
   ]
   return (
@@ -93,9 +92,13 @@ export function OwnCredentialsPage() {
   )
 }
 
+/** When the previous secret stops working; null: none works any more. */
+const endOfOverlap = (previousValidUntil: string | null): string | null =>
+  previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
+
 function Status({ revokedAt, previousValidUntil }: OwnCredential) {
   const texts = useTexts(accountTexts).credentials
-  const overlap = previousValidUntil && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
+  const overlap = endOfOverlap(previousValidUntil)
   return (
     <Stack gap={2} align="flex-start">
       <StatusBadge of="access" status={revokedAt ? 'revoked' : 'active'} />
@@ -161,8 +164,11 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   )
 }
 
-function Actions({ clientId, name }: { clientId: string; name: string }) {
+function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   const texts = useTexts(accountTexts).credentials
+  const name = label || clientId
+  const overlap = endOfOverlap(previousValidUntil)
+  const format = useFormat()
   const fresh = useFreshFactor()
   const confirm = useConfirm()
   const notify = useNotify()
@@ -186,7 +192,13 @@ function Actions({ clientId, name }: { clientId: string; name: string }) {
     onError,
   })
   const askToRotate = async () => {
-    const question = { title: texts.rotateTitle(name), text: texts.rotateText, action: texts.rotate }
+    const text = (
+      <Stack>
+        <Text>{texts.rotateText}</Text>
+        {overlap && <Alert color="orange">{texts.rotateTwice(format.dateTime(overlap))}</Alert>}
+      </Stack>
+    )
+    const question = { title: texts.rotateTitle(name), text, action: texts.rotate }
     if (await confirm(question)) rotate.mutate()
   }
   const askToRevoke = async () => {
