@@ -62,7 +62,7 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
     const note = readNote(text)
     const isProof =
       note?.seq === seq && note.at.getTime() === at.getTime() && note.hash.equals(hash) && note.isSignedBy(keys)
-    anchors.push({ seq, hash: isProof ? hash : null })
+    anchors.push({ seq, at, hash: isProof ? hash : null })
   }
   return anchors
 }

@@ -17,8 +17,8 @@ export type Line = {
   /** The columns that repeat parts of the text, in the form of `columnsOf`; undefined in a file. */
   columns?: string
 }
-/** What a checkpoint says about entry `seq`; null: nothing that we can trust. */
-export type Anchor = { seq: number; hash: Buffer | null }
+/** What a checkpoint says about entry `seq`; null: nothing that we can trust. `at`: when it was made, where that is known. */
+export type Anchor = { seq: number; hash: Buffer | null; at?: Date }
 
 export type Verified = {
   ok: boolean
@@ -135,7 +135,9 @@ export function coveredBy(
   const before = last - entries
   const fitting = anchors.filter(({ seq, hash }) => hash !== null && seq > before && seq <= last)
   const until = fitting.reduce<number | null>((max, { seq }) => Math.max(max ?? 0, seq), null)
-  return { checkpoints: fitting.length, until, uncovered: last - (until ?? before) }
+  // A file may hold one checkpoint several times.
+  const checkpoints = new Set(fitting.map(({ seq, at }) => `${seq} ${at?.getTime()}`)).size
+  return { checkpoints, until, uncovered: last - (until ?? before) }
 }
 
 /** The id of the account of an entry's text; null: the platform's, or the text is none of an entry. */

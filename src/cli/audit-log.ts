@@ -1,7 +1,7 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { anchorsOf } from '../audit-log/check.ts'
-import type { AuditKey } from '../audit-log/note.ts'
+import { type AuditKey, splitNotes } from '../audit-log/note.ts'
 import {
   type Anchor,
   accountIdOf,
@@ -174,6 +174,9 @@ type VerifiedLog = Verified & { covered: Covered }
 
 async function askPlatform(anchorFile: string | undefined): Promise<VerifiedLog> {
   const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes)
+  // An empty file would pass for a check against what lies outside.
+  if (anchors !== undefined && splitNotes(anchors).length === 0)
+    throw new CommandError(`${anchorFile} has no checkpoint, so nothing was checked.`)
   return callAdmin<VerifiedLog>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
@@ -185,9 +188,8 @@ async function verifyFile(
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
 ): Promise<FileVerified & { unproven: number }> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
-  const account = await accountOfFile(path)
-  const outside =
-    anchors === undefined ? [] : await readAnchors(await readText(anchors, maxAnchorBytes), known, account)
+  const chain = await chainOfFile(path)
+  const outside = anchors === undefined ? [] : await readAnchors(await readText(anchors, maxAnchorBytes), known, chain)
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
   const ended = verifier.end()
@@ -196,7 +198,14 @@ async function verifyFile(
   const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`
   if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), unproven }
   const isUncovered = anchors !== undefined && verified.ok && verified.covered.checkpoints === 0
-  return { ...(isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }), unproven }
+  if (isUncovered) return { ...failedAt(verified, 'checkpoint', nothingCovered), unproven }
+  return { verified, why: verified.fault?.reason === 'cut-off' ? cutOff(outside) : null, unproven }
+}
+
+/** A file of a period ends like one that was cut; only who made it can know. */
+function cutOff(outside: readonly Anchor[]): string {
+  const last = Math.max(...outside.map(({ seq }) => seq))
+  return `A checkpoint covers entries until ${last}. If the file is of a period only, check it with the checkpoints until its end.`
 }
 
 /** @returns the number of the first line that is none of a log; null: all are, up to the first that does not fit */
@@ -228,13 +237,17 @@ function readKeys(path: string, text: string): AuditKey[] {
   return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
 }
 
-/** The id of the account of a partner's file, by its first line; null: the file has the log of all. */
-async function accountOfFile(path: string): Promise<string | null> {
+/** Whose entries a file has: all, or those of one account; the platform's own have no id. */
+type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
+
+/** By the first line. @returns null when that is no line of a log, or there is none */
+async function chainOfFile(path: string): Promise<FileChain | null> {
   for await (const texts of linesOf(path))
     for (const text of texts) {
       if (text === '' || text === '\r') continue
       const line = readLine(text)
-      return line === null || line.seq !== null ? null : accountIdOf(line.entry)
+      if (line === null) return null
+      return line.seq === null ? { of: 'account', id: accountIdOf(line.entry) } : { of: 'all' }
     }
   return null
 }
@@ -242,20 +255,27 @@ async function accountOfFile(path: string): Promise<string | null> {
 /**
  * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
  *
- * @param account of a partner's file; notes about other chains say nothing of it
+ * @param chain of the file; checkpoints of other chains say nothing of it. null: unknown, so all that covers anything counts
  */
-async function readAnchors(text: string, keys: AuditKey[] | null, account: string | null): Promise<Anchor[]> {
+async function readAnchors(text: string, keys: AuditKey[] | null, chain: FileChain | null): Promise<Anchor[]> {
   if (!text.trimStart().startsWith('{'))
-    return (await anchorsOf(text, keys)).filter(anchor => anchor.account === account)
+    return (await anchorsOf(text, keys)).filter(({ account }) => chain === null || isNoteOf(chain, account))
+  if (chain?.of === 'all') return []
   return text
     .split('\n')
     .filter(line => line.trim() !== '')
     .map(line => {
       const event = parse<{ data?: unknown }>(line, 'The file of --anchors')
-      const { accountSeq, accountHash } = (event.data ?? event) as { accountSeq: number; accountHash: string }
-      return { seq: accountSeq, hash: Buffer.from(accountHash ?? '', 'hex') }
+      const { accountSeq, accountHash, at = 0 } = (event.data ?? event) as CheckpointEvent
+      return { seq: accountSeq, hash: Buffer.from(accountHash ?? '', 'hex'), at: new Date(at) }
     })
 }
+
+type CheckpointEvent = { accountSeq: number; accountHash: string; at?: string }
+
+/** Whether a note is about this chain. No note is about the platform's own entries alone. @param account of the note; null: all */
+const isNoteOf = (chain: FileChain, account: string | null): boolean =>
+  chain.of === 'all' ? account === null : account !== null && account === chain.id
 
 /** @returns null when the text is not a line of a log */
 function readLine(text: string): Line | null {

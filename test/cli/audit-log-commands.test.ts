@@ -130,6 +130,70 @@ test('verify says in words what was checked, and what no checkpoint covers', asy
   assert.match(await said(), /Checkpoints kept in the same database, \d+ of them, cover/)
 })
 
+test('the platform is asked with checkpoints only: a file without any is an error', async () => {
+  const none = join(folder, 'empty.txt')
+  for (const text of ['', '\n\n', '\r\n \n']) {
+    writeFileSync(none, text)
+    const { code, stdout, stderr } = await run('audit-log', 'verify', '--anchors', none)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /empty\.txt has no checkpoint/)
+  }
+})
+
+test('a checkpoint counts once, however often the file has it', async () => {
+  await json('audit-log', 'checkpoint')
+  await chained(platform)
+  const file = join(folder, 'once.jsonl')
+  await json('audit-log', 'export', file)
+  const notes = readFileSync(anchors, 'utf8')
+  const count = notes.match(/^perkline\.audit/gm)?.length ?? 0
+  const thrice = join(folder, 'thrice.txt')
+  writeFileSync(thrice, `${notes}\n${notes}\n${notes}`)
+  for (const place of [[], ['--file', file]]) {
+    const once = await json('audit-log', 'verify', ...place, '--anchors', anchors)
+    assert.equal(once.covered.checkpoints, count)
+    const { covered } = await json('audit-log', 'verify', ...place, '--anchors', thrice)
+    assert.deepEqual(covered, once.covered)
+  }
+})
+
+test('checkpoints of the whole log say nothing of the platform’s own entries alone', async () => {
+  await json('audit-log', 'checkpoint')
+  await chained(platform)
+  const file = join(folder, 'platform.jsonl')
+  await json('audit-log', 'export', file, '--account', '00000000-0000-0000-0000-000000000000')
+  const { code, stdout, stderr } = await run(...['audit-log', 'verify', '--file', file, '--anchors', anchors, '--json'])
+  const { fault, entries, covered } = JSON.parse(stdout)
+  assert.deepEqual([code, fault], [1, { seq: 1, reason: 'checkpoint' }])
+  assert.deepEqual(covered, { checkpoints: 0, until: null, uncovered: entries })
+  assert.match(stderr, /No checkpoint of the file of --anchors covers any entry/)
+  const { accountHash } = JSON.parse(readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '')
+  const events = join(folder, 'platform-events.txt')
+  writeFileSync(events, JSON.stringify({ data: { accountSeq: entries, accountHash } }))
+  const own = await json('audit-log', 'verify', '--file', file, '--anchors', events)
+  assert.deepEqual(own.covered, { checkpoints: 1, until: entries, uncovered: 0 })
+  // These, in turn, say nothing of the whole log.
+  const whole = join(folder, 'whole.jsonl')
+  await json('audit-log', 'export', whole)
+  const other = await run('audit-log', 'verify', '--file', whole, '--anchors', events, '--json')
+  assert.deepEqual(JSON.parse(other.stdout).fault, { seq: 1, reason: 'checkpoint' })
+})
+
+test('a file that ends before a checkpoint is cut off, and the answer says what else it may be', async () => {
+  await json('audit-log', 'checkpoint')
+  await chained(platform)
+  const file = join(folder, 'period.jsonl')
+  await json('audit-log', 'export', file)
+  for (const kept of [2, 0]) {
+    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, kept).join('\n'))
+    const { code, stdout, stderr } = await run(
+      ...['audit-log', 'verify', '--file', file, '--anchors', anchors, '--json'],
+    )
+    assert.deepEqual([code, JSON.parse(stdout).fault], [1, { seq: kept + 1, reason: 'cut-off' }])
+    assert.match(stderr, /A checkpoint covers entries until \d+\. .*period/)
+  }
+})
+
 test('only a line feed ends a line of a file', async () => {
   const separators = 'one\u2028two\u2029three\u0085four'
   await platform.platform.database.execute(
