@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { assertAccessible, closeBrowser, expectRefusals, phone, visit } from '../support/browser.ts'
 import { type Bank, openBank } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -108,7 +108,7 @@ test('an endpoint is made, its secret is shown once, a test reaches the receiver
 test('what is wrong with an address stands at its field, in the person’s language', async t => {
   const visitor = await visit(t, platform, { language: 'uk-UA' })
   if (!visitor) return
-  const { page, logIn, errors } = visitor
+  const { page, logIn } = visitor
   await logIn(manager, '/account/webhooks')
   await page.getByRole('button', { name: 'Додати адресу' }).click()
   const dialog = page.getByRole('dialog')
@@ -125,7 +125,7 @@ test('what is wrong with an address stands at its field, in the person’s langu
     assert.equal(await field.getAttribute('aria-invalid'), 'true')
     assert.equal(await dialog.getByText('Щось пішло не так').count(), 0)
   }
-  errors.splice(0)
+  await expectRefusals(visitor)
 })
 
 test('a failed delivery: its attempts, the exact request, retry; skip, replay and the filters', async t => {
@@ -167,7 +167,7 @@ test('a failed delivery: its attempts, the exact request, retry; skip, replay an
 test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
-  const { page, logIn, errors } = visitor
+  const { page, logIn } = visitor
   const endpointId = await makeEndpoint({ description: 'Short life' })
   await logIn(manager, `/account/webhooks/${endpointId}`)
   await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
@@ -196,7 +196,7 @@ test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t
   await titled(page, 'Webhooks')
   await page.getByText('The endpoint is deleted.').waitFor()
   assert.equal(await page.getByText('Longer life').count(), 0)
-  errors.splice(0)
+  await expectRefusals(visitor)
 })
 
 test('who only reads sees no buttons; a bank’s viewer sees no webhooks', async t => {

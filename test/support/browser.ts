@@ -90,6 +90,15 @@ export async function visit(
   }
 }
 
+/** For the end of a test whose pages were refused something: leaves the page, so that no request is under way, and takes its errors out. */
+export async function expectRefusals({ page, errors }: Visitor): Promise<void> {
+  await goQuiet(page)
+  assert.ok(
+    errors.splice(0).every(error => /\b4\d\d\b/.test(error)),
+    'only refusals',
+  )
+}
+
 function collectErrors(page: Page) {
   const errors: string[] = []
   const onError = (error: Error) => errors.push(String(error))

@@ -14,9 +14,12 @@ import { appTexts } from './texts.ts'
 /** The page for people who have forgotten their password. Its texts never reveal whether a login exists. */
 export function ForgottenPage() {
   const texts = useTexts(accountTexts).forgotten
-  const types = useTexts(appTexts).login.typeAccounts
+  const { typeAccounts: types, fillIn } = useTexts(appTexts).login
   const typeLabel = useId()
-  const form = useForm({ initialValues: { typeAccount: 'retailer' as AccountType, login: '' } })
+  const form = useForm({
+    initialValues: { typeAccount: 'retailer' as AccountType, login: '' },
+    validate: { login: value => (value.trim() === '' ? fillIn : null) },
+  })
   const send = useMutation({
     mutationFn: (body: { typeAccount: AccountType; login: string }) => api.POST('/portal/password-resets', { body }),
   })
@@ -27,12 +30,7 @@ export function ForgottenPage() {
           {texts.done}
         </Alert>
       ) : (
-        <form
-          noValidate
-          onSubmit={form.onSubmit(values => {
-            if (values.login !== '') send.mutate(values)
-          })}
-        >
+        <form noValidate onSubmit={form.onSubmit(values => send.mutate(values))}>
           <Stack>
             {send.error && <Failure error={send.error} />}
             <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
