@@ -1,7 +1,7 @@
 /**
  * `npm run chaos [-- SECONDS [NAME...]]` runs the experiments of contract/reliability.md in their long forms, each for
  * this many seconds (default: 60): `sales`, `grown` and `disk`, or the named ones. The short forms are in
- * races.test.ts, faults.test.ts and full-disk.test.ts.
+ * order-races.test.ts, stock-races.test.ts, faults.test.ts and full-disk.test.ts.
  *
  * These run only when they are named. `soak` looks for anything that grows without end, for an hour or the given
  * seconds. `ha` makes servers and networks of a Patroni cluster fail, some of them once a minute. `alerts` checks with

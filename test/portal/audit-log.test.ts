@@ -10,6 +10,7 @@ import { actionText, actionTexts } from '../../portal/src/account/audit-log/acti
 import { triggers } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { chained } from '../support/audit-log.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -39,7 +40,6 @@ after(async () => {
   await platform.close()
 })
 
-const titled = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 const rows = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 test('a bank reads an object’s story, its values, and the file', async t => {

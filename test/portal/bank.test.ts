@@ -1,11 +1,7 @@
-/**
- * The bank's pages in a real browser: from an invitation to the payment, an own campaign, eSIM sales, errors, a viewer.
- */
+/** The bank’s pages in a real browser: from an invitation to the payment, an own campaign, eSIM sales, errors, a viewer. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { problemText } from '../../portal/src/api/file-problems.ts'
-import { endedByDay, onlyTariff, soldByDay, withTotals } from '../../portal/src/bank/sales-figures.ts'
 import {
   assertAccessible,
   assertCount,
@@ -17,6 +13,7 @@ import {
 } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { advance, openBank } from '../support/esim.ts'
+import { agree, assertFits, button, field, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import {
@@ -68,20 +65,10 @@ async function sell(): Promise<void> {
 }
 
 const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
-const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
-const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
-/** Confirms the dialog on the page. */
-const agree = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
 /** Waits for what a person would wait for: a notice, a status, a sentence. */
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 const rowsOf = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const at = (id: string, rest = '') => `/bank/campaigns/${id}${rest}`
-
-/** Nothing may be wider than the screen. */
-async function fits(page: Page): Promise<void> {
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
-}
 
 suite('invitations', { timeout: 90_000 }, () => {
   test('one is confirmed, another declined with a reason, which survives a session that ends', async t => {
@@ -433,17 +420,17 @@ test('українською, на телефоні: від запрошення
   const { page, walk } = visitor
   await visitor.logIn(manager)
   await sees(page, 'Ваші завдання')
-  await fits(page)
+  await assertFits(page)
   await walk('/bank/campaigns?name=Зима')
   await page.getByRole('link', { name: 'Зима' }).click()
   await button(page, 'Взяти участь').click()
   await agree(page, 'Взяти участь')
   await sees(page, /^Ваш банк бере участь\./)
-  await fits(page)
+  await assertFits(page)
   await assertAccessible(visitor)
   await walk(at(ended.id, '/reconciliation'))
   await page.locator('[data-kind=wrong-cashback]').waitFor()
-  await fits(page)
+  await assertFits(page)
   for (const [path, text] of [
     ['/bank/campaigns', 'Літо'],
     ['/bank/campaigns/new', 'Торговець, який після кампанії компенсує свою частку.'],
@@ -453,71 +440,7 @@ test('українською, на телефоні: від запрошення
   ] as const) {
     await walk(path)
     await sees(page, text)
-    await fits(page)
+    await assertFits(page)
   }
   await assertAccessible(visitor)
-})
-
-suite('figures of the sales', () => {
-  const counts = { confirmed: 0, cancelled: 0, expired: 0, amounts: [] }
-  const day = (name: string, tariffCode: string, some: object) => ({
-    day: name,
-    operatorCode: 'kyivstar',
-    tariffCode,
-    ...counts,
-    ...some,
-  })
-  const sales = {
-    timeZone: 'Europe/Kyiv',
-    from: '2026-03-28',
-    to: '2026-03-30',
-    days: [
-      day('2026-03-28', 'a', { confirmed: 2, amounts: [{ currency: 'UAH', amount: 0.1 }] }),
-      day('2026-03-30', 'a', { confirmed: 1, cancelled: 3, amounts: [{ currency: 'UAH', amount: 0.2 }] }),
-      day('2026-03-30', 'b', { confirmed: 4, expired: 5, amounts: [{ currency: 'EUR', amount: 1 }] }),
-    ],
-    totals: counts,
-  }
-  const names = { labelOf: (name: string) => name, nameOf: (code: string) => code.toUpperCase(), othersName: 'Others' }
-
-  test('every day is there, the most sold tariff first', () => {
-    assert.deepEqual(soldByDay(sales, names), {
-      series: [
-        { name: 'tariff0', label: 'B' },
-        { name: 'tariff1', label: 'A' },
-      ],
-      points: [
-        { label: '2026-03-28', tariff1: 2 },
-        { label: '2026-03-29' },
-        { label: '2026-03-30', tariff0: 4, tariff1: 1 },
-      ],
-    })
-    const last = endedByDay(sales, names.labelOf).at(-1)
-    assert.deepEqual(last, { label: '2026-03-30', confirmed: 5, cancelled: 3, expired: 5 })
-  })
-
-  test('more tariffs than a chart tells apart: the least sold ones together', () => {
-    const days = ['a', 'b', 'c', 'd', 'e', 'f'].map((code, index) => day('2026-03-28', code, { confirmed: 6 - index }))
-    const { series, points } = soldByDay({ ...sales, days }, names)
-    assert.deepEqual(
-      series.map(({ label }) => label),
-      ['A', 'B', 'C', 'D', 'Others'],
-    )
-    assert.equal(points[0]?.others, 3)
-  })
-
-  test('the sums of one tariff, exact to the cent', () => {
-    const { confirmed, cancelled, amounts } = withTotals(onlyTariff(sales, 'a')).totals
-    assert.deepEqual([confirmed, cancelled, amounts], [3, 3, [{ currency: 'UAH', amount: 0.3 }]])
-  })
-})
-
-test('problems of a file in the person’s language', () => {
-  const problem = { line: 2, column: 'amount', rule: 'min', params: { min: 0 }, value: '-1' }
-  assert.equal(problemText(problem, 'en'), 'Line 2, amount: must be 0 or more (-1)')
-  assert.equal(problemText(problem, 'uk'), 'Рядок 2, amount: має бути 0 або більше (-1)')
-  const whole = { line: null, column: null, rule: 'max-lines', params: { max: 5 }, value: null }
-  assert.equal(problemText(whole, 'uk'), 'У файлі понад 5 рядків під заголовком.')
-  const unknown = { line: 4, column: null, rule: 'of-tomorrow', params: {}, value: null }
-  assert.equal(problemText(unknown, 'uk'), 'Рядок 4: неможливо прочитати')
 })

@@ -8,6 +8,7 @@ import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
+import { button, field, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { openSides, type Sides } from '../support/reconciliation.ts'
@@ -26,9 +27,6 @@ after(async () => {
   await platform.close()
 })
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
-const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
-const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 const create = 'Create and invite the banks'
 const newCampaign = '/merchant/campaigns/new'
 

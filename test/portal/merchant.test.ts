@@ -16,6 +16,7 @@ import {
 } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
+import { agree, assertFits, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { endedCampaign, header, merchantHeader, openSides, type Sides, uploadBank } from '../support/reconciliation.ts'
@@ -43,12 +44,6 @@ const pixel = Buffer.from(
 )
 const file = (name: string, text: string, mimeType = 'text/csv') => ({ name, mimeType, buffer: Buffer.from(text) })
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
-const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
-const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
-/** Confirms the dialog on the page. */
-const agree = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
-/** Waits for what a person would wait for: a notice, a status, a sentence. */
-const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 const at = (id: string, rest = '') => `/merchant/campaigns/${id}${rest}`
 
 suite('a campaign with two banks', { timeout: 150_000 }, () => {
@@ -343,19 +338,19 @@ test('українською, на телефоні: від списку до к
   const { page, walk } = visitor
   await visitor.logIn(manager)
   await sees(page, 'Ваші завдання')
-  await fits(page)
+  await assertFits(page)
   await walk('/merchant/campaigns')
   await page.getByRole('searchbox', { name: 'Пошук за назвою' }).fill('літо')
   await page.waitForURL(/name=/)
   await page.getByRole('link', { name: 'Літо' }).click()
   await sees(page, 'Потрібна ваша дія: перевірте звіт (Alpha Bank).')
   await assertAccessible(visitor)
-  await fits(page)
+  await assertFits(page)
   await page.getByRole('tab', { name: 'Банки' }).click()
   await page.getByRole('link', { name: 'Alpha Bank', exact: true }).click()
   await titled(page, 'Звірка: Alpha Bank')
   await sees(page, 'Неправильний кешбек')
-  await fits(page)
+  await assertFits(page)
   await assertAccessible(visitor)
   await walk('/merchant/campaigns?name=Помилкова')
   await page.getByRole('link', { name: 'Помилкова' }).click()
@@ -366,11 +361,6 @@ test('українською, на телефоні: від списку до к
   await walk(at(mistaken, `/banks/${ids.alpha}`))
   await sees(page, 'Кампанія не відбулася, тож звіряти нічого.')
 })
-
-/** Nothing may be wider than the screen. */
-async function fits(page: Page): Promise<void> {
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
-}
 
 suite('a file of terminals', () => {
   const errorsOf = (content: string) => readTerminalsFile(content).errors.map(({ line, kind }) => `${line} ${kind}`)

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { advance, type Bank, openBank } from '../support/esim.ts'
+import { titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -36,7 +37,6 @@ async function sell(given: object, reference?: string): Promise<void> {
   const headers = reference === undefined ? {} : { 'perkline-payment-reference': reference }
   assert.equal((await bank.call('POST', `/orders/${body.orderId}/confirm`, { headers })).status, 200)
 }
-const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
 const month = () => `/bank/statements?month=${day.slice(0, 7)}`
 

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { button, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { endedCampaign, line, openSides, reportOf, type Sides, uploadBank } from '../support/reconciliation.ts'
@@ -27,9 +28,7 @@ after(async () => {
   await platform.close()
 })
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
-const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 const detailsOf = async (id: string) => (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body
 async function edit(id: string, body: object): Promise<void> {
   const answer = await sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body })

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, expectRefusals, phone, visit } from '../support/browser.ts'
 import { type Bank, openBank } from '../support/esim.ts'
+import { titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -38,7 +39,6 @@ after(async () => {
   receiver.close()
 })
 
-const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
 const deliver = () => platform.call('POST', '/sandbox/webhooks/deliver')
 

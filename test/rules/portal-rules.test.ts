@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { apiError } from '../../portal/src/api/errors.ts'
 import { errorsByField, fieldErrorText } from '../../portal/src/api/field-errors.ts'
+import { problemText } from '../../portal/src/api/file-problems.ts'
 import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
 import { createFormat } from '../../portal/src/i18n/format.ts'
@@ -399,4 +400,14 @@ suite('a campaign’s life', () => {
     )
     assert.deepEqual(wayOfLife, campaignStatuses.slice(0, 9))
   })
+})
+
+test('problems of a file in the person’s language', () => {
+  const problem = { line: 2, column: 'amount', rule: 'min', params: { min: 0 }, value: '-1' }
+  assert.equal(problemText(problem, 'en'), 'Line 2, amount: must be 0 or more (-1)')
+  assert.equal(problemText(problem, 'uk'), 'Рядок 2, amount: має бути 0 або більше (-1)')
+  const whole = { line: null, column: null, rule: 'max-lines', params: { max: 5 }, value: null }
+  assert.equal(problemText(whole, 'uk'), 'У файлі понад 5 рядків під заголовком.')
+  const unknown = { line: 4, column: null, rule: 'of-tomorrow', params: {}, value: null }
+  assert.equal(problemText(unknown, 'uk'), 'Рядок 4: неможливо прочитати')
 })

@@ -2,10 +2,14 @@
  * Runs the command line as the operator does, and simulates an admin interface for answers that the real one can't be
  * made to give.
  */
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
@@ -73,4 +77,40 @@ export async function startRawPlatform(handle: (request: IncomingMessage, respon
       return new Promise<void>(resolve => server.close(() => resolve()))
     },
   }
+}
+
+/** Runs a command against a server that gives this answer. */
+export async function against(
+  answer: ScriptedAnswer | ((request: SeenRequest) => ScriptedAnswer),
+  args: string[],
+  input = '',
+) {
+  const platform = await startScriptedPlatform(typeof answer === 'function' ? answer : () => answer)
+  try {
+    const result = await perkline(args, { input, env: { PERKLINE_URL: platform.url } })
+    return { ...result, seen: platform.seen, url: platform.url }
+  } finally {
+    await platform.close()
+  }
+}
+
+/** Fails unless the command has ended with this code and one message, and without a stack trace. */
+export function assertFailed(result: CommandResult, code: 1 | 2, message: RegExp): void {
+  assert.equal(result.code, code, result.stderr)
+  assert.equal(result.stdout, '')
+  assert.match(result.stderr, message)
+  assert.doesNotMatch(result.stderr, /^\s+at /m)
+}
+
+/** A folder for files of the tests of one file, which is removed after them. */
+export function filesOfTests() {
+  const folder = mkdtempSync(join(tmpdir(), 'perkline-cli-'))
+  after(() => rmSync(folder, { recursive: true }))
+  /** @returns the path of the file */
+  const write = (name: string, content: string | Uint8Array): string => {
+    const path = join(folder, name)
+    writeFileSync(path, content)
+    return path
+  }
+  return { folder, write }
 }

@@ -52,6 +52,29 @@ export async function setUpTotp(person: Person): Promise<{ secret: string; recov
   return { secret, recoveryCodes: confirmed.body.recoveryCodes }
 }
 
+let logins = 0
+/** A login that nobody has. */
+export const newLogin = (): string => `invited-${++logins}`
+
+/**
+ * Invites a person, who accepts with this password.
+ * @param query of the invitation, such as `?bank=alpha` for an account that is not the manager's
+ */
+export async function inviteAndJoin(
+  at: Pick<TestPlatform, 'call'>,
+  manager: Person,
+  { role, query = '', password }: { role: string; query?: string; password: string },
+): Promise<Person> {
+  const login = newLogin()
+  const invited = await manager.call('POST', `/portal/invitations${query}`, { login, role })
+  assert.equal(invited.status, 201, invited.text)
+  const body = { token: tokenOfLink(invited.body.link), password }
+  const joined = await at.call('POST', '/portal/invitations/accept', { body })
+  assert.equal(joined.status, 201, joined.text)
+  assert.equal(joined.headers.get('set-cookie'), null)
+  return logInAs(at, { typeAccount: joined.body.typeAccount, login, password })
+}
+
 export const tokenOfLink = (link: string): string => link.split('#')[1] ?? ''
 
 /** The texts of the mails to people in a sandbox's folder, oldest first. */

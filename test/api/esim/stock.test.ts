@@ -1,6 +1,6 @@
 /**
  * What `esim/stock/stock.ts` and reservations guarantee under concurrency: every free profile is found and none is
- * lost. Here the moments are arranged on a real database; `races.test.ts` tries them at random.
+ * lost. Here the moments are arranged on a real database; `order-races.test.ts` tries them at random.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

@@ -1,8 +1,6 @@
-/** PUT /portal/cashbacks/:id/segment (contract/campaigns.md, "Segments"). */
+/** PUT /portal/cashbacks/:id/segment: what is formed, what is refused, and how often (contract/campaigns.md, "Segments"). */
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
 import { after, afterEach, before, suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readEntries } from '../../support/audit-log.ts'
 import { launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
@@ -16,7 +14,6 @@ import {
 } from '../../support/campaigns.ts'
 import { range } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { race, together } from '../../support/race.ts'
 import { formOf } from '../../support/reconciliation.ts'
 import { addCustomers, customers, fileOf, putSegment, segmentOf } from '../../support/segments.ts'
 
@@ -381,131 +378,5 @@ suite('how often', () => {
     for (let index = 0; index < 9; index++) await count(await newCampaign(), 11)
     await formed(id, fileOf(['A-1']))
     assertRefused(await putSegment(grocer, another, fileOf(['A-1'])), 429, /100 times a day/)
-  })
-})
-
-suite('broken off and at once', () => {
-  /** Sends all but the end of a form. */
-  async function begin(id: string, text: string, token = grocer.token) {
-    const { raw, headers } = await formOf({ file: text })
-    const sending = request(`${platform.url}${path(id)}`, {
-      method: 'PUT',
-      headers: { ...headers, authorization: `Bearer ${token}`, 'content-length': raw.length },
-    })
-    sending.on('error', () => {})
-    const answered = new Promise<number | undefined>(resolve =>
-      sending.once('response', answer => resolve(answer.resume().statusCode)),
-    )
-    const held = 100
-    sending.write(raw.subarray(0, raw.length - held))
-    return {
-      kill: () => void sending.destroy(),
-      finish: () => {
-        sending.end(raw.subarray(raw.length - held))
-        return answered
-      },
-    }
-  }
-  const file = fileOf(customers('A', 20_000))
-
-  /** Waits until this many transactions of uploads are open. */
-  async function untilOpen(count: number): Promise<void> {
-    const giveUpAt = performance.now() + 10_000
-    for (;;) {
-      const [row] = await platform.platform.database.query<{ open: number }>(
-        `select count(*) as open from pg_stat_activity
-         where datname = current_database() and query like 'copy staged_customers%' and state = 'active'`,
-      )
-      if (row?.open === count) return
-      assert.ok(performance.now() < giveUpAt, `${row?.open} uploads are open`)
-      await sleep(20)
-    }
-  }
-
-  test('an upload that is killed leaves the segment as it was, and no transaction', async () => {
-    const id = await newCampaign()
-    await formed(id, fileOf(['A-1']))
-    const upload = await begin(id, file)
-    await untilOpen(1)
-    upload.kill()
-    await untilOpen(0)
-    assert.deepEqual((await segmentOf(alpha, id))?.customerIds, ['A-1'])
-  })
-
-  test('a slow upload holds up no other move, and is refused when the campaign was deleted meanwhile', async () => {
-    const id = await newCampaign()
-    const upload = await begin(id, file)
-    await untilOpen(1)
-    assert.equal((await alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
-    assert.equal((await grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
-    assert.equal(await upload.finish(), 400)
-    assert.equal(await segmentOf(alpha, id), null)
-  })
-
-  test('an upload is refused at its end when its credential was revoked meanwhile', async () => {
-    const id = await newCampaign()
-    const { operatorKey } = platform.config
-    const admin = (target: string, body?: object) =>
-      platform.call('POST', target, { token: operatorKey, ...(body && { body }) })
-    const { body: issued } = await admin('/admin/credentials', { merchant: 'grocer', label: 'revoked' })
-    const { body } = await platform.call('POST', '/getToken/auth', { body: issued })
-    const upload = await begin(id, file, body.access_token)
-    await untilOpen(1)
-    assert.equal((await admin(`/admin/credentials/${issued.clientId}/revoke`)).status, 200)
-    while ((await platform.call('GET', '/retailers', { token: body.access_token })).status !== 401) await sleep(20)
-    assert.equal(await upload.finish(), 401)
-    assert.equal(await segmentOf(alpha, id), null)
-  })
-
-  test('two uploads at once: one whole file stands, never a mixture', async () => {
-    const id = await newCampaign()
-    const files = [
-      ['A-1', 'B-1'],
-      ['A-2', 'B-2'],
-    ] as const
-    const put = (file: readonly string[]) => putSegment(grocer, id, fileOf(file))
-    const round = async (lead: number) => {
-      await forgetUploads()
-      const answers = await together(
-        lead,
-        () => put(files[0]),
-        () => put(files[1]),
-      )
-      for (const { status, text } of answers) assert.equal(status, 200, text)
-      const stands = [
-        ...((await segmentOf(alpha, id))?.customerIds ?? []),
-        ...((await segmentOf(beta, id))?.customerIds ?? []),
-      ]
-      return `${stands}`
-    }
-    await race(files.map(String), round, 5)
-  })
-
-  test('uploads beyond what one merchant may run at once wait for their turn', async () => {
-    const campaigns = [await newCampaign(), await newCampaign(), await newCampaign()] as const
-    const running = [await begin(campaigns[0], file), await begin(campaigns[1], file)] as const
-    await untilOpen(2)
-    let ended = false
-    const third = formed(campaigns[2], fileOf(['A-1'])).finally(() => {
-      ended = true
-    })
-    await sleep(300)
-    assert.equal(ended, false)
-    running[0].kill()
-    await third
-    assert.equal(await running[1].finish(), 200)
-  })
-
-  test('senders that have hardly begun keep no turn', async () => {
-    const campaigns = [await newCampaign(), await newCampaign(), await newCampaign()] as const
-    const slow = [await begin(campaigns[0], fileOf(['A-1'])), await begin(campaigns[1], fileOf(['A-1']))]
-    await formed(campaigns[2], fileOf(['A-1']))
-    for (const upload of slow) upload.kill()
-  })
-
-  test('ten small ones of one merchant at once are all taken', async () => {
-    const campaigns = await Promise.all(range(10).map(() => newCampaign()))
-    const answers = await Promise.all(campaigns.map(id => putSegment(grocer, id, fileOf(['A-1']))))
-    for (const { status, text } of answers) assert.equal(status, 200, text)
   })
 })

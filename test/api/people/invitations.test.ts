@@ -1,0 +1,264 @@
+/** Invitations: sent, listed, accepted, withdrawn, expired (contract/people.md, "Invitations and links"). */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { readEntries } from '../../support/audit-log.ts'
+import { inviteAndJoin, logInAs, newLogin, openPerson, type Person, tokenOfLink } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+const password = 'correct horse battery staple'
+let platform: TestPlatform
+let admin: Person
+before(async () => {
+  platform = await startPlatform()
+  admin = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(() => platform.close())
+
+const accept = (body: object) => platform.call('POST', '/portal/invitations/accept', { body })
+const join = (manager: Person, role: string, query = '') => inviteAndJoin(platform, manager, { role, query, password })
+
+suite('invitations', () => {
+  test('listed as a person, accepted once, active', async () => {
+    const login = newLogin()
+    const invited = await admin.call('POST', '/portal/invitations', { login, role: 'EDITOR' })
+    assert.deepEqual(Object.keys(invited.body).sort(), ['expiresAt', 'invitationId', 'link'])
+    const hours = (Date.parse(invited.body.expiresAt) - Date.now()) / 3_600_000
+    assert.ok(hours > 71.9 && hours <= 72)
+    assert.match(invited.body.link, new RegExp(`^${platform.config.publicUrl}/app/join#[\\w-]{43}$`))
+    const listed = async () =>
+      (await admin.call('GET', '/portal/users')).body.data.find((one: { login: string }) => one.login === login)
+    assert.deepEqual([(await listed()).status, (await listed()).lastSeenAt], ['invited', null])
+
+    const token = tokenOfLink(invited.body.link)
+    assert.equal((await accept({ token, password: 'short' })).status, 400)
+    assert.equal((await accept({ token, password })).status, 201)
+    assert.equal((await listed()).status, 'active')
+    const again = await accept({ token, password })
+    const wrong = await accept({ token: 'a'.repeat(43), password })
+    assert.deepEqual([again.status, again.body.code], [400, 'invalid'])
+    for (const odd of ['', 'a', 'a'.repeat(257), 'a'.repeat(20_000), `${token} `])
+      assert.deepEqual((await accept({ token: odd, password })).body, wrong.body, `${odd.length} characters`)
+    const { body } = await admin.call('GET', '/portal/invitations')
+    assert.ok(!body.data.some((one: { login: string }) => one.login === login))
+  })
+
+  test('a login that is taken elsewhere shows when the invitation is accepted, and the person takes another', async () => {
+    const elsewhere = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+    const { login } = elsewhere
+    const invited = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    assert.equal(invited.status, 201)
+    const token = tokenOfLink(invited.body.link)
+    const taken = await accept({ token, password })
+    assert.deepEqual([taken.status, taken.body.code], [409, 'conflict'])
+    assert.equal(taken.body.rules[0].rule, 'login-taken')
+    // Whether that person is disabled is nothing to the one who comes.
+    await platform.call('POST', `/admin/users/${login}/disable`, { token: platform.config.operatorKey })
+    assert.deepEqual((await accept({ token, password })).body, taken.body)
+    const joined = await accept({ token, password, login: `${login}-2` })
+    assert.deepEqual([joined.status, joined.body], [201, { typeAccount: 'bank', login: `${login}-2` }])
+  })
+
+  test('it names the person as the list of people does, before and after the link is taken', async () => {
+    const login = newLogin()
+    const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    const listed = (await admin.call('GET', '/portal/invitations')).body.data as Record<string, string>[]
+    const invited = listed.find(({ invitationId }) => invitationId === body.invitationId)
+    const person = async () =>
+      ((await admin.call('GET', '/portal/users')).body.data as Record<string, string>[]).find(
+        one => one.userId === invited?.userId,
+      )
+    assert.deepEqual([(await person())?.login, (await person())?.status], [login, 'invited'])
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 201)
+    assert.deepEqual([(await person())?.login, (await person())?.status], [login, 'active'])
+  })
+
+  test('its entry and the entry of its person name each other', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 201)
+    const [made] = await readEntries(platform, admin.token, `&object=invitation:${body.invitationId}`)
+    const [, userId] = made.change.user
+    assert.deepEqual(made.change, { role: [null, 'VIEWER'], user: [null, userId] })
+    const [accepted] = await readEntries(platform, admin.token, `&object=user:${userId}`)
+    assert.deepEqual([accepted.action, accepted.actor.id], ['invitation.accepted', userId])
+    assert.deepEqual(accepted.change, { role: [null, 'VIEWER'], invitation: [null, body.invitationId] })
+  })
+
+  test('whoever waits behind an invitation is listed, and every change says that the invitation is to be withdrawn', async () => {
+    const login = newLogin()
+    const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    const { data } = (await admin.call('GET', '/portal/users')).body
+    const { userId } = data.find((one: { login: string }) => one.login === login)
+    const change = (by: Person) => [
+      by.call('PATCH', `/portal/users/${userId}`, { role: 'EDITOR' }),
+      by.call('POST', `/portal/users/${userId}/reset-password`),
+      by.call('POST', `/portal/users/${userId}/reset-mfa`),
+      by.call('DELETE', `/portal/users/${userId}`),
+    ]
+    for (const answer of await Promise.all(change(admin))) {
+      assert.deepEqual([answer.status, answer.body.code], [409, 'conflict'], answer.text)
+      assert.match(answer.body.message, /invitation/)
+    }
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    for (const { status } of await Promise.all(change(other))) assert.equal(status, 404)
+    assert.equal((await admin.call('DELETE', `/portal/invitations/${body.invitationId}`)).status, 204)
+    for (const { status } of await Promise.all(change(admin))) assert.equal(status, 404)
+  })
+
+  test('one login is invited to an account once at a time, however it is written, also by eight at once', async () => {
+    const login = newLogin()
+    const invite = (as: string) => admin.call('POST', '/portal/invitations', { login: as, role: 'VIEWER' })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => invite(login)))
+    const made = answers.filter(({ status }) => status === 201)
+    assert.equal(made.length, 1)
+    for (const again of [...answers.filter(({ status }) => status !== 201), await invite(login.toUpperCase())]) {
+      assert.deepEqual([again.status, again.body.code], [409, 'conflict'])
+      assert.equal(again.body.rules[0].rule, 'login-invited')
+    }
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    assert.equal((await other.call('POST', '/portal/invitations', { login, role: 'VIEWER' })).status, 201)
+    const path = `/portal/invitations/${made[0]?.body.invitationId}`
+    assert.equal((await admin.call('DELETE', path)).status, 204)
+    assert.equal((await invite(login)).status, 201)
+  })
+
+  test('withdrawn: its link works no more', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    const path = `/portal/invitations/${body.invitationId}`
+    assert.equal((await other.call('DELETE', path)).status, 404)
+    assert.equal((await admin.call('DELETE', path)).status, 204)
+    assert.equal((await admin.call('DELETE', path)).status, 404)
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 400)
+  })
+
+  test('withdrawn with the access of whoever sent it: disabled, demoted, disabled by the operator', async () => {
+    const { operatorKey } = platform.config
+    const ends: ((manager: Person) => Promise<{ status: number }>)[] = [
+      ({ userId }) => admin.call('PATCH', `/portal/users/${userId}`, { disabled: true }),
+      ({ userId }) => admin.call('PATCH', `/portal/users/${userId}`, { role: 'VIEWER' }),
+      ({ login }) => platform.call('POST', `/admin/users/${login}/disable`, { token: operatorKey }),
+    ]
+    for (const end of ends) {
+      const manager = await join(admin, 'ADMIN')
+      const colleague = await join(admin, 'VIEWER')
+      const invited = await manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'ADMIN' })
+      const reset = await manager.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+      const other = await join(admin, 'VIEWER')
+      const kept = await admin.call('POST', `/portal/users/${other.userId}/reset-password`)
+      assert.equal((await end(manager)).status, 200)
+      for (const { body } of [invited, reset]) {
+        const refused = await accept({ token: tokenOfLink(body.link), password })
+        assert.deepEqual([refused.status, refused.body.code], [400, 'invalid'])
+      }
+      const { body } = await admin.call('GET', '/portal/invitations')
+      assert.ok(!body.data.some((one: { invitationId: string }) => one.invitationId === invited.body.invitationId))
+      const told = await readEntries(platform, admin.token, `&object=invitation:${invited.body.invitationId}`)
+      assert.deepEqual(
+        told.map(({ action }) => action),
+        ['invitation.made', 'invitation.withdrawn'],
+      )
+      assert.equal((await accept({ token: tokenOfLink(kept.body.link), password })).status, 201)
+    }
+  })
+
+  test('invitations and the end of their manager’s access at once leave no link behind', async () => {
+    for (let round = 0; round < 5; round++) {
+      const manager = await join(admin, 'ADMIN')
+      const invite = () => manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      const [, ...invited] = await Promise.all([
+        admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: true }),
+        ...Array.from({ length: 8 }, invite),
+      ])
+      for (const { status, body } of invited) {
+        assert.ok([201, 401].includes(status), `${status}`)
+        if (status === 201) assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 400)
+      }
+    }
+  })
+
+  test('a login that looks like a taken one is taken: in another case, in full width', async () => {
+    const taken = await join(admin, 'VIEWER')
+    const alike = [taken.login.toUpperCase(), taken.login.replace('invited', 'ｉｎｖｉｔｅｄ')]
+    for (const login of alike) {
+      const invited = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+      assert.deepEqual([invited.status, invited.body.code], [409, 'conflict'])
+      const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      assert.equal((await accept({ token: tokenOfLink(body.link), password, login })).status, 409)
+    }
+    const cyrillic = await admin.call('POST', '/portal/invitations', { login: 'Їжак', role: 'VIEWER' })
+    assert.equal((await accept({ token: tokenOfLink(cyrillic.body.link), password })).status, 201)
+    const other = await admin.call('POST', '/portal/invitations', { login: 'їжак', role: 'VIEWER' })
+    assert.equal(other.status, 409)
+  })
+
+  test('a login has no character that cannot be seen or turns the text', async () => {
+    const { operatorKey } = platform.config
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const token = tokenOfLink(body.link)
+    for (const odd of '\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2066\u2069\ufeff') {
+      const login = `in${odd}visible`
+      const added = { bank: 'alpha', login, role: 'VIEWER', password }
+      for (const answer of [
+        await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' }),
+        await accept({ token, password, login }),
+        await platform.call('POST', '/admin/users', { token: operatorKey, body: added }),
+      ]) {
+        assert.deepEqual([answer.status, answer.body.code], [400, 'invalid'], JSON.stringify(odd))
+        assert.match(answer.text, /login must be/)
+      }
+    }
+  })
+
+  test('a link of any kind is refused after its time, and tells nothing', async () => {
+    const { body: invited } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const person = await join(admin, 'VIEWER')
+    const { body: reset } = await admin.call('POST', `/portal/users/${person.userId}/reset-password`)
+    const { database } = platform.platform
+    for (const table of ['invitations', 'password_resets'])
+      await database.execute(`update ${table} set expires_at = now() - interval '1 second'`)
+    const wrong = await accept({ token: 'a'.repeat(43), password })
+    for (const { link } of [invited, reset]) {
+      const late = await accept({ token: tokenOfLink(link), password })
+      assert.deepEqual([late.status, late.body], [400, wrong.body])
+    }
+    await logInAs(platform, accountOf(person))
+  })
+
+  test('logins that looked alike before are both kept and both get in', async () => {
+    const [one, two] = [await join(admin, 'VIEWER'), await join(admin, 'VIEWER')]
+    const alike = one.login.toUpperCase()
+    // As before 0.3: the older login alone has the key.
+    await platform.platform.database.execute(
+      'update portal_users set login = $2, login_key = null where user_id = $1',
+      [two.userId, alike],
+    )
+    for (const login of [one.login, alike]) await logInAs(platform, { ...accountOf(one), login })
+  })
+
+  test('one link accepted 20 times at once: one person', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const token = tokenOfLink(body.link)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => accept({ token, password, login: `racer-${index}` })),
+    )
+    assert.deepEqual(
+      answers
+        .map(({ status }) => status)
+        .sort()
+        .slice(0, 2),
+      [201, 400],
+    )
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+  })
+
+  test('the same Idempotency-Key: one invitation', async () => {
+    const body = { login: newLogin(), role: 'VIEWER' }
+    const headers = { 'idempotency-key': 'invite-once' }
+    const first = await admin.call('POST', '/portal/invitations', body, headers)
+    const again = await admin.call('POST', '/portal/invitations', body, headers)
+    assert.equal(first.text, again.text)
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  })
+})
+
+const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })

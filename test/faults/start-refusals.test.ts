@@ -1,0 +1,164 @@
+/** What `perkline serve` says when it cannot start (contract/operations.md). */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { profileLines } from '../../samples/make-profiles.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { testDirectory } from '../support/platform.ts'
+import { live, processesOnServer } from '../support/served.ts'
+
+const { failure, masterKey, onServer, operatorKey, start } = processesOnServer()
+
+suite('perkline', { concurrency: 3 }, () => {
+  suite('what cannot start says why, in one message, with exit 1', { concurrency: 2 }, () => {
+    test('settings: every fault at once', async t => {
+      const message = await failure(t, ['serve'], {
+        PORT: '99999',
+        PERKLINE_MODE: 'production',
+        RATE_LIMIT: 'fast',
+        DATABASE_URL: 'mysql://user:hunter2@db.example/x',
+        TRUSTED_PROXIES: 'proxy',
+      })
+      for (const name of [
+        'PORT',
+        'PERKLINE_MODE',
+        'RATE_LIMIT',
+        'DATABASE_URL',
+        'TRUSTED_PROXIES',
+        'MASTER_KEY',
+        'OPERATOR_KEY',
+      ])
+        assert.ok(message.includes(`- ${name} `), `${name}: ${message}`)
+      assert.ok(!message.includes('hunter2'))
+    })
+
+    test('a port that is taken', async t => {
+      const other = createServer().listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      t.after(() => other.close())
+      const { port } = other.address() as { port: number }
+      const message = await failure(t, ['serve'], { ...onServer(), PORT: String(port) })
+      assert.match(message, new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is taken`))
+    })
+
+    test('a port of the metrics that is taken', async t => {
+      const other = createServer().listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      t.after(() => other.close())
+      const { port } = other.address() as { port: number }
+      const message = await failure(t, ['serve'], { ...onServer(), METRICS_PORT: String(port) })
+      assert.ok(message.includes(String(port)), message)
+      assert.match(message, /METRICS_PORT/)
+    })
+
+    test('an address that is not of this machine', async t => {
+      assert.match(await failure(t, ['serve'], { ...onServer(), HOST: '192.0.2.1' }), /HOST/)
+    })
+
+    test('a database that is not there, without its password', async t => {
+      const url = `postgres://perkline:hunter2@127.0.0.1:${await freePort()}/perkline`
+      for (const command of ['serve', 'migrate']) {
+        const message = await failure(t, [command], onServer(url))
+        assert.match(message, /DATABASE_URL/)
+        assert.ok(!message.includes('hunter2'), message)
+      }
+    })
+
+    test('a database or a user that PostgreSQL does not know', async t => {
+      for (const [part, value] of [
+        ['pathname', '/nowhere'],
+        ['username', 'nobody_here'],
+      ] as const) {
+        const url = Object.assign(new URL(onServer().DATABASE_URL ?? ''), { [part]: value }).href
+        const message = await failure(t, ['serve'], onServer(url))
+        assert.match(message, /^The database refuses \(.*(?:nowhere|nobody_here).*\): check DATABASE_URL/)
+      }
+    })
+
+    test('another master key than the database’s', async t => {
+      const first = await start(t, ['serve'], onServer())
+      await first.ready()
+      first.signal('SIGTERM')
+      await first.ended
+      const other = randomBytes(32).toString('base64')
+      const message = await failure(t, ['serve'], { ...onServer(), MASTER_KEY: other })
+      assert.match(message, /MASTER_KEY/)
+      assert.ok(!message.includes(other) && !message.includes(masterKey))
+      const both = await start(t, ['serve'], { ...onServer(), MASTER_KEY: `${other},${masterKey}` })
+      await both.ready()
+    })
+
+    test('a service that does not exist', async t => {
+      const run = await start(t, ['serve', '--only', 'auth,sales'], onServer())
+      assert.equal(await run.ended, 2, 'wrong usage')
+      assert.match(run.stderr(), /sales/)
+    })
+
+    test('live mode without a mail server, when a bank delivers by e-mail', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const withMail = await start(t, ['serve'], { ...onServer(own.url), ...live })
+      await withMail.ready()
+      const directory = `banks:
+  - { code: beta, name: Beta, logoUrl: https://b.example/l.svg, apiVersion: "1.0", esim: { deliveryMode: qr_email, operators: all } }`
+      const applied = await fetch(`${withMail.url}/admin/directory`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ directory, files: {} }),
+      })
+      assert.equal(applied.status, 200, await applied.text())
+      withMail.signal('SIGTERM')
+      await withMail.ended
+      const message = await failure(t, ['serve'], { ...onServer(own.url), PERKLINE_MODE: 'live' })
+      assert.match(message, /SMTP_URL.*beta/)
+    })
+
+    test('another mode than that of the database’s first use', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const first = await start(t, ['serve'], onServer(own.url))
+      await first.ready()
+      first.signal('SIGTERM')
+      await first.ended
+      const message = await failure(t, ['serve'], { ...onServer(own.url), ...live })
+      assert.match(message, /belongs to sandbox mode.*set PERKLINE_MODE=sandbox/)
+    })
+
+    test('a bank that comes to deliver by e-mail where no mail server is set: failed, and nothing is kept', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const live = await start(t, ['serve'], { ...onServer(own.url), PERKLINE_MODE: 'live' })
+      await live.ready()
+      const call = async (path: string, token: string, body: unknown, type = 'application/json') => {
+        const answer = await fetch(live.url + path, {
+          method: 'POST',
+          headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': type },
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
+        })
+        const text = await answer.text()
+        assert.ok(answer.ok, text)
+        return { headers: answer.headers, body: JSON.parse(text) }
+      }
+      await call('/admin/directory', operatorKey, { directory: testDirectory })
+      const stock = [...profileLines({ count: 1, seed: 9_901 })].join('')
+      await call('/admin/profiles?operator=kyivstar&tariff=eu-10gb', operatorKey, stock, 'text/csv')
+      const issued = await call('/admin/credentials', operatorKey, { bank: 'beta', role: 'ADMIN', label: 'l' })
+      const token = (await call('/getToken/auth', '', issued.body)).body.access_token
+      const order = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'e-1' }
+      const { orderId } = (await call('/esim/v1/orders', token, order)).body
+      const address = { customerEmail: 'planted@customer.example' }
+      const { headers } = await call(`/esim/v1/orders/${orderId}/confirm`, token, address)
+      assert.equal(headers.get('x-email-delivery'), 'failed')
+      live.signal('SIGTERM')
+      assert.equal(await live.ended, 0)
+      assert.ok(!existsSync(join(live.folder, 'data', 'mail')))
+      assert.match(live.stdout(), /SMTP_URL and MAIL_FROM are required/)
+      assert.doesNotMatch(live.stdout(), /planted/)
+    })
+  })
+})

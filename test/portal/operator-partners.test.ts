@@ -1,0 +1,288 @@
+/** The operator’s pages of partners and access in a real browser. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { assertAccessible, closeBrowser, type Visitor } from '../support/browser.ts'
+import { csv, gone, type OperatorSite, openOperatorSite, press, row } from '../support/operator-site.ts'
+import { button, dialog, field, sees, titled } from '../support/pages.ts'
+
+let site: OperatorSite
+before(async () => {
+  site = await openOperatorSite()
+})
+after(async () => {
+  await closeBrowser()
+  await site.platform.close()
+})
+
+const read: OperatorSite['read'] = (...args) => site.read(...args)
+const enter: OperatorSite['enter'] = (...args) => site.enter(...args)
+
+suite('partners and access', { timeout: 120_000 }, () => {
+  test('a bank is added with its credentials and first user in one go, the rules at its fields, and suspended', async t => {
+    const visitor = await enter(t, '/operator/partners')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await button(page, 'Add bank').click()
+    await page.locator('[data-path=code]:focus').waitFor()
+    await field(page, 'Code').fill('delta bank')
+    await press(page, 'Save')
+    await sees(page, '1 to 64 Latin letters, digits, dots, underscores or hyphens')
+    assert.equal(await field(page, 'Code').getAttribute('aria-invalid'), 'true')
+    assert.match(errors.splice(0).join(), /400/)
+    await assertAccessible(visitor)
+    await field(page, 'Code').fill('alpha')
+    await field(page, 'Name').fill('Delta Bank')
+    await press(page, 'Save')
+    await sees(page, 'This code is taken')
+    assert.match(errors.splice(0).join(), /409/)
+    assert.equal(
+      (await read('/partners')).banks.find((bank: any) => bank.entry.code === 'alpha').entry.name,
+      'Alpha Bank',
+    )
+    await field(page, 'Code').fill('delta')
+    await dialog(page).getByRole('switch', { name: 'Sells all mobile operators' }).press('Space')
+    await dialog(page).getByRole('combobox', { name: 'Mobile operators' }).click()
+    await page.getByRole('option', { name: 'Роамвайд' }).click()
+    await page.keyboard.press('Tab')
+    await assertAccessible(visitor)
+    await press(page, 'Save')
+    await sees(page, 'Delta Bank is saved')
+    // The partner of the credentials and users is fixed here.
+    await field(page, 'Label').fill('Delta’s backend')
+    await assertAccessible(visitor)
+    await press(page, 'Issue credentials')
+    await sees(page, 'It is shown only once.')
+    await assertAccessible(visitor)
+    await press(page, 'I’ve saved it')
+    await field(page, 'Login').fill('delta-admin')
+    await page.locator('input[autocomplete=new-password]').fill('a long password of theirs')
+    await press(page, 'Add user')
+    await gone(page)
+    await titled(page, 'Delta Bank')
+    await row(page, 'delta-admin').waitFor()
+    await row(page, 'Delta’s backend').waitFor()
+    await assertAccessible(visitor)
+    const suspend = button(page, 'Suspend')
+    // Pressing Enter or Escape without reading changes nothing, and the focus returns.
+    for (const key of ['Enter', 'Escape']) {
+      await suspend.press('Enter')
+      await sees(page, /^It loses access/)
+      await page.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+      await page.keyboard.press(key)
+      await gone(page)
+      await page.locator('button:focus', { hasText: 'Suspend' }).waitFor()
+    }
+    await suspend.click()
+    await press(page, 'Suspend')
+    await sees(page, 'Delta Bank is suspended')
+    await button(page, 'Reactivate').waitFor()
+    const { banks } = await read('/partners')
+    const { entry } = banks.find((bank: any) => bank.entry.code === 'delta')
+    assert.deepEqual([entry.name, entry.status, entry.esim.operators], ['Delta Bank', 'suspended', ['roamwide']])
+    await page.goBack()
+    await page.getByRole('link', { name: 'Alpha Bank' }).click()
+    await titled(page, 'Alpha Bank')
+    await button(page, 'Edit').click()
+    assert.ok(await dialog(page).getByRole('switch', { name: 'Sells all mobile operators' }).isChecked())
+    await press(page, 'Cancel')
+    await gone(page)
+    await assertAccessible(visitor)
+  })
+
+  test('a merchant is found and changed; what the form does not show stays', async t => {
+    const visitor = await enter(t, '/operator/partners?tab=merchants')
+    if (!visitor) return
+    const { page } = visitor
+    await page.getByRole('searchbox', { name: 'Search merchants' }).fill('вольт')
+    await page.waitForURL(/search=/)
+    await row(page, 'Вольт').getByRole('link').click()
+    await button(page, 'Edit').click()
+    await field(page, 'Name in English').fill('Volt')
+    // Somebody else changes another field meanwhile; that change must stay.
+    await site.staff.call('POST', '/admin/directory', {
+      body: { directory: 'merchants: [{ code: voltshop, description: Meanwhile }]' },
+    })
+    await assertAccessible(visitor)
+    await press(page, 'Review changes')
+    await sees(page, 'Check what will change')
+    await dialog(page).locator('del').waitFor()
+    await dialog(page).getByText('Volt', { exact: true }).waitFor()
+    await assertAccessible(visitor)
+    await press(page, 'Apply changes')
+    await sees(page, 'Вольт is saved')
+    const [{ entry, terminals }] = (await read('/partners?search=volt')).merchants.data
+    const { nameEn, description, excludedBanks } = entry
+    assert.deepEqual([nameEn, description, excludedBanks, terminals], ['Volt', 'Meanwhile', ['beta'], 1])
+    await titled(page, 'Volt')
+    await assertAccessible(visitor)
+  })
+
+  test('a new merchant is added, with the rules at its fields', async t => {
+    const visitor = await enter(t, '/operator/partners?tab=merchants')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await button(page, 'Add merchant').click()
+    await page.getByRole('textbox', { name: 'Code', exact: true }).fill('bakery')
+    await press(page, 'Save')
+    await sees(page, 'Fill this in')
+    assert.match(errors.splice(0).join(), /400/)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Пекарня')
+    await field(page, 'Domains').fill('bakery.example, bread.example')
+    await dialog(page).getByRole('combobox', { name: 'Excluded banks' }).click()
+    await page.getByRole('option', { name: 'Бета Банк' }).click()
+    await page.keyboard.press('Tab')
+    await assertAccessible(visitor)
+    await press(page, 'Save')
+    await sees(page, 'Пекарня is saved')
+    await press(page, 'Skip for now')
+    await press(page, 'Skip for now')
+    await titled(page, 'Пекарня')
+    await sees(page, 'Бета Банк')
+    const [{ entry, terminals }] = (await read('/partners?search=bakery')).merchants.data
+    const { status, domain, excludedBanks } = entry
+    assert.deepEqual(
+      [status, domain, excludedBanks, terminals],
+      ['active', ['bakery.example', 'bread.example'], ['beta'], 0],
+    )
+  })
+
+  test('a user is added for a merchant that is looked up, and disabled', async t => {
+    const visitor = await enter(t, '/operator/access')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await assertAccessible(visitor)
+    await button(page, 'Add user').click()
+    await press(page, 'Add user')
+    await sees(page, 'Fill this in')
+    await page.getByRole('combobox', { name: 'Merchant' }).fill('grocer')
+    await page.getByRole('option', { name: 'Grocer' }).click()
+    await field(page, 'Login').fill(site.admin.login)
+    await page.locator('input[autocomplete=new-password]').fill('a long password of hers')
+    await press(page, 'Add user')
+    await sees(page, 'This login is taken')
+    assert.equal(await field(page, 'Login').getAttribute('aria-invalid'), 'true')
+    assert.match(errors.splice(0).join(), /409/)
+    await assertAccessible(visitor)
+    await field(page, 'Login').fill('olena')
+    await press(page, 'Add user')
+    await sees(page, 'olena can sign in now')
+    await gone(page)
+    assert.equal(await row(page, site.admin.login).getByRole('button').count(), 0, 'nobody locks themselves out')
+    await row(page, 'olena').getByRole('button', { name: 'Disable' }).click()
+    await press(page, 'Disable')
+    await row(page, 'olena').getByText('Disabled').waitFor()
+    const olena = (await read('/users')).find((user: any) => user.login === 'olena')
+    assert.deepEqual([olena.merchant, olena.role, olena.disabledAt !== null], ['grocer', 'editor', true])
+  })
+
+  test('a credential’s secret is shown once, and again only as a new one', async t => {
+    const visitor = await enter(t, '/operator/access?tab=credentials')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await button(page, 'Issue credentials').click()
+    await page.getByRole('combobox', { name: 'Bank', exact: true }).click()
+    await page.getByRole('option', { name: 'Бета Банк' }).click()
+    await field(page, 'Label').fill('Beta’s backend')
+    await assertAccessible(visitor)
+    // The answer gets lost: the credential exists, with a secret that nobody has seen.
+    const issuing = (url: URL) => url.pathname === '/admin/credentials'
+    await page.route(issuing, async route => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await route.fetch()
+      await route.abort()
+    })
+    await press(page, 'Issue credentials')
+    await sees(page, /^The answer got lost, so the credentials may have been issued\./)
+    assert.match(errors.splice(0).join(), /ERR_FAILED/)
+    await page.unroute(issuing)
+    const lost = (await read('/credentials')).find((each: any) => each.label === 'Beta’s backend')
+    await site.staff.call('POST', `/admin/credentials/${lost.clientId}/revoke`)
+    await field(page, 'Label').fill('Beta’s own backend')
+    await press(page, 'Issue credentials')
+    await sees(page, 'Save this secret now')
+    await assertAccessible(visitor)
+    const first = await keepSecret(visitor)
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'New secret' }).click()
+    await press(page, 'New secret')
+    const second = await keepSecret(visitor)
+    assert.equal(second.clientId, first.clientId)
+    assert.notEqual(second.secret, first.secret)
+    for (const body of [first, second])
+      assert.equal(
+        (await site.platform.call('POST', '/getToken/auth', { body })).status,
+        200,
+        'the one before works for a day',
+      )
+    await row(page, 'Beta’s own backend')
+      .getByText(/^Old secret works until /)
+      .waitFor()
+    await assertAccessible(visitor)
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'New secret' }).click()
+    await sees(page, /^The previous secret still works until .+ A new one ends it at once/)
+    await dialog(page).getByRole('combobox').selectOption('7 days')
+    await assertAccessible(visitor)
+    await press(page, 'New secret')
+    const third = await keepSecret(visitor)
+    const statuses = [first, second, third].map(
+      async body => (await site.platform.call('POST', '/getToken/auth', { body })).status,
+    )
+    assert.deepEqual(await Promise.all(statuses), [400, 200, 200])
+    const { previousValidUntil } = (await read('/credentials')).find((each: any) => each.clientId === third.clientId)
+    assert.ok(Date.parse(previousValidUntil) > Date.now() + 6 * 86_400_000)
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'Revoke' }).click()
+    await press(page, 'Revoke')
+    await row(page, 'Beta’s own backend').getByText('Revoked').waitFor()
+    assert.equal((await site.platform.call('POST', '/getToken/auth', { body: third })).status, 400)
+  })
+})
+
+/**
+ * Copies the shown secret. A click beside the dialog does not close it, and afterwards the page has forgotten the
+ * secret.
+ */
+async function keepSecret({ page }: Visitor): Promise<{ clientId: string; secret: string }> {
+  await sees(page, 'Save this secret now')
+  const clientId = await field(page, 'Client id').inputValue()
+  const secret = await field(page, 'Secret').inputValue()
+  assert.ok(secret.length >= 32)
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  await press(page, 'Copy')
+  await press(page, 'Copied')
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
+  await press(page, 'I’ve saved it')
+  await gone(page)
+  const kept = `document.documentElement.outerHTML + [...document.querySelectorAll('input, textarea')].map(each => each.value)
+    + JSON.stringify([localStorage, sessionStorage])`
+  assert.ok(!String(await page.evaluate(kept)).includes(secret))
+  return { clientId, secret }
+}
+
+test('a merchant’s terminals are looked through, and replaced after what changes was shown', async t => {
+  const visitor = await enter(t, '/operator/partners/merchants/grocer')
+  if (!visitor) return
+  const { page, errors } = visitor
+  await row(page, 'T-0001').getByText('Kyiv, Main St 1').waitFor()
+  await page.getByRole('searchbox', { name: 'Search terminals' }).fill('t-0002')
+  await row(page, 'T-0001').waitFor({ state: 'detached' })
+  await assertAccessible(visitor)
+  const choose = page.locator('input[type=file]')
+  await choose.setInputFiles(csv('terminalId,name\n,Nameless\n'))
+  await sees(page, 'Line 2, terminalId: must have 1 to 128 characters in one line')
+  assert.match(errors.splice(0).join(), /400/)
+  await choose.setInputFiles(csv('terminalId,name\nT-0002,Shop 2\nT-0003,Shop 3\n'))
+  await sees(page, '1 added, 1 removed, 0 changed')
+  await assertAccessible(visitor)
+  assert.equal((await read('/merchants/grocer/terminals')).pagination.totalItems, 2)
+  await button(page, 'Apply changes').click()
+  await sees(page, 'The terminals are replaced')
+  const { data } = await read('/merchants/grocer/terminals')
+  assert.deepEqual(
+    data.map(({ terminalId, name }: any) => [terminalId, name]),
+    [
+      ['T-0002', 'Shop 2'],
+      ['T-0003', 'Shop 3'],
+    ],
+  )
+})

@@ -1,0 +1,47 @@
+/** Requests that are not throttled together, and the form of an error in each API. */
+import assert from 'node:assert/strict'
+import type { Answer, CallOptions, TestPlatform } from './platform.ts'
+import { type RawAnswer, requestText, sendRaw } from './raw-http.ts'
+
+/** Fails unless an error has exactly the body of its path's API. */
+export function assertErrorBody(
+  answer: Answer | RawAnswer,
+  status: number,
+  method: string,
+  path: string,
+  what = path,
+): void {
+  assert.equal(answer.status, status, `${method} ${what}: ${answer.text.slice(0, 300)}`)
+  if (path.startsWith('/getToken')) {
+    assert.deepEqual(Object.keys(answer.body), ['text'], what)
+    assert.equal(typeof answer.body.text, 'string')
+    return
+  }
+  const { message, ...rest } = answer.body
+  assert.ok(typeof message === 'string' || (Array.isArray(message) && message.length > 0), what)
+  if (!path.startsWith('/esim/v1')) {
+    assert.deepEqual(Object.keys(rest).sort(), ['error', 'statusCode'], what)
+    return
+  }
+  const { timestamp, error, ...fixed } = rest
+  assert.deepEqual(fixed, { statusCode: status, path, method }, what)
+  assert.equal(new Date(timestamp).toISOString(), timestamp)
+  assert.equal(typeof error, 'string')
+}
+
+/**
+ * Each request comes from a different address, because an address with too many malformed bodies is throttled.
+ * @param platform trusts 127.0.0.1 as a proxy; is called within tests only
+ */
+export function fromManyAddresses(platform: () => TestPlatform) {
+  let lastAddress = 0
+  const from = () => {
+    lastAddress++
+    return { 'x-forwarded-for': `10.1.${lastAddress >> 8}.${lastAddress & 255}` }
+  }
+  const call = (method: string, path: string, options?: CallOptions): Promise<Answer> =>
+    platform().call(method, path, { ...options, headers: { ...from(), ...options?.headers } })
+  const raw = (method: string, target: string, headers?: Record<string, string>, body?: string): Promise<RawAnswer> =>
+    sendRaw(platform().url, requestText(method, target, { ...from(), ...headers }, body))
+  return { from, call, raw }
+}

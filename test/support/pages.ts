@@ -1,0 +1,23 @@
+/** How tests of the portal find what a person would look for on a page. */
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true })
+export const field = (page: Page, name: string | RegExp): Locator => page.getByRole('textbox', { name })
+export const dialog = (page: Page): Locator => page.getByRole('dialog')
+
+/** Waits until the page has this title. */
+export const titled = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole('heading', { level: 1, name }).waitFor()
+
+/** Waits for what a person would wait for: a notice, a status, a sentence. */
+export const sees = (page: Page, text: string | RegExp): Promise<void> =>
+  page.getByText(text).filter({ visible: true }).first().waitFor()
+
+/** Confirms the open dialog by a button whose name may be longer. */
+export const agree = (page: Page, name: string): Promise<void> => dialog(page).getByRole('button', { name }).click()
+
+/** Fails if anything is wider than the screen. */
+export async function assertFits(page: Page): Promise<void> {
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
+}
