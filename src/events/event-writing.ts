@@ -83,6 +83,10 @@ export function tellingEvents(params: {
 const jsonText = (value: string): string => `coalesce(to_json(${value})::text, 'null')`
 const jsonInstantOrNull = (value: string): string => `coalesce(${jsonInstant(value)}, 'null')`
 
+/** As every answer tells an order: nothing is reserved any more once it is confirmed or cancelled. */
+const endOfReservation = (status: string): string =>
+  `case when ${status} in ('confirmed', 'cancelled') then 'null' else ${jsonInstant('o.reserved_until')} end`
+
 /**
  * SQL for the JSON text of an order, from `o` (orders), `t` (tariffs) and `m` (mobile operators). Codes and currencies
  * have no character that JSON escapes (text/text-rules.ts). @param status SQL for the status
@@ -91,7 +95,7 @@ export const orderText = (status = 'o.status'): string => `
   '{"orderId":"' || o.order_id || '","externalId":' || ${jsonText('o.external_id')} || ',"operatorCode":"' || m.code
   || '","tariffCode":"' || t.code || '","status":"' || ${status} || '","price":"' || o.price
   || '","currency":"' || o.currency || '","createdAt":' || ${jsonInstant('o.created_at')}
-  || ',"reservedUntil":' || ${jsonInstant('o.reserved_until')} || ',"confirmedAt":' || ${jsonInstantOrNull('o.confirmed_at')}
+  || ',"reservedUntil":' || ${endOfReservation(status)} || ',"confirmedAt":' || ${jsonInstantOrNull('o.confirmed_at')}
   || ',"cancelledAt":' || ${jsonInstantOrNull('o.cancelled_at')} || ',"paymentReference":' || ${jsonText('o.payment_reference')} || '}'`
 
 /** The joins that `orderText` needs in addition to `o`. */

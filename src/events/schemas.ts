@@ -29,7 +29,7 @@ const order = {
   price: text('Decimal text with 2 places, as shown at the reservation', '399.00'),
   currency: text('ISO 4217 code', 'UAH'),
   createdAt: instant('When the order was made', '2026-11-22T08:00:00.000Z'),
-  reservedUntil: instant('End of the reservation'),
+  reservedUntil: orNull(instant('End of the reservation; null once confirmed or cancelled')),
   confirmedAt: orNull(instant('When it was confirmed')),
   cancelledAt: orNull(instant('When it was cancelled')),
   paymentReference: orNull(text('The bank’s reference of the payment, as sent with the confirm', 'PR-9')),

@@ -34,6 +34,9 @@ const ofBank = async (code: string) => {
   return (await stored()).filter(event => event.account_id === id)
 }
 
+/** Events that tell the last state of an order, so that it can be looked up later. */
+const endTypes = ['order.confirmed', 'order.cancelled', 'order.expired']
+
 describe('feeds', () => {
   test('an order is told to its bank: confirmed, cancelled, expiring and expired', async () => {
     const reserve = async (externalId: string) =>
@@ -66,6 +69,17 @@ describe('feeds', () => {
     assert.equal(events[2].timestamp, new Date(Date.parse(events[3].timestamp) - 300_000).toISOString())
     assert.equal(events[3].timestamp, events[3].data.reservedUntil)
     assert.equal(events[2].data.status, 'reserved')
+  })
+
+  test('an order in an event is the order as the API shows it', async () => {
+    const told = (await ofBank('alpha'))
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ type }) => endTypes.includes(type))
+    assert.deepEqual(new Set(told.map(({ type }) => type)), new Set(endTypes))
+    for (const { type, data } of told) {
+      const shown = await platform.call('GET', `/partner/v1/orders/${data.orderId}`, { token: bank })
+      assert.deepEqual(data, Object.fromEntries(Object.keys(data).map(name => [name, shown.body[name]])), type)
+    }
   })
 
   test('an apply and a credential are told', async () => {
