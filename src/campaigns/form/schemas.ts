@@ -5,6 +5,7 @@ import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { instantPattern, instantRule } from '../../text/instant.ts'
+import { controls } from '../../text/visible.ts'
 import { maxIds } from './form.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
@@ -22,8 +23,6 @@ const maxMoney = 9_999_999_999.99
 const maxTerminals = 50_000
 const maxListed = 10_000
 
-/** In a syntax that all regular expression engines read in the same way. */
-const controls = '\\x00-\\x1f\\x7f-\\x9f'
 const notControl = `[^${controls}]`
 
 const money = (description: string, bounds: object, example: number) =>
