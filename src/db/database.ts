@@ -427,6 +427,13 @@ async function untilLeft<T, Client extends pg.ClientBase>(
   }
 }
 
+/** The database as seen from within a transaction: what begins a transaction of its own there becomes a part of this one. */
+export const within = (database: Database, transaction: Queryable): Database => ({
+  ...database,
+  ...transaction,
+  transaction: nested => nested(transaction),
+})
+
 /** The query interface on a client that the caller owns. */
 export function queryable(client: pg.ClientBase): Queryable {
   return {

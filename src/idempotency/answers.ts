@@ -3,7 +3,7 @@
  * same transaction as the operation, and a repeated request gets it again. A process that dies before the answer leaves both or
  * none.
  */
-import type { Database } from '../db/database.ts'
+import { type Database, within } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
@@ -91,7 +91,7 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         if (!(await tryLock(transaction, scope))) throw inProgress()
         const kept = await findAnswer(transaction, scope, hours)
         if (kept) return { answer: opened(scope, fingerprint, kept), isReplayed: true }
-        const answer = await work({ ...database, ...transaction, transaction: nested => nested(transaction) })
+        const answer = await work(within(database, transaction))
         await keepAnswer(transaction, scope, sealed(scope, fingerprint, answer))
         return { answer, isReplayed: false }
       }),

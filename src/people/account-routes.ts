@@ -24,7 +24,7 @@ import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { issueOwn, revokeOwn, rotateOwn } from './credentials.ts'
 import { listOwnCredentials } from './credentials-store.ts'
-import { managedAccount } from './managers.ts'
+import { changing, managedAccount } from './managers.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
 import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
 import * as schemas from './schemas.ts'
@@ -103,21 +103,23 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const owner = await managedAccount(database, managerOf(request), request.query)
+      const manager = managerOf(request)
+      const owner = await managedAccount(database, manager, request.query)
       const { force, ...policy } = request.body
       const { address } = clientOf(request)
       return answerOnce(request, reply, { deps, status: 200, committed: () => deps.refusals.refresh() }, async on => {
-        const set = await setPolicy(on.database, owner, {
+        const change = {
           policy,
           platformMfa: deps.platformMfa,
           address,
           force,
           origin: originOf(request as FastifyRequest),
-          requireExpected(before) {
+          requireExpected(before: Policy) {
             if (!matches(request.headers['if-match'], policyTag(before)))
               throw new DomainError('stale', 'The policy has changed since you read it')
           },
-        })
+        }
+        const set = await changing(on.database, manager, owner, within => setPolicy(within, owner, change))
         reply.header('etag', policyTag(set))
         return set
       }) as never

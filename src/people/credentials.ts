@@ -7,7 +7,7 @@ import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { findCredentialOwner } from './credentials-store.ts'
-import { type Manager, manages } from './managers.ts'
+import { changing, type Manager, manages } from './managers.ts'
 
 /**
  * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of
@@ -22,19 +22,15 @@ export function issueOwn(
   if ('merchantId' in owner && role !== undefined)
     throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
   if ('bankId' in owner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
-  return issueCredentialTo(by(deps, manager), {
-    owner,
-    role: role ?? 'gateway',
-    label,
-    issuedBy: callerName(manager.caller),
-  })
+  const credential = { owner, role: role ?? 'gateway', label, issuedBy: callerName(manager.caller) } as const
+  return changing(deps.database, manager, owner, within => issueCredentialTo(by(within, manager), credential))
 }
 
 /** @throws DomainError 'not-found' when the credential belongs to another account */
-async function requireOwn(database: Queryable, manager: Manager, clientId: string): Promise<void> {
+async function ownerOfOwn(database: Queryable, manager: Manager, clientId: string): Promise<AccountOwner> {
   const owner = await findCredentialOwner(database, clientId)
-  if (!owner || !manages(manager, owner))
-    throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
+  if (owner && manages(manager, owner)) return owner
+  throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
 }
 
 /** As `rotateCredential`. @throws DomainError 'not-found' */
@@ -43,14 +39,14 @@ export async function rotateOwn(
   manager: Manager,
   params: { clientId: string; overlapMs: number },
 ) {
-  await requireOwn(deps.database, manager, params.clientId)
-  return rotateCredential(by(deps, manager), params)
+  const owner = await ownerOfOwn(deps.database, manager, params.clientId)
+  return changing(deps.database, manager, owner, within => rotateCredential(by(within, manager), params))
 }
 
 /** As `revokeCredential`. @throws DomainError 'not-found' */
 export async function revokeOwn(deps: { database: Database }, manager: Manager, clientId: string): Promise<void> {
-  await requireOwn(deps.database, manager, clientId)
-  await revokeCredential(by(deps, manager), clientId)
+  const owner = await ownerOfOwn(deps.database, manager, clientId)
+  await changing(deps.database, manager, owner, within => revokeCredential(by(within, manager), clientId))
 }
 
-const by = ({ database }: { database: Database }, { caller }: Manager) => ({ database, origin: originOfCaller(caller) })
+const by = (database: Database, { caller }: Manager) => ({ database, origin: originOfCaller(caller) })

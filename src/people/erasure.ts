@@ -8,7 +8,7 @@ import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { type Manager, type PeopleDeps, tellManaged, userObject } from './managers.ts'
-import { findOwn } from './users.ts'
+import { lockOwn } from './users.ts'
 import { deletePerson, findManaged, type ManagedPerson } from './users-store.ts'
 
 /**
@@ -18,7 +18,7 @@ import { deletePerson, findManaged, type ManagedPerson } from './users-store.ts'
  */
 export async function erasePerson({ database }: PeopleDeps, manager: Manager, userId: string): Promise<void> {
   await database.transaction(async transaction => {
-    await findOwn(transaction, manager, userId)
+    await lockOwn(transaction, manager, userId)
     const { owner } = await erase(transaction, userId)
     await tellManaged(transaction, manager, owner, erased(userId))
   })

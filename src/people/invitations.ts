@@ -16,11 +16,11 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
 import {
+  beginChange,
   joinLink,
   type Manager,
   manages,
   type PeopleDeps,
-  requireAccess,
   requireAddress,
   tellManaged,
   userObject,
@@ -49,7 +49,7 @@ export async function invite(
   const link = joinLink(publicUrl, token)
   const [invitationId, userId] = [randomUUID(), randomUUID()]
   return deps.database.transaction(async transaction => {
-    await requireAccess(transaction, manager)
+    await beginChange(transaction, manager, owner)
     if (await store.hasLogin(transaction, owner, login))
       throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
     if (await store.isInvited(transaction, owner, login))
@@ -86,10 +86,11 @@ export async function invite(
  */
 export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, invitationId: string): Promise<void> {
   const owner = await store.findInvitationOwner(deps.database, invitationId)
-  const isOwn = owner !== null && manages(manager, owner)
+  const notThere = () => new DomainError('not-found', 'There is no such invitation')
+  if (owner === null || !manages(manager, owner)) throw notThere()
   await deps.database.transaction(async transaction => {
-    if (!isOwn || !(await store.deleteInvitation(transaction, invitationId)))
-      throw new DomainError('not-found', 'There is no such invitation')
+    await beginChange(transaction, manager, owner)
+    if (!(await store.deleteInvitation(transaction, invitationId))) throw notThere()
     const fact = { action: 'invitation.withdrawn', object: invitation(invitationId) }
     await tellManaged(transaction, manager, owner, fact)
   })

@@ -5,12 +5,12 @@ import { accountOf, ownerOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../audit-log/tell.ts'
-import type { Database, Queryable } from '../db/database.ts'
+import { type Database, type Queryable, within } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { isDeliverable } from '../esim/delivery/mail.ts'
 import type { PeopleMails } from './mail/mails.ts'
-import { holdAccess } from './users-store.ts'
+import { holdAccess, lockAccount } from './users-store.ts'
 
 /** A person who manages an account. A manager of the platform manages all accounts. */
 export type Manager = { caller: Caller; userId: string; sessionId: string }
@@ -49,12 +49,32 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
 /**
- * Call this before a manager's link is made. A manager who loses access also loses all links; a link made later would remain.
+ * Begins a manager's change of an account; every such change begins with it, before it locks anything else. Until the transaction
+ * ends, nobody takes the manager's access away, so nothing is changed, and no link made, after the end of access. And no other
+ * manager changes the account: two who change each other would wait for each other.
  *
  * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
  */
-export async function requireAccess(transaction: Queryable, { caller, userId }: Manager): Promise<void> {
+export async function beginChange(
+  transaction: Queryable,
+  { caller, userId }: Manager,
+  owner: AccountOwner,
+): Promise<void> {
+  await lockAccount(transaction, owner)
   if (!(await holdAccess(transaction, userId, caller.role))) throw new InvalidTokenError()
+}
+
+/** Runs an operation that has a transaction of its own as a manager's change of an account. @throws as `beginChange` */
+export function changing<Result>(
+  database: Database,
+  manager: Manager,
+  owner: AccountOwner,
+  work: (within: Database) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async transaction => {
+    await beginChange(transaction, manager, owner)
+    return work(within(database, transaction))
+  })
 }
 
 /** @throws DomainError 'invalid' for an address to which mails cannot be sent */

@@ -76,8 +76,7 @@ export async function findManaged(database: Queryable, userId: string): Promise<
 }
 
 /**
- * Locks the active managers of an account, always in the same order. So two managers who disable each other cannot
- * deadlock: the second one waits and then sees the change of the first.
+ * Locks the active managers of an account, also against the operator's command.
  *
  * @returns the ids of those who are managers once the locks are held
  */
@@ -124,12 +123,13 @@ export async function hasLogin(database: Queryable, owner: AccountOwner, login: 
   return rows.length > 0
 }
 
-/**
- * Whether an invitation to this account for the login, or for one that looks like it, still waits. Until the transaction ends, nobody
- * else invites anybody to the account: two invitations at once would not see each other.
- */
-export async function isInvited(transaction: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
+/** Lets the managers' changes of an account happen one after the other, also those that would not see each other's new rows. */
+export async function lockAccount(transaction: Queryable, owner: AccountOwner): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 24))', [ownerId(owner) ?? 'platform'])
+}
+
+/** Whether an invitation to this account for the login, or for one that looks like it, still waits. The account must be locked. */
+export async function isInvited(transaction: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
   const rows = await transaction.query(
     `select from invitations i
      where (i.login = $2 or i.login_key = $3) and i.expires_at > now() and ${ofOwner(owner, 'i')} limit 1`,
@@ -139,8 +139,8 @@ export async function isInvited(transaction: Queryable, owner: AccountOwner, log
 }
 
 /**
- * Locks a manager's row until the transaction ends. So nobody can take the manager's access away meanwhile, and no link is made
- * after all links of the manager were withdrawn. @returns false when the access is gone already
+ * Locks a manager's row until the transaction ends, so that nobody takes the manager's access away meanwhile.
+ * @returns false when the access is gone already
  */
 export async function holdAccess(transaction: Queryable, userId: string, role: string): Promise<boolean> {
   const held = await transaction.query(

@@ -17,11 +17,11 @@ import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { changedMail, defaultLanguage } from './mail/mails.ts'
 import {
+  beginChange,
   joinLink,
   type Manager,
   manages,
   type PeopleDeps,
-  requireAccess,
   requireAddress,
   tellManaged,
   userObject,
@@ -46,7 +46,7 @@ export async function changePerson(
 ): Promise<store.PersonListing> {
   requireAddress(change.email ?? null)
   await deps.database.transaction(async transaction => {
-    const person = await lockPerson(transaction, manager, userId)
+    const person = await lockOwn(transaction, manager, userId)
     const after = {
       role: change.role ?? person.role,
       email: change.email === undefined ? person.email : change.email,
@@ -54,7 +54,7 @@ export async function changePerson(
     }
     if (after.role !== person.role || after.email !== person.email)
       await requireFreshFactor(transaction, manager.sessionId)
-    requireChangeable(manager, person, after)
+    await requireChangeable(transaction, manager, { person, after })
     const withdrawn = await store.updatePerson(transaction, userId, after)
     for (const fact of factsOf(person, after)) await tellManaged(transaction, manager, person.owner, fact)
     await tellEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
@@ -69,7 +69,12 @@ export async function changePerson(
 }
 
 /** Tells the address before, so that nobody takes an account over by its address unseen, and the one that takes its place. */
-async function tellAddresses(deps: PeopleDeps, transaction: Queryable, before: Locked, after: string | null) {
+async function tellAddresses(
+  deps: PeopleDeps,
+  transaction: Queryable,
+  before: store.ManagedPerson,
+  after: string | null,
+) {
   const { userId, login, language, email } = before
   if (email === null) return
   for (const to of [email, ...(after === null ? [] : [after])])
@@ -83,7 +88,7 @@ async function tellAddresses(deps: PeopleDeps, transaction: Queryable, before: L
 type After = { role: string; email: string | null; isDisabled: boolean }
 
 /** The entries say that an address has changed, but not the address. */
-function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' | 'change'>[] {
+function factsOf(before: store.ManagedPerson, after: After): Pick<Fact, 'action' | 'object' | 'change'>[] {
   const object = userObject(before.userId)
   const isOther = after.role !== before.role
   const isSwitched = after.isDisabled !== before.isDisabled
@@ -96,25 +101,32 @@ function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' |
   return [...role, ...(isSwitched ? [switched] : []), ...(after.email === before.email ? [] : [email])]
 }
 
-type Locked = store.ManagedPerson & { isLastManager: boolean }
-
-/** Locks the managers of the person's account, then the person, and reads the state after that. */
-async function lockPerson(transaction: Queryable, manager: Manager, userId: string): Promise<Locked> {
+/**
+ * Begins a manager's change of a person, whose row is locked until the transaction ends.
+ * @throws as `beginChange` and `findOwn`
+ */
+export async function lockOwn(transaction: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const { owner } = await findOwn(transaction, manager, userId)
-  const managers = await store.lockManagers(transaction, owner, managerRoleOf(owner))
+  await beginChange(transaction, manager, owner)
   await lockUser(transaction, userId)
-  const person = await findOwn(transaction, manager, userId)
-  return { ...person, isLastManager: managers.includes(userId) && managers.length === 1 }
+  return findOwn(transaction, manager, userId)
 }
 
 /** @throws DomainError 'conflict', 'invalid' as described at `changePerson` */
-function requireChangeable(manager: Manager, person: Locked, after: { role: string; isDisabled: boolean }): void {
-  requireRole(person.owner, after.role)
+async function requireChangeable(
+  transaction: Queryable,
+  manager: Manager,
+  { person, after }: { person: store.ManagedPerson; after: After },
+): Promise<void> {
+  const { userId, owner } = person
+  requireRole(owner, after.role)
   const isOther = after.role !== person.role
   const isShutOut = after.isDisabled && !person.isDisabled
-  if (person.userId === manager.userId && isOther) throw new DomainError('conflict', 'Nobody changes the own role')
-  if (person.userId === manager.userId && isShutOut) throw new DomainError('conflict', 'Nobody disables oneself')
-  if (person.isLastManager && (isOther || isShutOut))
+  if (userId === manager.userId && isOther) throw new DomainError('conflict', 'Nobody changes the own role')
+  if (userId === manager.userId && isShutOut) throw new DomainError('conflict', 'Nobody disables oneself')
+  if (!isOther && !isShutOut) return
+  const managers = await store.lockManagers(transaction, owner, managerRoleOf(owner))
+  if (managers.includes(userId) && managers.length === 1)
     throw new DomainError('conflict', 'This is the last active manager of the account')
 }
 
@@ -122,7 +134,7 @@ const managerRoleOf = (owner: AccountOwner): string =>
   owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
 /** @throws DomainError 'not-found'; 'conflict' for somebody who is invited and has not come yet */
-export async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
+async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
   if (person && manages(manager, person.owner)) return person
   const invitedTo = person ? null : await store.findInvitedTo(database, userId)
@@ -138,13 +150,12 @@ async function listed(database: Queryable, userId: string): Promise<store.Person
 }
 
 /**
- * A person other than the manager: people change their own factors and password elsewhere. @throws DomainError
- * 'not-found', 'conflict' for oneself
+ * As `lockOwn`, of a person other than the manager: people change their own factors and password elsewhere.
+ * @throws as `lockOwn`; DomainError 'conflict' for oneself
  */
-async function findOther(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
-  const person = await findOwn(database, manager, userId)
+function lockOther(transaction: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   if (userId === manager.userId) throw new DomainError('conflict', 'Nobody resets oneself')
-  return person
+  return lockOwn(transaction, manager, userId)
 }
 
 export type Link = { expiresAt: Date; link?: string }
@@ -160,10 +171,8 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
     // Whoever disables the person meanwhile waits, and ends this link, too.
-    await lockUser(transaction, userId)
-    const { owner, login, email, language, isDisabled } = await findOther(transaction, manager, userId)
+    const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
-    await requireAccess(transaction, manager)
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
     const expiresAt = await store.replaceResets(transaction, reset)
     await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
@@ -182,8 +191,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
  */
 export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {
-    const { owner } = await findOther(transaction, manager, userId)
-    await lockUser(transaction, userId)
+    const { owner } = await lockOther(transaction, manager, userId)
     const hadFactor = await clearFactors(transaction, userId)
     const hadAccess = await endAccess(transaction, userId)
     const action = hadFactor ? 'mfa.removed' : hadAccess ? 'session.ended' : null
