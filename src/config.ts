@@ -168,7 +168,7 @@ export function readConfig(env: Environment): Config {
   const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, errors)]))
   const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : given(name))
   const source: Source = { ...createReaders(text, errors), text, isGiven: name => isSecretGiven(name, given), errors }
-  const { whole, days, duration, oneOf, url, rateLimit } = source
+  const { whole, duration, oneOf, url, rateLimit } = source
 
   const listening = { host: text('HOST') ?? '127.0.0.1', port: whole('PORT', 8080, 0, 65535) }
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -177,11 +177,9 @@ export function readConfig(env: Environment): Config {
   const mail = readMail(source)
   const ownAddresses = readOwnAddresses(source, listening)
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
-  const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
-  if (mode === 'live' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    errors.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: no certificate would be checked, webhooks included')
-  if (mode === 'live' && !allowPlaintext)
-    errors.push(...plaintextErrors({ databaseUrl, databaseHost: env.PGHOST, smtpUrl: mail.smtpUrl, redisUrl }))
+  const allowsPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
+  if (mode === 'live')
+    errors.push(...encryptionErrors(env, { databaseUrl, smtpUrl: mail.smtpUrl, redisUrl, allowsPlaintext }))
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
     ...listening,
@@ -197,27 +195,15 @@ export function readConfig(env: Environment): Config {
     redisUrl,
     rateLimit: rateLimit('RATE_LIMIT', '100/200'),
     apiRateLimit: rateLimit('API_RATE_LIMIT', '50/100'),
-    openReservations: whole('OPEN_RESERVATIONS', 10_000, 1, 1_000_000_000),
-    reservationShare: whole('RESERVATION_SHARE', 100, 1, 100),
-    pendingCampaigns: whole('PENDING_CAMPAIGNS', 200, 1, 1_000_000),
-    pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
+    ...readQuotas(source),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
     auditYears: whole('AUDIT_RETENTION_YEARS', 7, 1, 30),
     auditAnchorFile: auditAnchorFile === null ? null : resolve(auditAnchorFile),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 30, 7, 400),
     platformMfa: oneOf('PLATFORM_MFA', mode === 'live' ? 'required' : 'optional', mfaRules),
-    webhooks: {
-      concurrency: whole('WEBHOOK_CONCURRENCY', 100, 1, 1_000),
-      ports: readPorts(text('WEBHOOK_PORTS') ?? '443,8443', errors),
-      allowedAddresses: readNetworks('WEBHOOK_ALLOW_ADDRESSES', text('WEBHOOK_ALLOW_ADDRESSES') ?? '', errors),
-      caFile: text('WEBHOOK_CA_FILE'),
-    },
-    retention: {
-      reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
-      segmentsDays: days('KEEP_SEGMENTS_DAYS'),
-      msisdnDays: days('KEEP_MSISDN_DAYS'),
-    },
+    webhooks: readWebhooks(source),
+    retention: readRetention(source),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     ...ownAddresses,
     trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', errors),
@@ -232,6 +218,38 @@ export function readConfig(env: Environment): Config {
   if (errors.length > 0) throw new ConfigError(errors)
   return config
 }
+
+/** In live mode. */
+function encryptionErrors(
+  env: Environment,
+  urls: { databaseUrl: string | null; smtpUrl: string | null; redisUrl: string | null; allowsPlaintext: boolean },
+): string[] {
+  const errors: string[] = []
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    errors.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: no certificate would be checked, webhooks included')
+  if (!urls.allowsPlaintext) errors.push(...plaintextErrors({ ...urls, databaseHost: env.PGHOST }))
+  return errors
+}
+
+const readQuotas = ({ whole }: Source) => ({
+  openReservations: whole('OPEN_RESERVATIONS', 10_000, 1, 1_000_000_000),
+  reservationShare: whole('RESERVATION_SHARE', 100, 1, 100),
+  pendingCampaigns: whole('PENDING_CAMPAIGNS', 200, 1, 1_000_000),
+  pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
+})
+
+const readWebhooks = ({ whole, text, errors }: Source): Config['webhooks'] => ({
+  concurrency: whole('WEBHOOK_CONCURRENCY', 100, 1, 1_000),
+  ports: readPorts(text('WEBHOOK_PORTS') ?? '443,8443', errors),
+  allowedAddresses: readNetworks('WEBHOOK_ALLOW_ADDRESSES', text('WEBHOOK_ALLOW_ADDRESSES') ?? '', errors),
+  caFile: text('WEBHOOK_CA_FILE'),
+})
+
+const readRetention = ({ days }: Source): Config['retention'] => ({
+  reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
+  segmentsDays: days('KEEP_SEGMENTS_DAYS'),
+  msisdnDays: days('KEEP_MSISDN_DAYS'),
+})
 
 /** What the steps of `readConfig` read from. */
 type Source = ReturnType<typeof createReaders> & {

@@ -33,23 +33,11 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
   let factorless = new Set<string>()
   let addressLists = new Map<string, KnownLists>()
   let readAtMs = Number.NEGATIVE_INFINITY
-  /** Ended tokens with the time (of `performance.now()`) at which they expire. */
-  const ended = new Map<string, number>()
-  let lastNumber = 0
-  let forgotAtMs = performance.now()
-  const readEnded = async () => {
-    for (const { id, number, msLeft } of await findEndedTokens(database, lastNumber)) {
-      ended.set(id, performance.now() + msLeft)
-      lastNumber = Math.max(lastNumber, number)
-    }
-    if (performance.now() - forgotAtMs < forgetEveryMs) return
-    forgotAtMs = performance.now()
-    for (const [id, expiresAtMs] of ended) if (expiresAtMs < forgotAtMs) ended.delete(id)
-  }
+  const ended = createEndedTokens(database)
   return {
     async refresh() {
       const startedAtMs = performance.now()
-      await readEnded()
+      await ended.refresh()
       const found = new Set(await findRefused(database, tokenLifetimeSeconds))
       const foundFactorless = new Set(await listFactorless(database, platformMfa))
       const foundLists = await listAddressLists(database)
@@ -75,6 +63,26 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
     },
     lacksFactor: ({ userType, subject }) => userType === 'portal_user' && factorless.has(subject),
     stale: () => performance.now() - readAtMs > staleAfterMs,
+  }
+}
+
+/** Tokens that were ended one by one, until they expire. */
+function createEndedTokens(database: Queryable): { refresh(): Promise<void>; has(id: string): boolean } {
+  /** With the time (of `performance.now()`) at which they expire. */
+  const ended = new Map<string, number>()
+  let lastNumber = 0
+  let forgotAtMs = performance.now()
+  return {
+    async refresh() {
+      for (const { id, number, msLeft } of await findEndedTokens(database, lastNumber)) {
+        ended.set(id, performance.now() + msLeft)
+        lastNumber = Math.max(lastNumber, number)
+      }
+      if (performance.now() - forgotAtMs < forgetEveryMs) return
+      forgotAtMs = performance.now()
+      for (const [id, expiresAtMs] of ended) if (expiresAtMs < forgotAtMs) ended.delete(id)
+    },
+    has: id => ended.has(id),
   }
 }
 

@@ -68,27 +68,11 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
 
-  const check = (token: string): ReadToken | null => {
-    const header = headerOf(token)
-    const verify = header && keys.verifier(header.algorithm, header.keyId, nowMs())
-    if (!verify) return null
-    try {
-      const claims = verify(token) as Claims
-      if (!timesHold(claims, nowMs())) return null
-      const caller = callerOf(claims)
-      const secretId = claims.sec === undefined ? null : String(claims.sec)
-      return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
-    } catch {
-      // Whatever is wrong, it is not a token of ours; the caller learns no more than that.
-      return null
-    }
-  }
-
   const read = (token: string): ReadToken | null => {
     const signature = token.slice(-signatureLength)
     let entry = remembered.get(signature)
     if (entry?.token !== token) {
-      const known = check(token)
+      const known = verifyToken(keys, token, nowMs())
       if (!known) return null
       entry = { token, known }
       if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
@@ -101,26 +85,51 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
 
   return {
     issue(caller, origin) {
-      const iat = Math.floor(nowMs() / 1000)
       sequence += 1
-      const session = origin && 'sessionId' in origin ? origin : null
-      return keys.signer(nowMs())({
-        iss: issuer,
-        aud: audience,
-        sub: caller.subject,
-        iat,
-        exp: iat + (session ? session.minutes * 60 : tokenLifetimeSeconds),
-        // Makes two tokens of the same second different, because every call returns a new one.
-        jti: session?.sessionId ?? `${instance}${sequence.toString(36)}`,
-        accountType: caller.type,
-        accountId: accountId(caller),
-        role: caller.role,
-        userType: caller.userType,
-        ...(origin && 'secretId' in origin && { sec: origin.secretId }),
-      } satisfies Claims)
+      const claims = claimsOf(caller, { origin, tokenId: `${instance}${sequence.toString(36)}`, nowMs: nowMs() })
+      return keys.signer(nowMs())(claims)
     },
 
     read,
+  }
+}
+
+/** @returns null for a token that is not of ours, or not valid at this moment */
+function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken | null {
+  const header = headerOf(token)
+  const verify = header && keys.verifier(header.algorithm, header.keyId, nowMs)
+  if (!verify) return null
+  try {
+    const claims = verify(token) as Claims
+    if (!timesHold(claims, nowMs)) return null
+    const caller = callerOf(claims)
+    const secretId = claims.sec === undefined ? null : String(claims.sec)
+    return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
+  } catch {
+    // Whatever is wrong, it is not a token of ours; the caller learns no more than that.
+    return null
+  }
+}
+
+/** @param params.tokenId makes two tokens of the same second different, because every call returns a new one */
+function claimsOf(
+  caller: Caller,
+  { origin, tokenId, nowMs }: { origin: TokenOrigin | undefined; tokenId: string; nowMs: number },
+): Claims {
+  const iat = Math.floor(nowMs / 1000)
+  const session = origin && 'sessionId' in origin ? origin : null
+  return {
+    iss: issuer,
+    aud: audience,
+    sub: caller.subject,
+    iat,
+    exp: iat + (session ? session.minutes * 60 : tokenLifetimeSeconds),
+    jti: session?.sessionId ?? tokenId,
+    accountType: caller.type,
+    accountId: accountId(caller),
+    role: caller.role,
+    userType: caller.userType,
+    ...(origin && 'secretId' in origin && { sec: origin.secretId }),
   }
 }
 

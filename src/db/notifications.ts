@@ -28,13 +28,7 @@ export async function notify(database: Queryable, topic: Topic): Promise<void> {
   await database.execute('select pg_notify($1, $2)', [channel, topic])
 }
 
-/**
- * Calls the handlers now, at each notification of their topic, and every `pollMs`.
- *
- * @param options.onError called when a handler or the connection fails; listening goes on
- * @returns a function that stops listening
- */
-export async function listen(options: {
+type ListenOptions = {
   database: Database
   handlers: Partial<Record<Topic, () => Promise<void>>>
   pollMs: number
@@ -43,25 +37,22 @@ export async function listen(options: {
   onError(error: unknown): void
   /** Called before each attempt to reconnect. */
   onReconnect?: () => void
-}): Promise<{ stop(): Promise<void> }> {
+}
+
+/**
+ * Calls the handlers now, at each notification of their topic, and every `pollMs`.
+ *
+ * @param options.onError called when a handler or the connection fails; listening goes on
+ * @returns a function that stops listening
+ */
+export async function listen(options: ListenOptions): Promise<{ stop(): Promise<void> }> {
   const { database, handlers, onError } = options
   let client: pg.Client | null = null
   let stopped = false
   let reconnect: NodeJS.Timeout | undefined
 
   const call = (topic: Topic) => handlers[topic]?.().catch(onError)
-  let isPolled = false
-  const pollOnce = async (): Promise<void> => {
-    const listening = client
-    if (!listening || isPolled) return
-    isPolled = true
-    await options
-      .onPoll?.(async <Row>(text: string) => (await ask(listening, text)).rows as Row[])
-      .catch(onError)
-      .finally(() => {
-        isPolled = false
-      })
-  }
+  const pollOnce = createPolling(options.onPoll, onError)
   const callAll = () => Promise.all(topics.map(call))
 
   const reconnectSoon = () => {
@@ -96,7 +87,7 @@ export async function listen(options: {
   await connect()
   const poll = setInterval(() => {
     void callAll()
-    void pollOnce()
+    if (client) void pollOnce(client)
   }, options.pollMs)
   return {
     async stop() {
@@ -105,5 +96,22 @@ export async function listen(options: {
       clearTimeout(reconnect)
       await client?.end().catch(() => {})
     },
+  }
+}
+
+/** @returns polls once, unless the poll before is still running */
+function createPolling(
+  onPoll: ListenOptions['onPoll'],
+  onError: (error: unknown) => void,
+): (listening: pg.Client) => Promise<void> {
+  let isPolling = false
+  return async listening => {
+    if (isPolling) return
+    isPolling = true
+    await onPoll?.(async <Row>(text: string) => (await ask(listening, text)).rows as Row[])
+      .catch(onError)
+      .finally(() => {
+        isPolling = false
+      })
   }
 }

@@ -17,9 +17,41 @@ const isDisguised = (request: FastifyRequest, route: string): boolean =>
 
 /** Call it before any route is registered, because it records each of them, and after the hooks of all answers. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
+  const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
+  const answer = (request: FastifyRequest, reply: FastifyReply) => {
+    const allowed = allowedAt(pathOf(request))
+    // A route that has the method but finds nothing serves files.
+    if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
+      return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
+    reply.header('allow', allowed.join(', '))
+    const details = `${request.method} is not possible here, only ${allowed.join(', ')}`
+    return sendError(request, reply, { statusCode: 405, details })
+  }
+  app.setNotFoundHandler(answer)
+  // Answer at once, because the body is not needed.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { url = '' } = request.routeOptions
+    const isUnknown =
+      request.is404 ||
+      lacksParameter(request.params as object) ||
+      isDisguised(request, url) ||
+      isShadowed(url, pathOf(request))
+    if (isUnknown) answer(request, reply)
+    else done()
+  })
+}
+
+type KnownRoutes = {
+  /** The methods that a path has, sorted. */
+  allowedAt(path: string): HTTPMethods[]
+  /** Whether a route with a parameter, such as `/orders/:id`, must not answer this path, because the path has routes of its own. */
+  isShadowed(route: string, path: string): boolean
+}
+
+function recordRoutes(app: FastifyInstance, maxParamLength: number): KnownRoutes {
   const methods = new Set<HTTPMethods>()
   const routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength })
-  /** The methods of each path without a parameter. A route with a parameter must not answer other methods of that path. */
+  /** The methods of each path without a parameter. */
   const literal = new Map<string, Set<HTTPMethods>>()
   /** Routes with a parameter that also match such a path. */
   const overlapping = new Set<string>()
@@ -44,30 +76,11 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     const route = routes.find(method as HTTPMethod, path)
     return route !== null && !lacksParameter(route.params)
   }
-  const allowedAt = (path: string): HTTPMethods[] => {
-    const own = literal.get(path)
-    return [...(own ?? methods)].filter(method => own || takes(method, path)).sort()
+  return {
+    allowedAt(path) {
+      const own = literal.get(path)
+      return [...(own ?? methods)].filter(method => own || takes(method, path)).sort()
+    },
+    isShadowed: (route, path) => overlapping.has(route) && literal.has(path),
   }
-  const answer = (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = allowedAt(pathOf(request))
-    // A route that has the method but finds nothing serves files.
-    if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
-      return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
-    reply.header('allow', allowed.join(', '))
-    const details = `${request.method} is not possible here, only ${allowed.join(', ')}`
-    return sendError(request, reply, { statusCode: 405, details })
-  }
-  app.setNotFoundHandler(answer)
-  // Answer at once, because the body is not needed.
-  app.addHook('onRequest', (request, reply, done) => {
-    const { url = '' } = request.routeOptions
-    if (
-      request.is404 ||
-      lacksParameter(request.params as object) ||
-      isDisguised(request, url) ||
-      (overlapping.has(url) && literal.has(pathOf(request)))
-    )
-      answer(request, reply)
-    else done()
-  })
 }

@@ -5,7 +5,7 @@ import { createActivity } from '../access/sessions/activity.ts'
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
-import { makeCheckpoint } from '../audit-log/checkpoints.ts'
+import { type CheckpointDeps, makeCheckpoint } from '../audit-log/checkpoints.ts'
 import { ensureAuditKey } from '../audit-log/keys.ts'
 import type { RefusalSums } from '../audit-log/refusal-sums.ts'
 import { type Clock, createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from '../clock.ts'
@@ -319,26 +319,31 @@ export function createWorker(
     observeEvents: monitoring.metrics.events,
     observe: monitoring.metrics,
   } satisfies JobDeps
+  const onJobError = (job: string, error: unknown) =>
+    logger.warn({ job, err: error }, 'a job failed and is tried again')
   let started: readonly { stop(): Promise<void> }[] = []
   const start = () => {
     if (!running.includes('worker')) return
-    const onJobError = (job: string, error: unknown) =>
-      logger.warn({ job, err: error }, 'a job failed and is tried again')
     started = [
       startDelivering(webhooks.deps, config.webhooks.concurrency, onError),
       startJobs(jobDeps, onJobError, monitoring.processMetrics),
     ]
   }
-  closers.unshift(async () => {
-    if (started.length === 0) return
-    await Promise.all(started.map(each => each.stop()))
-    // Sign a checkpoint before the process ends, so that it covers everything the process has done.
-    await makeCheckpoint(checkpoints).catch((error: unknown) =>
-      logger.warn({ err: error }, 'no checkpoint could be made at the stop: the next one covers what was done'),
-    )
-  })
+  closers.unshift(() => stopWorker(started, checkpoints))
   const numberTold = async () => {
     while ((await numberEvents(jobDeps, true)) === true);
   }
   return { start, people, checkpoints, jobDeps, numberTold }
+}
+
+async function stopWorker(started: readonly { stop(): Promise<void> }[], checkpoints: CheckpointDeps): Promise<void> {
+  if (started.length === 0) return
+  await Promise.all(started.map(each => each.stop()))
+  // Sign a checkpoint before the process ends, so that it covers everything the process has done.
+  await makeCheckpoint(checkpoints).catch((error: unknown) =>
+    checkpoints.logger.warn(
+      { err: error },
+      'no checkpoint could be made at the stop: the next one covers what was done',
+    ),
+  )
 }

@@ -45,32 +45,32 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
   }).set({ version, node: process.version, instance: instance.name }, 1)
 }
 
+type GaugeAs = { name: string; help: string; withoutAnswer?: number }
+
+/** A gauge whose value is read for each collection. An unknown value has no series, because 0 would be wrong. */
+function addGauge(
+  registers: Registry[],
+  { name, help, withoutAnswer }: GaugeAs,
+  read: () => Promise<number | null>,
+): void {
+  const readInTime = inTime(read)
+  new Gauge({
+    name,
+    help,
+    registers,
+    async collect() {
+      const value = (await readInTime().catch(() => null)) ?? withoutAnswer
+      if (value === undefined) this.remove()
+      else this.set(value)
+    },
+  })
+}
+
 function addStateGauges(registers: Registry[], sources: Sources): void {
-  const gauge = (
-    name: string,
-    help: string,
-    read: () => Promise<number | null>,
-    withoutAnswer: number | null = null,
-  ) => {
-    const readInTime = inTime(read)
-    return new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const value = (await readInTime().catch(() => null)) ?? withoutAnswer
-        // An unknown value has no series, because 0 would be wrong.
-        if (value === null) this.remove()
-        else this.set(value)
-      },
-    })
-  }
-  gauge(
-    'perkline_ready',
-    '1: it takes requests; 0: it stops, or the database is away',
-    async () => Number(await sources.isReady()),
-    0,
-  )
+  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
+    addGauge(registers, { name, help }, read)
+  const isReady = { name: 'perkline_ready', help: '1: it takes requests; 0: it stops, or the database is away' }
+  addGauge(registers, { ...isReady, withoutAnswer: 0 }, async () => Number(await sources.isReady()))
   gauge(
     'perkline_serves_partners',
     '1: it is started with services of banks, merchants or their people; 0: only with the worker or the operator’s',

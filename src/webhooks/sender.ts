@@ -1,5 +1,5 @@
 /** Sends one HTTP request of a delivery (docs/contract/webhooks.md, "The request"). */
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
 import { AddressRefusedError, type AddressRules, literalOf, NameError, resolveAllowed } from './addresses.ts'
@@ -41,7 +41,42 @@ const maxKeptBytes = 1024
 export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
   const agents = { 'http:': new Agent(agentOptions), 'https:': new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
   for (const agent of Object.values(agents)) limitAge(agent)
-  const lookup: LookupFunction = (hostname, options, callback) => {
+  const lookup = lookupWithin(rules)
+
+  async function attempt(url: URL, headers: Record<string, string>, body: string): Promise<Answer> {
+    // Node.js does not call `lookup` for an IP address.
+    const literal = literalOf(url.hostname)
+    if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
+    const isSecure = url.protocol === 'https:'
+    const request = (isSecure ? httpsRequest : httpRequest)(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      agent: isSecure ? agents['https:'] : agents['http:'],
+      lookup,
+      minVersion: 'TLSv1.2',
+    })
+    limitTime(request, isSecure ? 'secureConnect' : 'connect')
+    const answered = answerOf(request)
+    request.end(body)
+    return answered
+  }
+
+  return {
+    async send(url, headers, body) {
+      const beganMs = performance.now()
+      const answer = await attempt(new URL(url), headers, body).catch((error: Error) => failure(error))
+      return { ...answer, durationMs: Math.round(performance.now() - beganMs) }
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy()
+    },
+  }
+}
+
+/** Finds addresses that the rules allow, each time a connection is opened. */
+const lookupWithin =
+  (rules: AddressRules): LookupFunction =>
+  (hostname, options, callback) => {
     resolveAllowed(rules, hostname).then(
       addresses => {
         const found = addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -51,60 +86,42 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
       (error: Error) => callback(error, '', 4),
     )
   }
-  return {
-    async send(url, headers, body) {
-      const beganMs = performance.now()
-      const target = new URL(url)
-      const answer = await attempt(target, headers, body).catch((error: Error) => failure(error))
-      return { ...answer, durationMs: Math.round(performance.now() - beganMs) }
-    },
-    close() {
-      for (const agent of Object.values(agents)) agent.destroy()
-    },
-  }
 
-  async function attempt(target: URL, headers: Record<string, string>, body: string): Promise<Answer> {
-    // Node.js does not call `lookup` for an IP address.
-    const literal = literalOf(target.hostname)
-    if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
-    const isSecure = target.protocol === 'https:'
-    return new Promise<Answer>((resolve, reject) => {
-      const request = (isSecure ? httpsRequest : httpRequest)(target, {
-        method: 'POST',
-        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-        agent: isSecure ? agents['https:'] : agents['http:'],
-        lookup,
-        minVersion: 'TLSv1.2',
-      })
-      const end = (error: Error) => request.destroy(error)
-      const whole = setTimeout(() => end(new LateError()), wholeMs)
-      const connecting = setTimeout(() => end(new LateError()), connectMs)
-      let hasAnswer = false
-      request.once('close', () => {
-        clearTimeout(whole)
-        clearTimeout(connecting)
-        // Whatever ended it without an answer and without an error: nobody waits for it any more.
-        if (!hasAnswer) reject(new Error('The connection ended without an answer'))
-      })
-      request.once('socket', socket => {
-        const connected = () => clearTimeout(connecting)
-        if (request.reusedSocket) connected()
-        else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
-      })
-      request.on('error', reject)
-      const take = (response: IncomingMessage) => {
-        hasAnswer = true
-        readAnswer(response).then(resolve, reject)
-      }
-      request.once('response', take)
-      // Node.js emits no response for a receiver that wants to speak another protocol (101).
-      request.once('upgrade', (response, socket) => {
-        take(response)
-        socket.destroy()
-      })
-      request.end(body)
+/** Ends the request when connecting, or all of it, takes too long. @param connectEvent of a new socket */
+function limitTime(request: ClientRequest, connectEvent: 'connect' | 'secureConnect'): void {
+  const end = () => request.destroy(new LateError())
+  const whole = setTimeout(end, wholeMs)
+  const connecting = setTimeout(end, connectMs)
+  const connected = () => clearTimeout(connecting)
+  request.once('socket', socket => {
+    if (request.reusedSocket) connected()
+    else socket.once(connectEvent, connected)
+  })
+  request.once('close', () => {
+    clearTimeout(whole)
+    connected()
+  })
+}
+
+function answerOf(request: ClientRequest): Promise<Answer> {
+  return new Promise<Answer>((resolve, reject) => {
+    let hasAnswer = false
+    const take = (response: IncomingMessage) => {
+      hasAnswer = true
+      readAnswer(response).then(resolve, reject)
+    }
+    request.once('response', take)
+    // Node.js emits no response for a receiver that wants to speak another protocol (101).
+    request.once('upgrade', (response, socket) => {
+      take(response)
+      socket.destroy()
     })
-  }
+    request.on('error', reject)
+    request.once('close', () => {
+      // Nobody waits any more for a request that has ended without an answer and without an error.
+      if (!hasAnswer) reject(new Error('The connection ended without an answer'))
+    })
+  })
 }
 
 const agentOptions = { keepAlive: true, maxFreeSockets: 64, timeout: keptMs }

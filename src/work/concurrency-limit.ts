@@ -99,31 +99,50 @@ export function createConcurrencyLimit(
       if (isFree(groups)) return begin(groups)
       if (!makeRoom(groups)) throw refuse(refusal.text)
       return new Promise((resolve, reject) => {
-        const stopWaiting = () => {
-          if (waiters.delete(waiter)) count(-1)
-          clearTimeout(timer)
-          left.removeEventListener('abort', leave)
-        }
-        const waiter: Waiter = {
-          groups,
-          start() {
-            stopWaiting()
-            resolve(begin(groups))
+        const waiter = createWaiter(groups, {
+          start: () => resolve(begin(groups)),
+          giveUp: text => reject(refuse(text)),
+          onEnd: () => {
+            if (waiters.delete(waiter)) count(-1)
           },
-          giveUp(text) {
-            stopWaiting()
-            reject(refuse(text))
-          },
-        }
-        const leave = () => waiter.giveUp('The caller has left')
-        const timer = setTimeout(waiter.giveUp, limits.waitMs, refusal.text)
-        left.addEventListener('abort', leave)
+        })
         waiters.add(waiter)
         count(1)
-        if (left.aborted) leave()
+        waiter.wait(limits.waitMs, refusal.text, left)
       })
     },
   }
+}
+
+/** @param then `onEnd` is called before one of the others */
+function createWaiter(
+  groups: readonly string[],
+  then: { start(): void; giveUp(text: string): void; onEnd(): void },
+): Waiter & { wait(maxMs: number, lateText: string, left: AbortSignal): void } {
+  let stopWaiting = () => {}
+  const waiter = {
+    groups,
+    start() {
+      stopWaiting()
+      then.start()
+    },
+    giveUp(text: string) {
+      stopWaiting()
+      then.giveUp(text)
+    },
+    wait(maxMs: number, lateText: string, left: AbortSignal) {
+      const leave = () => waiter.giveUp('The caller has left')
+      const timer = setTimeout(waiter.giveUp, maxMs, lateText)
+      stopWaiting = () => {
+        then.onEnd()
+        clearTimeout(timer)
+        left.removeEventListener('abort', leave)
+      }
+      left.addEventListener('abort', leave)
+      if (left.aborted) leave()
+    },
+  }
+  return waiter
 }
 
 /** The waiter whose groups were served longest ago; of several, the one that has waited longest. */

@@ -37,39 +37,13 @@ export function createMerchantLists(
   textOf: (page: MerchantPage) => string,
   limits = defaultLimits,
 ): MerchantLists {
-  const orders = createMemory<RememberedOrder>(limits.orders)
+  const orders = createOrders(database, limits)
   const pages = createMemory<Remembered>(limits.pages)
-  const reading = new Map<string, Promise<RememberedOrder>>()
-
-  /** Simultaneous callers share one read. */
-  const readOrder = (key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> => {
-    const { filter, sort } = request
-    const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning
-    const max = isEnough ? limits.beginning : null
-    const readKey = `${max} ${key}`
-    const running = reading.get(readKey)
-    if (running) return running
-    const order = store.findOrder(database, { merchantId, filter, sort, max }).then(({ ids, ...version }) => {
-      const found = { ...version, bytes: ids }
-      orders.put(key, found)
-      return found
-    })
-    reading.set(readKey, order)
-    const ended = () => reading.delete(readKey)
-    order.then(ended, ended)
-    return order
-  }
-
-  const takeOrder = (key: string, request: store.ListRequest): RememberedOrder | undefined => {
-    const order = orders.take(key)
-    const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))
-    return isThere ? order : undefined
-  }
 
   const readPage = async (key: string, merchantId: string, request: store.ListRequest): Promise<Buffer> => {
     const { page, pageSize, sort } = request
     for (let tries = 1; ; tries++) {
-      const order = takeOrder(key, request) ?? (await readOrder(key, merchantId, request))
+      const order = orders.take(key, request) ?? (await orders.read(key, merchantId, request))
       const ids = order.bytes
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
@@ -91,6 +65,42 @@ export function createMerchantLists(
       }
       return readPage(key, merchantId, request)
     },
+  }
+}
+
+/** The ids of a merchant's campaigns in the order of a list. @param limits as of `createMerchantLists` */
+function createOrders(database: Queryable, limits: typeof defaultLimits) {
+  const orders = createMemory<RememberedOrder>(limits.orders)
+  const reading = new Map<string, Promise<RememberedOrder>>()
+
+  return {
+    /** A known order that reaches to the end of the page. */
+    take(key: string, request: store.ListRequest): RememberedOrder | undefined {
+      const order = orders.take(key)
+      const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))
+      return isThere ? order : undefined
+    },
+
+    /** Simultaneous callers share one read. */
+    read(key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> {
+      const { filter, sort } = request
+      const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning
+      const max = isEnough ? limits.beginning : null
+      const readKey = `${max} ${key}`
+      const running = reading.get(readKey)
+      if (running) return running
+      const order = store.findOrder(database, { merchantId, filter, sort, max }).then(({ ids, ...version }) => {
+        const found = { ...version, bytes: ids }
+        orders.put(key, found)
+        return found
+      })
+      reading.set(readKey, order)
+      const ended = () => reading.delete(readKey)
+      order.then(ended, ended)
+      return order
+    },
+
+    forget: orders.forget,
   }
 }
 

@@ -80,15 +80,7 @@ async function editWith(
     ...directoryErrors(merged, found),
   ])
   if (changed.length === 0) return
-  if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
-    const { bannerSmall, bannerBig } = merged
-    const content = {
-      terminals: changed.includes('terminals') ? merged.terminals : undefined,
-      bannerSmall,
-      bannerBig,
-    }
-    requireNoErrors(await editErrors(transaction, deps.pending, { ...campaign, content }))
-  }
+  await requireRoom(transaction, deps, { campaign, changed, merged })
   const { countryId } = found
   await write(transaction, {
     campaign,
@@ -100,6 +92,23 @@ async function editWith(
     now,
     given,
   })
+}
+
+/** @throws DomainError 'invalid' when a campaign that waits for its banks would hold too much with the new values */
+async function requireRoom(
+  transaction: Queryable,
+  { pending }: CampaignDeps,
+  {
+    campaign,
+    changed,
+    merged,
+  }: { campaign: LockedCampaign; changed: readonly FieldName[]; merged: ReturnType<typeof mergedFields> },
+): Promise<void> {
+  if (!pending || !isPending(campaign) || !changed.some(name => sized.includes(name))) return
+  const { bannerSmall, bannerBig } = merged
+  const terminals = changed.includes('terminals') ? merged.terminals : undefined
+  const content = { terminals, bannerSmall, bannerBig }
+  requireNoErrors(await editErrors(transaction, pending, { ...campaign, content }))
 }
 
 /** The fields that can be large. */

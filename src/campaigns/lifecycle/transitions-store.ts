@@ -268,6 +268,25 @@ export async function writeDecisions(
   const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, params.now))
   const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
   const followers = decided.flatMap((one, index) => followersOf(one, after[index] ?? one.campaign))
+  await writeRows(transaction, { decided, after, steps, followers }, params)
+  await announce(transaction, { decided, after, steps }, params.actor.origin)
+  return after
+}
+
+/** @property after the campaigns of `decided` in their new state, in the same order */
+type Written = {
+  decided: readonly Decided[]
+  after: readonly LockedCampaign[]
+  steps: readonly Entry[]
+  followers: readonly ReturnType<typeof followersOf>[number][]
+}
+
+/** @throws Error when a campaign or a bank was not in the state that was decided about */
+async function writeRows(
+  transaction: Queryable,
+  { decided, after, steps, followers }: Written,
+  { actor, comment = null }: { actor: Actor; comment?: string | null },
+): Promise<void> {
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
     decided.map(({ campaign }) => campaign.cashbackId),
     decided.map(({ campaign }) => campaign.status),
@@ -279,15 +298,15 @@ export async function writeDecisions(
     steps.map(({ from }) => from),
     steps.map(({ to }) => to),
     after.map(({ updatedAt }) => updatedAt.toISOString()),
-    params.actor.type,
-    params.actor.id,
-    params.actor.subject,
-    params.comment ?? null,
+    actor.type,
+    actor.id,
+    actor.subject,
+    comment,
     decided.map(({ campaign }) => campaign.merchantId),
     decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
     decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
     steps.map(({ changes }) => changes && JSON.stringify(changes)),
-    params.actor.role,
+    actor.role,
     after.map(({ version }) => version),
     steps.map(({ version }) => version),
     after.map(isMerchantsTurn),
@@ -300,11 +319,18 @@ export async function writeDecisions(
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
     throw new Error('A decision was made about a state that is not there: the campaign was not locked')
+}
+
+/** Events, entries of the audit log, and news for the banks' lists. Last in the transaction, because it locks those lists. */
+async function announce(
+  transaction: Queryable,
+  { decided, after, steps }: Omit<Written, 'followers'>,
+  origin: Actor['origin'],
+): Promise<void> {
   await tellEvents(
     transaction,
     decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
   )
-  const { origin } = params.actor
   await tellEntries(
     transaction,
     origin,
@@ -313,7 +339,7 @@ export async function writeDecisions(
   await notifyBanks(
     transaction,
     decided.map(({ campaign }) => campaign.cashbackId),
-    bankSteps.flatMap(({ bankId }) => bankId ?? []),
+    steps.filter(({ subject }) => subject !== 'campaign').flatMap(({ bankId }) => bankId ?? []),
     countChanges(
       decided.map(({ campaign, decision }, index) => ({
         before: campaign,
@@ -322,7 +348,6 @@ export async function writeDecisions(
       })),
     ),
   )
-  return after
 }
 
 type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {

@@ -159,21 +159,14 @@ async function runServer(
   const { dataDir, cluster, release } = place
   const socket = await makeSocketFolder(runtime.user, dataDir, place.socketFolder)
   const log = await openLog(dataDir)
-  // The setting is a list whose entries may be quoted.
-  const unix_socket_directories = `"${socket.folder.replaceAll('"', '""')}"`
-  const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...place.settings })
-  const child = runtime.launch(
-    'postgres',
-    ['-D', cluster, ...settings.flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-    {
-      output: log.fd,
-      temporaryFolder: socket.temporary ? socket.folder : undefined,
-    },
-  )
+  const child = runtime.launch('postgres', serverArguments(cluster, socket.folder, place.settings), {
+    output: log.fd,
+    temporaryFolder: socket.temporary ? socket.folder : undefined,
+  })
   log.close()
 
   let stopping: Promise<void> | undefined
-  const { promise: ended, resolve: tellEnd } = Promise.withResolvers<string>()
+  const { promise: ended, resolve: reportEnd } = Promise.withResolvers<string>()
   const life = new AbortController()
   const gone = exitOf(child).then(async exit => {
     // If only the watcher's shell has died, closing this pipe makes its other half end the server.
@@ -182,7 +175,7 @@ async function runServer(
     if (socket.temporary) await rm(socket.folder, { recursive: true, force: true })
     await release()
     life.abort(new Error(reason))
-    if (!stopping) tellEnd(reason)
+    if (!stopping) reportEnd(reason)
   })
   const stop = () => {
     stopping ??= endServer(child, gone, cluster)
@@ -197,6 +190,13 @@ async function runServer(
     throw error
   }
   return { connection, stop, ended }
+}
+
+function serverArguments(cluster: string, socketFolder: string, ownSettings: Record<string, string>): string[] {
+  // The setting is a list whose entries may be quoted.
+  const unix_socket_directories = `"${socketFolder.replaceAll('"', '""')}"`
+  const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...ownSettings })
+  return ['-D', cluster, ...settings.flatMap(([key, value]) => ['-c', `${key}=${value}`])]
 }
 
 async function endServer(child: ChildProcess, gone: Promise<void>, cluster: string): Promise<void> {

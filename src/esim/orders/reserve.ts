@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts'
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import type { Database } from '../../db/database.ts'
-import { DomainError, type ErrorCode } from '../../errors.ts'
+import { DomainError } from '../../errors.ts'
 import type { Catalogue, Tariff } from '../catalogue.ts'
 import type { Candidate, Stock } from '../stock/stock.ts'
 import { reservationEnd } from './lifecycle.ts'
@@ -58,6 +58,10 @@ export function createReserve(
 ): Reserve {
   const { clock, catalogue, stock, observe } = deps
   const attempt = createAttempts(deps)
+  const refused = (outcome: 'unknown-tariff' | 'no-stock' | 'too-many', error: DomainError): DomainError => {
+    observe.reservation(outcome)
+    return error
+  }
 
   return async ({ bankId, caller, operatorCode, tariffCode, externalId }) => {
     const operator = catalogue.operatorFor(bankId, operatorCode)
@@ -74,47 +78,54 @@ export function createReserve(
       }
       if (result instanceof Error) throw result
       if (result.outcome === 'known') {
-        if (!lapsed.isOver(result.order)) return await repeat(result.order, operatorCode, tariffCode)
+        if (!lapsed.isOver(result.order)) return await repeat(deps, result.order, operatorCode, tariffCode)
         await lapsed.settle(result.order)
         continue
       }
-      if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator', 'not-found')
+      if (!tariff) throw refused('unknown-tariff', unknownTariff(operator ? 'tariff' : 'operator'))
       if (outcome === 'made' && candidate) {
         observe.reservation('reserved')
         return { order: madeOrder(reservation, tariff, candidate), repeated: false }
       }
-      if (outcome === 'at-limit') throw refuse('too-many', 'bank', 'too-many-reservations')
-      if (!candidate) throw refuse('no-stock', 'tariff', tariff.onSale ? 'no-stock' : 'off-sale')
+      if (outcome === 'at-limit') throw refused('too-many', tooMany())
+      if (!candidate) throw refused('no-stock', noStock(tariff.onSale))
       stock.overlapped(tariff.tariffId)
     }
   }
+}
 
-  /** Compares codes, because the bank may have lost access to the tariff since then and must still get its order. */
-  async function repeat(order: Order, operatorCode: string, tariffCode: string) {
-    const tariff = await catalogue.tariffOf(order.tariffId)
-    if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {
-      observe.reservation('repeated')
-      return { order, repeated: true }
-    }
-    observe.reservation('mismatch')
-    throw new DomainError(
-      'external-id-mismatch',
-      'externalId must be new: it was used with another operatorCode or tariffCode',
-    )
+/** Compares codes, because the bank may have lost access to the tariff since then and must still get its order. */
+async function repeat({ catalogue, observe }: ReserveDeps, order: Order, operatorCode: string, tariffCode: string) {
+  const tariff = await catalogue.tariffOf(order.tariffId)
+  if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {
+    observe.reservation('repeated')
+    return { order, repeated: true }
   }
+  observe.reservation('mismatch')
+  throw new DomainError(
+    'external-id-mismatch',
+    'externalId must be new: it was used with another operatorCode or tariffCode',
+  )
+}
 
-  function refuse(outcome: 'unknown-tariff' | 'no-stock' | 'too-many', what: string, code: ErrorCode): DomainError {
-    observe.reservation(outcome)
-    const messages = {
-      'unknown-tariff': `There is no such ${what}`,
-      'no-stock':
-        code === 'off-sale'
-          ? 'The tariff is not on sale at the moment'
-          : 'The tariff has no free profile at the moment',
-      'too-many': 'Too many reservations are open; confirm or cancel some first',
-    }
-    return new DomainError(code, messages[outcome], outcome === 'unknown-tariff' ? {} : { retryAfterSeconds: 60 })
-  }
+function unknownTariff(what: 'operator' | 'tariff'): DomainError {
+  return new DomainError('not-found', `There is no such ${what}`)
+}
+
+const retryLater = { retryAfterSeconds: 60 }
+
+function noStock(onSale: boolean): DomainError {
+  return onSale
+    ? new DomainError('no-stock', 'The tariff has no free profile at the moment', retryLater)
+    : new DomainError('off-sale', 'The tariff is not on sale at the moment', retryLater)
+}
+
+function tooMany(): DomainError {
+  return new DomainError(
+    'too-many-reservations',
+    'Too many reservations are open; confirm or cancel some first',
+    retryLater,
+  )
 }
 
 /**

@@ -59,17 +59,7 @@ export function createStock(deps: StockDeps): Stock {
   const windowOf = (tariffId: number): Window => {
     let window = windows.get(tariffId)
     if (!window) {
-      window = {
-        free: [],
-        known: new Set(),
-        trying: 0,
-        settled: Promise.withResolvers(),
-        scannedUpTo: 0,
-        refilling: false,
-        quietUntilMs: 0,
-        overlaps: 0,
-        refillNow: createSharedRead(() => refillDry(deps, tariffId, windowOf(tariffId))),
-      }
+      window = newWindow(() => refillDry(deps, tariffId, windowOf(tariffId)))
       windows.set(tariffId, window)
     }
     return window
@@ -126,6 +116,18 @@ export function createStock(deps: StockDeps): Stock {
     },
   }
 }
+
+const newWindow = (refill: () => Promise<void>): Window => ({
+  free: [],
+  known: new Set(),
+  trying: 0,
+  settled: Promise.withResolvers(),
+  scannedUpTo: 0,
+  refilling: false,
+  quietUntilMs: 0,
+  overlaps: 0,
+  refillNow: createSharedRead(refill),
+})
 
 /**
  * Refills an empty window. It marks some reservations that are over, then looks for every profile that can be free.

@@ -2,8 +2,8 @@
  * The interactive documentation of one API: the OpenAPI 3.1 document, made from the schemas that validate and
  * serialise, and the page that shows it.
  */
-import fastifySwagger from '@fastify/swagger'
-import fastifySwaggerUi from '@fastify/swagger-ui'
+import fastifySwagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import fastifySwaggerUi, { type FastifySwaggerUiOptions } from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
@@ -56,22 +56,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
   const withOptionalBody = new Set<unknown>()
   const { bodyLimit = 0 } = app.initialConfig
   await app.register(fastifySwagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: given.title,
-        description: `${given.description}\n\n${links}`,
-        version: '1.0.0',
-        contact: { name: 'The platform’s operator' },
-      },
-      // Requests go to the address at which the page was opened.
-      servers: [{ url: '/', description: 'This environment' }],
-      tags: given.tags,
-      ...(given.webhooks && { webhooks: given.webhooks }),
-      ...(given.secured && {
-        components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
-      }),
-    },
+    openapi: describeApi(given),
     refResolver: { buildLocalReference: json => String(json.$id) },
     // The library documents every body as required, so optional bodies are corrected here.
     transform: ({ schema, url, route }) => {
@@ -85,23 +70,44 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       return made.openapiObject
     },
   })
-  await app.register(fastifySwaggerUi, {
-    routePrefix: given.page,
-    // Each page has its own files, because another API's page does not exist when that API runs elsewhere.
-    indexPrefix: '.',
-    uiConfig: { docExpansion: 'list', persistAuthorization: false },
-    // Only one document is shown, so there is nothing to explore.
-    theme: {
-      title: given.title,
-      css: [
-        { filename: 'perkline.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none !important }' },
-      ],
-    },
-    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
-    // The page loads nothing from elsewhere. It needs inline styles.
-    staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
-  })
+  await app.register(fastifySwaggerUi, pageOptions(given, app.prefix))
 }
+
+function describeApi(given: Document): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: given.title,
+      description: `${given.description}\n\n${links}`,
+      version: '1.0.0',
+      contact: { name: 'The platform’s operator' },
+    },
+    // Requests go to the address at which the page was opened.
+    servers: [{ url: '/', description: 'This environment' }],
+    tags: given.tags,
+    ...(given.webhooks && { webhooks: given.webhooks }),
+    ...(given.secured && {
+      components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
+    }),
+  }
+}
+
+const pageOptions = (given: Document, prefix: string): FastifySwaggerUiOptions => ({
+  routePrefix: given.page,
+  // Each page has its own files, because another API's page does not exist when that API runs elsewhere.
+  indexPrefix: '.',
+  uiConfig: { docExpansion: 'list', persistAuthorization: false },
+  // Only one document is shown, so there is nothing to explore.
+  theme: {
+    title: given.title,
+    css: [
+      { filename: 'perkline.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none !important }' },
+    ],
+  },
+  logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${prefix}${given.page}` },
+  // The page loads nothing from elsewhere. It needs inline styles.
+  staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+})
 
 type DocumentedSchema = { headers?: unknown; response: Record<string, object> }
 

@@ -40,14 +40,36 @@ export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument 
 
 function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank, style: ActStyle): void {
   const texts = actTexts[style.language]
-  const format = createFormat(style, act.currency)
-  const isSettled = bank.settledAt !== null
+  const page = { document, act, bank, style, texts, format: createFormat(style, act.currency) }
+  writeTitle(page)
+  writeCampaign(page)
+  writePartners(page)
+  writeReports(page)
+  writeDifferences(page)
+  writeDates(page)
+  writeCompensation(page)
+  if (bank.settledAt !== null) signatures(document, [texts.merchant, texts.bank], texts.signature)
+}
+
+/** What the parts of a bank's page are written from. */
+type BankPage = {
+  document: PDFKit.PDFDocument
+  act: SettlementAct
+  bank: Bank
+  style: ActStyle
+  texts: (typeof actTexts)[ActStyle['language']]
+  format: ReturnType<typeof createFormat>
+}
+
+function writeTitle({ document, act, bank, texts }: BankPage): void {
   document.font('bold').fontSize(18).fillColor(colours.text).text(texts.title)
   document.font('regular').fontSize(9).fillColor(colours.muted)
   document.text(`${texts.number} ${act.cashbackId.slice(0, 8)}-${bank.code}`)
-  if (!isSettled) document.font('bold').fillColor('#a35200').text(texts.draft)
+  if (bank.settledAt === null) document.font('bold').fillColor('#a35200').text(texts.draft)
   document.moveDown(0.8)
+}
 
+function writeCampaign({ document, act, texts, format }: BankPage): void {
   facts(document, [
     [texts.campaign, act.campaignName],
     [texts.id, act.cashbackId],
@@ -55,8 +77,11 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
     [texts.cashback, format.percent(act.percentage)],
     [texts.share, format.percent(act.merchantCompensationPercentage)],
   ])
-  heading(document, texts.merchant)
+}
+
+function writePartners({ document, act, bank, style, texts }: BankPage): void {
   const { merchant } = act
+  heading(document, texts.merchant)
   facts(document, [
     [texts.merchant, style.language === 'en' ? merchant.nameEn || merchant.name : merchant.name],
     [texts.code, merchant.code],
@@ -70,12 +95,15 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
     [texts.code, bank.code],
     [texts.id, bank.id],
   ])
-  heading(document, texts.reports)
+}
+
+function writeReports({ document, bank, texts, format }: BankPage): void {
   const row = (label: string, value: (report: Report) => string): [string, string, string] => [
     label,
     bank.bankReport ? value(bank.bankReport) : texts.none,
     bank.merchantReport ? value(bank.merchantReport) : texts.none,
   ]
+  heading(document, texts.reports)
   columns(document, [
     ['', texts.bankReport, texts.merchantReport],
     row(texts.file, ({ fileName }) => fileName),
@@ -86,22 +114,31 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
     row(texts.totalCashback, report => cashback(report, format.money)),
     row(texts.hash, ({ sha256 }) => sha256.replace(/(.{32})/g, '$1 ').trim()),
   ])
-  heading(document, bank.acceptedAt === null ? texts.differencesSoFar : texts.differences)
+}
+
+function writeDifferences({ document, bank, texts, format }: BankPage): void {
   const byKind = countEveryKind(...bank.counts)
   const kinds = differenceKinds.filter(kind => byKind[kind] > 0)
+  heading(document, bank.acceptedAt === null ? texts.differencesSoFar : texts.differences)
   facts(document, [
     ...(bank.matched === null ? [] : [[texts.matched, format.count(bank.matched)] as const]),
     ...kinds.map(kind => [texts.kinds[kind], format.count(byKind[kind])] as const),
     [texts.total, kinds.length === 0 ? texts.noDifferences : format.count(totalOf(byKind))],
   ])
-  heading(document, texts.dates)
+}
+
+function writeDates({ document, act, bank, texts, format }: BankPage): void {
   const date = (at: string | null) => (at === null ? texts.notYet : format.instant(at))
+  heading(document, texts.dates)
   facts(document, [
     [texts.accepted, date(bank.acceptedAt)],
     [texts.settled, date(bank.settledAt)],
     [texts.paid, date(act.paidAt)],
     [texts.received, date(bank.receivedAt)],
   ])
+}
+
+function writeCompensation({ document, act, bank, texts, format }: BankPage): void {
   heading(document, texts.compensation)
   document.font('bold').fontSize(14).fillColor(colours.text)
   document.text(bank.compensation === null ? texts.notYet : format.money(bank.compensation))
@@ -109,7 +146,6 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
     document.font('regular').fontSize(9).fillColor(colours.muted)
     document.text(`${texts.totalCompensation}: ${format.money(act.totalCompensation)}`)
   }
-  if (isSettled) signatures(document, [texts.merchant, texts.bank], texts.signature)
 }
 
 /** A merchant's report may lack the cashback. */
