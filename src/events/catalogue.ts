@@ -57,7 +57,7 @@ const rows = [
   row('reconciliation.bank_report_uploaded', BM, shapes.upload, 'The bank has uploaded a report'),
   row('reconciliation.merchant_report_uploaded', BM, shapes.upload, 'The merchant has uploaded a report'),
   row('reconciliation.accepted', BM, shapes.reporting, 'The merchant has accepted the bank’s report'),
-  row('reconciliation.settled', BM, shapes.reporting, 'The bank has confirmed the settlement'),
+  row('reconciliation.settled', BM, shapes.reporting, 'The merchant has confirmed the settlement with the bank'),
   row('reconciliation.acknowledged', BM, shapes.reporting, 'The bank has received its compensation'),
   row('segment.formed', BM, shapes.segment, 'A segment was formed or replaced'),
   row('merchant.terminals_changed', BM, shapes.terminals, 'The merchant’s terminals in the directory changed'),
@@ -99,19 +99,3 @@ const isWanted = (type: string, filters: readonly string[] | null): boolean =>
 /** The types that the filters match. */
 export const typesOf = (filters: readonly string[]): string[] =>
   eventTypes.filter(({ type }) => isWanted(type, filters)).map(({ type }) => type)
-
-/** Sample data of a type, made from the examples in its schema. */
-export function sampleOf(schema: TSchema): unknown {
-  const known = schema as {
-    type?: string
-    examples?: unknown[]
-    properties?: Record<string, TSchema>
-    items?: TSchema
-    anyOf?: TSchema[]
-  }
-  if (known.properties)
-    return Object.fromEntries(Object.entries(known.properties).map(([name, property]) => [name, sampleOf(property)]))
-  if (known.items) return [sampleOf(known.items)]
-  if (known.anyOf) return known.anyOf[0] ? sampleOf(known.anyOf[0]) : null
-  return known.examples?.[0] ?? (known.type === 'boolean' ? true : null)
-}

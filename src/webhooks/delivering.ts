@@ -9,8 +9,9 @@ import { type Batcher, createStatementBatcher } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { sampleOf, testTypes } from '../events/catalogue.ts'
+import { testTypes } from '../events/catalogue.ts'
 import { findFeed } from '../events/feed-store.ts'
+import { sampleOf } from '../events/samples.ts'
 import type { Sealer } from '../sealing.ts'
 import * as store from './delivery-store.ts'
 import { findEndpoint, findSecrets } from './endpoint-store.ts'
@@ -156,7 +157,7 @@ export async function testEndpoint(
       feedId,
       mode: deps.isSandbox ? 'sandbox' : 'live',
       test: true,
-      data: sampleOf(known.schema),
+      data: sampleOf(known, account.type),
     }
     return store.insertTest(transaction, { account, endpointId, eventId, type, body: JSON.stringify(event) })
   })

@@ -1,0 +1,57 @@
+/** The data that a test of an endpoint sends: of the type's shape, and in the state that the type tells of. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { typeOfTransition } from '../../src/campaigns/lifecycle/events.ts'
+import { transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { testTypes } from '../../src/events/catalogue.ts'
+import { sampleOf } from '../../src/events/samples.ts'
+
+type Sample = Record<string, unknown>
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+
+const samples = testTypes.flatMap(one => one.recipients.map(to => ({ one, to, data: sampleOf(one, to) as Sample })))
+
+for (const { one, to, data } of samples)
+  test(`${one.type} for a ${to} has the shape of its type`, () => {
+    assert.ok(ajv.validate(one.schema, data), ajv.errorsText())
+  })
+
+test('an order of a sample is in the state that its type tells of', () => {
+  for (const { one, data } of samples.filter(({ one }) => one.type.startsWith('order.'))) {
+    const [, told] = one.type.split('.')
+    const status = { expiring: 'reserved', email_delivery: 'confirmed' }[told ?? ''] ?? told
+    const settled = status === 'confirmed' || status === 'cancelled'
+    assert.deepEqual(
+      [data.status, data.reservedUntil === null, data.confirmedAt !== null, data.cancelledAt !== null],
+      [status, settled, status === 'confirmed', status === 'cancelled'],
+      one.type,
+    )
+  }
+})
+
+test('a sample of a campaign tells a transition that the table has', () => {
+  const told = samples.filter(({ one }) => /^(campaign|participation|reconciliation)\./.test(one.type))
+  for (const { one, data } of told.filter(({ one }) => one.type !== 'campaign.updated')) {
+    const fits = transitions.some(
+      transition =>
+        typeOfTransition(transition) === one.type &&
+        (transition.subject === 'campaign'
+          ? data.status === transition.to && [undefined, transition.from].includes(data.previousStatus as never)
+          : transition.subject === 'bank'
+            ? data.bankStatus === transition.to && data.previousBankStatus === transition.from
+            : data.stage === transition.to) &&
+        [undefined, transition.trigger].includes(data.trigger as never),
+    )
+    assert.ok(fits, `${one.type}: ${JSON.stringify(data)}`)
+  }
+})
+
+test('a sample tells a bank no banks of a segment, and no free profile of a tariff that has none', () => {
+  const of = (type: string, to: string) => samples.find(({ one, to: kind }) => one.type === type && kind === to)?.data
+  assert.equal(of('segment.formed', 'bank')?.banks, undefined)
+  assert.ok(of('segment.formed', 'merchant')?.banks)
+  assert.equal(of('stock.out', 'platform')?.free, 0)
+})
