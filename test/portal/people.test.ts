@@ -83,6 +83,38 @@ test('a person is invited, chooses a password by the link, and is listed', async
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0, 'a viewer manages nobody')
 })
 
+test('a person’s address is set, changed and removed, also the own one', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  const manager = await addAccount(platform, { bank: 'gamma' }, 'ADMIN')
+  const { login } = await addAccount(platform, { bank: 'gamma' }, 'VIEWER')
+  await logIn(manager, '/account/people')
+  const openForm = async (of: string) => {
+    await page.getByRole('button', { name: `Actions for ${of}`, exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Change the email' }).click()
+    return page.getByRole('dialog').getByRole('textbox', { name: 'Email' })
+  }
+  const save = () => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  const field = await openForm(login)
+  await assertAccessible(visitor)
+  await field.fill('nobody')
+  await save()
+  await page.getByRole('dialog').locator('[aria-invalid=true]').waitFor()
+  await field.fill('olena@gamma.example')
+  await save()
+  await page.getByText('olena@gamma.example').waitFor()
+  assert.equal(await (await openForm(login)).inputValue(), 'olena@gamma.example')
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Email' }).fill('')
+  await save()
+  await page.getByText('olena@gamma.example').waitFor({ state: 'detached' })
+  await (await openForm(manager.login)).fill('manager@gamma.example')
+  await save()
+  await page.getByText('manager@gamma.example').waitFor()
+  assert.equal(await page.getByRole('menuitem').count(), 0)
+  await expectRefusals(visitor)
+})
+
 test('an invitation is withdrawn by its row: one made since with the same login stays', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
@@ -170,6 +202,19 @@ test('a change that needs a fresh factor asks for the password first; policy and
   assert.match(await page.getByRole('textbox', { name: 'Secret' }).inputValue(), /^[\w-]{43}$/)
   await page.getByRole('button', { name: 'I have kept it' }).click()
   await page.getByText('Core banking').waitFor()
+  await assertAccessible(visitor)
+  const rotate = async () => {
+    await page.getByRole('row', { name: 'Core banking' }).getByRole('button', { name: 'New secret' }).click()
+    await page.getByText('The current secret works for 24 more hours').waitFor()
+  }
+  const twice = page.getByText(/^The previous secret still works until .+ A new one ends it at once/)
+  await rotate()
+  assert.equal(await twice.count(), 0, 'no other secret works yet')
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('Old secret until').waitFor()
+  await rotate()
+  await twice.waitFor()
   await assertAccessible(visitor)
   await expectRefusals(visitor)
 })

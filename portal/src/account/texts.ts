@@ -44,6 +44,12 @@ export const accountTexts = dictionary({
       roleTitle: (login: string, role: string) => `Change the role of ${login} to “${role}”?`,
       roleText: 'They are logged out within 10 seconds and log in again. Links that they sent to others stop working.',
       lastManager: 'This is the last active administrator of the account. Give the role to somebody else first.',
+      changeEmail: 'Change the email',
+      emailTitle: (login: string) => `Email of ${login}`,
+      emailText:
+        'Links to a new password and notices about the account go there. We tell the address before and the new one. A link that was sent already stops working.',
+      noEmailHint: 'Leave it empty to have none',
+      save: 'Save',
       changedMeanwhile: 'Somebody else has changed this person in the meantime. The list is up to date now.',
       resetPassword: 'Reset the password',
       resetPasswordTitle: (login: string) => `Reset the password of ${login}?`,
@@ -228,6 +234,12 @@ export const accountTexts = dictionary({
       roleText:
         'Протягом 10 секунд усі сеанси завершаться, і людині доведеться увійти знову. Посилання, які вона надіслала іншим, перестануть діяти.',
       lastManager: 'Це останній активний адміністратор облікового запису. Спершу надайте цю роль комусь іншому.',
+      changeEmail: 'Змінити пошту',
+      emailTitle: login => `Пошта для ${login}`,
+      emailText:
+        'Туди надходять посилання на новий пароль і сповіщення про обліковий запис. Ми повідомимо про зміну на попередню й нову адреси. Надіслане раніше посилання перестане діяти.',
+      noEmailHint: 'Залиште порожнім, якщо пошти немає',
+      save: 'Зберегти',
       changedMeanwhile: 'Тим часом хтось інший змінив дані цієї людини. Список уже оновлено.',
       resetPassword: 'Скинути пароль',
       resetPasswordTitle: (login: string) => `Скинути пароль ${login}?`,

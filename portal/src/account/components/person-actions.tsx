@@ -1,5 +1,6 @@
 /** What a manager can do with a person, in a menu. Each change says what it will do, and asks first when it takes something away. */
-import { ActionIcon, Menu, Text } from '@mantine/core'
+import { ActionIcon, Group, Menu, Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
@@ -16,6 +17,7 @@ import { showOnce } from '../../ui/once-shown.tsx'
 import { invitationsQuery, type Person, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 import type { ChosenAccount } from './account-choice.tsx'
+import { EmailForm } from './email-form.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
 /** @property focus gives the focus back to the menu's button, because the item that was chosen is gone with the menu */
@@ -27,25 +29,42 @@ export function PersonActions({ person, account }: Props) {
   const texts = useTexts(accountTexts).people
   const session = useSession()
   const button = useRef<HTMLButtonElement>(null)
-  // People cannot change their own role or disable themselves.
-  if (person.login === session.login && account.typeAccount === session.typeAccount)
-    return <Text c="dimmed">{texts.you}</Text>
-  const Items = itemsOf[person.status]
+  const isSelf = person.login === session.login && account.typeAccount === session.typeAccount
+  const Items = isSelf ? OwnItems : itemsOf[person.status]
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon ref={button} variant="subtle" color="gray" aria-label={texts.more(person.login)}>
-          <IconDotsVertical size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Items person={person} account={account} focus={() => button.current?.focus()} />
-      </Menu.Dropdown>
-    </Menu>
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      {isSelf && <Text c="dimmed">{texts.you}</Text>}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon ref={button} variant="subtle" color="gray" aria-label={texts.more(person.login)}>
+            <IconDotsVertical size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Items person={person} account={account} focus={() => button.current?.focus()} />
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
   )
 }
 
 const itemsOf = { invited: InvitedItems, active: ActiveItems, disabled: DisabledItems }
+
+/** People cannot change their own role, disable themselves or reset their own factors here. */
+function OwnItems({ person, focus }: ItemsProps) {
+  return <EmailItem person={person} focus={focus} />
+}
+
+function EmailItem({ person, focus }: Pick<ItemsProps, 'person' | 'focus'>) {
+  const texts = useTexts(accountTexts).people
+  const ask = () =>
+    modals.open({
+      title: texts.emailTitle(person.login),
+      children: <EmailForm person={person} />,
+      onClose: () => setTimeout(focus, dialogClosesMs),
+    })
+  return <Menu.Item onClick={ask}>{texts.changeEmail}</Menu.Item>
+}
 
 function InvitedItems({ person, account, focus }: ItemsProps) {
   const texts = useTexts(accountTexts).people
@@ -88,6 +107,7 @@ function ActiveItems({ person, account, focus }: ItemsProps) {
           </Menu.Item>
         ))}
       <Menu.Divider />
+      <EmailItem person={person} focus={focus} />
       <Menu.Item onClick={asked(forPassword, () => resetPassword.mutate())}>{texts.resetPassword}</Menu.Item>
       {person.mfa.length > 0 && (
         <Menu.Item onClick={asked({ ...forFactor, isDangerous: true }, () => resetFactor.mutate())}>
