@@ -1,7 +1,7 @@
 /** Runs pgbench, which shows the limit of PostgreSQL: the same guarded statements without a platform around them. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { tell } from '../src/events/tell.ts'
+import { recordingOrders } from '../src/events/outbox.ts'
 import type { DatabaseServer } from './database.ts'
 import { runProgram } from './processes.ts'
 
@@ -61,7 +61,7 @@ with confirmed as (
   where order_id = lpad(to_hex(:profile_id::bigint), 32, '0')::uuid and bank_id = '${bankId}' and status = 'reserved'
     and reserved_until > now()
   returning order_id, bank_id
-), told as (${tell('order.confirmed', 'confirmed')})
+), recorded as (${recordingOrders('order.confirmed', 'confirmed')})
 select order_id from confirmed;
 `
 

@@ -1,6 +1,6 @@
 /** The statement of confirms, 64 orders each, two at a time: with its row of the outbox, against the same without. */
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { tell } from '../../src/events/tell.ts'
+import { recordingOrders } from '../../src/events/outbox.ts'
 import type { Bench } from '../bench.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
@@ -30,7 +30,10 @@ export async function measureConfirm(bench: Bench): Promise<Figure> {
       return confirmAll(database, { statement, bankId, batches })
     }
     // A trigger would record what `ended_by` says that the statement has recorded; without the row it must stay away.
-    const withRow = measure({ name: 'with', text: confirm(`, told as (${tell('order.confirmed', 'confirmed')})`) })
+    const withRow = measure({
+      name: 'with',
+      text: confirm(`, recorded as (${recordingOrders('order.confirmed', 'confirmed')})`),
+    })
     const without = measure({ name: 'without', text: confirm('') })
     await withRow()
     await without()

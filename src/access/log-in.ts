@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { originOfCaller } from '../audit-log/origin.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Lacking, RefusalSums } from '../audit-log/refusal-sums.ts'
-import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller, Trace } from './caller.ts'
@@ -198,7 +198,7 @@ async function openSession(
   )
   if (!isOpen) return null
   const object = { type: 'session', id: sessionId }
-  await tellEntries(transaction, originOfCaller(caller), [
+  await recordEntries(transaction, originOfCaller(caller), [
     { action: 'login.done', object, change: { method: [null, method] } },
   ])
   return { token, expireSeconds: minutes * 60, caller }

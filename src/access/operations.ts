@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import type { RefusalSums, Refused } from '../audit-log/refusal-sums.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import type { Account } from '../events/tell.ts'
+import type { Account } from '../events/outbox.ts'
 import { isUuid } from '../text/uuid.ts'
 import type { BankRole, Caller, Trace } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
@@ -71,7 +71,7 @@ export async function endToken(
   await database.transaction(async transaction => {
     const isNew = await store.insertEndedToken(transaction, token)
     const fact = { action: 'logout', object: { type: 'session', id: token.id } }
-    await tellEntries(transaction, origin, isNew ? [fact] : [])
+    await recordEntries(transaction, origin, isNew ? [fact] : [])
     if (isUuid(token.id)) await deleteSession(transaction, token.id)
     await notify(transaction, 'access')
   })
@@ -103,7 +103,7 @@ export async function issueCredentialTo(
   await database.transaction(async transaction => {
     await store.insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
     const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
-    await tellEntries(transaction, origin, [
+    await recordEntries(transaction, origin, [
       { action: 'credential.issued', object: credential(clientId), owner: accountOf(owner), change },
     ])
   })
@@ -136,7 +136,7 @@ export async function rotateCredential(
       secret: [fingerprintOf(secretHash), fingerprintOf(nextHash)],
       previousValidUntil: [null, previousValidUntil.toISOString()],
     } as const
-    await tellEntries(transaction, origin, [
+    await recordEntries(transaction, origin, [
       { action: 'credential.rotated', object: credential(clientId), owner: accountOf(replaced), change },
     ])
     await notify(transaction, 'access')
@@ -154,7 +154,7 @@ export async function revokeCredential(
     if (!ended) throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
     const change = { revoked: [false, true] } as const
     const fact = { action: 'credential.revoked', object: credential(clientId), owner: accountOf(ended), change }
-    await tellEntries(transaction, origin, ended.isNew ? [fact] : [])
+    await recordEntries(transaction, origin, ended.isNew ? [fact] : [])
     await notify(transaction, 'access')
   })
 }
@@ -183,7 +183,7 @@ export async function addUser(
     if (!(await store.insertUser(transaction, { userId, owner, login, role, email, passwordHash })))
       throw await loginTaken(transaction, login)
     const change = { role: [null, role] } as const
-    await tellEntries(transaction, origin, [
+    await recordEntries(transaction, origin, [
       { action: 'user.added', object: user(userId), owner: accountOf(owner), change },
     ])
     await notify(transaction, 'access')
@@ -228,7 +228,7 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
     await endAccess(transaction, ended.userId)
     const change = { disabled: [false, true] } as const
     const fact = { action: 'user.disabled', object: user(ended.userId), owner: accountOf(ended), change }
-    await tellEntries(transaction, origin, [...(ended.isNew ? [fact] : []), ...withdrawals(ended.withdrawn)])
+    await recordEntries(transaction, origin, [...(ended.isNew ? [fact] : []), ...withdrawals(ended.withdrawn)])
     await notify(transaction, 'access')
   })
 }

@@ -1,7 +1,7 @@
 /** All SQL of credentials and portal users. */
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import type { EventTypeName } from '../events/catalogue.ts'
-import { tellingEvents } from '../events/event-writing.ts'
+import { recordingEvents } from '../events/event-writing.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 import { loginKey } from './login-key.ts'
 import { type AccountOwner, type CredentialOwner, ownerId, ownerIds } from './owners.ts'
@@ -65,8 +65,8 @@ export async function findCredential(database: Queryable, clientId: string): Pro
 }
 
 /** The part of a statement that writes an event for each credential in its part `changed`. */
-const tellingCredential = (type: EventTypeName, at?: string): string =>
-  tellingEvents({
+const recordingCredential = (type: EventTypeName, at?: string): string =>
+  recordingEvents({
     type,
     ...(at !== undefined && { at }),
     from: 'changed',
@@ -95,7 +95,7 @@ export async function insertCredential(
        insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, issued_by, created_at)
        values ($1, $2, $3, $4, $5, $6, $7, now()) returning *
      )
-     ${tellingCredential('credential.issued')}`,
+     ${recordingCredential('credential.issued')}`,
     [
       credential.clientId,
       ...ownerIds(credential.owner),
@@ -122,7 +122,7 @@ export async function replaceSecret(
        update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2,
          previous_replaced_at = now()
        from before b where c.client_id = b.client_id returning c.*
-     ), told as (${tellingCredential('credential.rotated')}
+     ), recorded as (${recordingCredential('credential.rotated')}
      )
      select b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash", ${ownerColumns} from before b`,
     [change.clientId, change.secretHash, change.previousValidUntil],
@@ -154,7 +154,7 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
   const [ended] = await transaction.query<Ended>(
     `with before as (select * from credentials where client_id = $1 for update), changed as (
        update credentials set revoked_at = greatest(now(), created_at) where client_id = $1 and revoked_at is null returning *
-     ), told as (${tellingCredential('credential.revoked')}
+     ), recorded as (${recordingCredential('credential.revoked')}
      )
      select ${ownerColumns}, revoked_at is null as "isNew" from before`,
     [clientId],
@@ -171,7 +171,7 @@ const anHourBefore = `(previous_valid_until - interval '1 hour'
  *
  * @returns false: there is nothing more to do now, because all events are written or another process is writing them
  */
-export async function tellOverlapsEnding(database: Database): Promise<false> {
+export async function recordOverlapsEnding(database: Database): Promise<false> {
   await database.transaction(async transaction => {
     const [position] = await transaction.query<{ reached: Date }>(
       `select reached from event_positions where name = 'credential.overlap_ending' for update skip locked`,
@@ -185,7 +185,7 @@ export async function tellOverlapsEnding(database: Database): Promise<false> {
          where previous_valid_until > $1 and previous_valid_until <= moved.reached and revoked_at is null
            and coalesce(previous_valid_until - previous_replaced_at > interval '1 hour', true)
        )
-       ${tellingCredential('credential.overlap_ending', anHourBefore)}`,
+       ${recordingCredential('credential.overlap_ending', anHourBefore)}`,
       [position.reached],
     )
   })

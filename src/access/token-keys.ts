@@ -8,7 +8,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -125,7 +125,7 @@ export function rotateTokenKey(
     const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
     await store.insertTokenKey(transaction, key, new Date(nowMs))
     const object = { type: 'token-key', id: key.keyId }
-    await tellEntries(transaction, deps.origin ?? operatorOrigin(), [{ action: 'keys.rotated', object }])
+    await recordEntries(transaction, deps.origin ?? operatorOrigin(), [{ action: 'keys.rotated', object }])
     await notify(transaction, 'access')
     return { keyId: key.keyId, signsFrom: key.signsFrom }
   })

@@ -9,8 +9,8 @@ import type { Queryable } from '../db/database.ts'
 import type { Head } from './chain.ts'
 import { findKeptAnchors } from './check.ts'
 import { lineColumns } from './lines-store.ts'
+import { findLostEntry } from './lost-entry-store.ts'
 import { findEarlyRemoval, minYears } from './removals.ts'
-import { findLostEntry } from './told-store.ts'
 import { accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {

@@ -5,16 +5,16 @@
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import type { Account } from '../events/tell.ts'
+import type { Account } from '../events/outbox.ts'
 import { type Piece, tickInOrder } from '../events/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
-import { entryKind, type ToldEntry } from './tell.ts'
+import { entryKind, type RecordedEntry } from './recording.ts'
 
 /** Rows of the outbox per run. Most of them are not audit entries. */
 const pieceRows = 2_000
 
-type Waiting = { account: Account; data: ToldEntry }
+type Waiting = { account: Account; data: RecordedEntry }
 type Link = Waiting & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
 type Heads = { all: Head; ofAccount: Map<string, Head> }
 
@@ -34,7 +34,7 @@ export async function chainEntries(database: Database, waits: boolean): Promise<
   return isFull ?? false
 }
 
-type Row = { isFull: boolean; type: Account['type'] | null; id: string | null; data: ToldEntry }
+type Row = { isFull: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
 
 async function take(
   transaction: Queryable,
@@ -96,7 +96,7 @@ function link(waiting: readonly Waiting[], heads: Heads): Link[] {
 }
 
 /** Puts the fields in the order that the contract defines. */
-function entryOf(accountSeq: number, account: Account, data: ToldEntry): Entry {
+function entryOf(accountSeq: number, account: Account, data: RecordedEntry): Entry {
   const { at, actor, via, action, object, outcome, change, requestId, address } = data
   const [by, on] = [
     { type: actor.type, id: actor.id },

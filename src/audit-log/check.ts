@@ -4,9 +4,9 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findAuditKeys } from './keys.ts'
 import { findKeptNotes, findStart, readLines } from './lines-store.ts'
+import { findLostEntry } from './lost-entry-store.ts'
 import { type AuditKey, readNote, splitNotes } from './note.ts'
 import { findEarlyRemoval, type TimedAnchor } from './removals.ts'
-import { findLostEntry } from './told-store.ts'
 import { type Anchor, type Covered, coveredBy, createVerifier, type Verified } from './verifier.ts'
 
 const checkedAtOnce = 50

@@ -7,14 +7,14 @@ import { appendFile } from 'node:fs/promises'
 import { platformAccountId } from '../access/caller.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Logger } from '../log.ts'
 import { firstHead, type Head } from './chain.ts'
 import { chainEntries } from './chain-store.ts'
 import { findSigner } from './keys.ts'
 import { type Checkpoint, writeNote } from './note.ts'
 import { clockOrigin, type Origin } from './origin.ts'
-import { tellEntries } from './tell.ts'
+import { recordEntries } from './recording.ts'
 
 export type CheckpointDeps = {
   database: Database
@@ -56,14 +56,14 @@ async function make(
     const checkpoint = { ...(await findHead(transaction)), at: realNow() }
     const note = writeNote(signer.name, checkpoint, signer.key)
     if (isHourly && !(await isAnnouncedToday(transaction)))
-      await tellEvents(transaction, await eventsOf(transaction, checkpoint))
+      await recordEvents(transaction, await eventsOf(transaction, checkpoint))
     await transaction.execute(
       `insert into audit_anchors (kind, at, seq, hash, note, is_hourly) values ('checkpoint', $1, $2, $3, $4, $5)`,
       [checkpoint.at, checkpoint.seq, checkpoint.hash, note, isHourly],
     )
     const change = { hash: [null, checkpoint.hash.toString('hex')] } as const
     const object = { type: 'checkpoint', id: String(checkpoint.seq) }
-    await tellEntries(transaction, origin, [{ action: 'checkpoint.made', object, change }])
+    await recordEntries(transaction, origin, [{ action: 'checkpoint.made', object, change }])
     return { checkpoint, note }
   })
   if (made === null) return null
@@ -110,7 +110,7 @@ async function isAnnouncedToday(transaction: Queryable): Promise<boolean> {
 type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: number; hash: Buffer }
 
 /** One event for each account that has entries, with the heads of the whole log and of its own chain. */
-async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<ToldEvent[]> {
+async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<RecordedEvent[]> {
   const heads = await transaction.query<AccountHead>(
     `select type, id, head.seq, head.hash from (
        select 'bank' as type, bank_id as id from banks union all select 'merchant', merchant_id from merchants
@@ -134,7 +134,7 @@ async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): 
   }))
 }
 
-function recipientOf({ type, id }: AccountHead): Pick<ToldEvent, 'banks' | 'merchants' | 'platform'> {
+function recipientOf({ type, id }: AccountHead): Pick<RecordedEvent, 'banks' | 'merchants' | 'platform'> {
   if (type === 'bank') return { banks: [id] }
   return type === 'merchant' ? { merchants: [id] } : { platform: true }
 }

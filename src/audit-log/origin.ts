@@ -1,6 +1,6 @@
 /** Where an entry of the audit log comes from: who acts, for which account, and through which interface. */
 import type { Caller, Trace } from '../access/caller.ts'
-import type { Account } from '../events/tell.ts'
+import type { Account } from '../events/outbox.ts'
 import type { Entry, EntryActor } from './entry.ts'
 
 export type Origin = {

@@ -1,8 +1,8 @@
 /** All SQL of refusals that were counted and not told yet. Rows live for some minutes. Real time, by the database's clock. */
 import type { Queryable } from '../db/database.ts'
 import type { Origin } from './origin.ts'
+import type { Fact } from './recording.ts'
 import type { Lacking } from './refusal-sums.ts'
-import type { Fact } from './tell.ts'
 
 /** A sum as it is kept, in plain JSON. `since` is an instant (ISO 8601). */
 export type KeptSum = {

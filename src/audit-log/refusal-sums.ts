@@ -10,8 +10,8 @@ import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import type { Entry, EntryObject } from './entry.ts'
 import { type Origin, originOfCaller, unknownOrigin } from './origin.ts'
+import { recordEntries } from './recording.ts'
 import { forgetSums, type KeptSum, keepSums, takeLostSums } from './refusal-store.ts'
-import { tellEntries } from './tell.ts'
 
 export type Refused = {
   action: 'login.refused' | 'address.refused'
@@ -77,7 +77,7 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     if (written.size === 0) return
     await database
       .transaction(async transaction => {
-        await tellSums(transaction, [...written.values()].map(keptOf))
+        await recordSums(transaction, [...written.values()].map(keptOf))
         await forgetSums(transaction, processId)
       })
       .catch((error: unknown) => {
@@ -151,9 +151,9 @@ function objectOf(caller: Caller | null): EntryObject {
 }
 
 /** One entry for each sum. */
-async function tellSums(transaction: Queryable, sums: readonly KeptSum[]): Promise<void> {
+async function recordSums(transaction: Queryable, sums: readonly KeptSum[]): Promise<void> {
   for (const { fact, ...sum } of sums)
-    await tellEntries(transaction, originOfSum(sum), [{ ...fact, outcome: 'refused', change: changeOf(sum) }])
+    await recordEntries(transaction, originOfSum(sum), [{ ...fact, outcome: 'refused', change: changeOf(sum) }])
 }
 
 type Counted = Omit<KeptSum, 'fact'>
@@ -191,10 +191,10 @@ const lostMinutes = 30
 const lostAtOnce = 200
 
 /** Tells some of the refusals that a killed process had counted. @returns whether there may be more */
-export function tellLostRefusals(database: Database): Promise<boolean> {
+export function recordLostRefusals(database: Database): Promise<boolean> {
   return database.transaction(async transaction => {
     const lost = await takeLostSums(transaction, { minutes: lostMinutes, limit: lostAtOnce })
-    await tellSums(transaction, lost)
+    await recordSums(transaction, lost)
     return lost.length === lostAtOnce
   })
 }

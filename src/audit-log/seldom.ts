@@ -5,7 +5,7 @@
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Origin } from './origin.ts'
-import { type Fact, tellEntries } from './tell.ts'
+import { type Fact, recordEntries } from './recording.ts'
 
 export type SeldomEntries = {
   /**
@@ -35,7 +35,7 @@ export function createSeldomEntries(database: Database): SeldomEntries {
     writtenAtMs = performance.now()
     await database
       .transaction(async transaction => {
-        for (const { origin, fact } of batch) await tellEntries(transaction, origin, [fact])
+        for (const { origin, fact } of batch) await recordEntries(transaction, origin, [fact])
       })
       .then(
         () => {

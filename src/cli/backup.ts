@@ -42,14 +42,14 @@ export async function verifyBackup(options: VerifyBackupOptions): Promise<void> 
       onProgress: ({ percent, step }) => bar.show(percent, 100, step),
     })
     bar.end()
-    tell(options, report)
+    printReport(options, report)
   } finally {
     bar.end()
     await database.close()
   }
 }
 
-function tell(options: OutputOptions, report: CopyReport): void {
+function printReport(options: OutputOptions, report: CopyReport): void {
   print(options, report, [
     ...report.checks.map(({ name, ok, detail }) => plain(`${ok ? 'ok  ' : 'FAIL'} ${name}: ${detail}`)),
     `Took ${report.durationSeconds} s.`,

@@ -12,7 +12,7 @@ export const applicationName = `${program}/${version}`
 export const listenerName = `${applicationName}:news`
 
 /** Versions before 0.3 did not report their version. */
-const untold = '0.2'
+const versionBeforeNames = '0.2'
 
 /** The release before this one, from which installations upgrade. A test compares it with the changelog. */
 export const previousVersion = '0.2'
@@ -30,7 +30,7 @@ export async function connectedVersions(database: Queryable): Promise<string[]> 
      where datname = current_database() and (application_name = $1 or application_name like $1 || '/%')`,
     [program],
   )
-  const versions = rows.map(({ name }) => name.split('/')[1]?.split('.').slice(0, 2).join('.') ?? untold)
+  const versions = rows.map(({ name }) => name.split('/')[1]?.split('.').slice(0, 2).join('.') ?? versionBeforeNames)
   return [...new Set(versions)].sort(compareVersions)
 }
 

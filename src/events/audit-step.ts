@@ -1,7 +1,7 @@
 /** The audit's check of the feeds: they have no gaps, and their events about orders agree with the orders. */
 import type { Check, Finding, Read, Step, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
-import type { NumberTold } from './feed.ts'
+import type { NumberAllEvents } from './feed.ts'
 
 const denseCheck: Check = {
   code: 'feeds',
@@ -41,11 +41,11 @@ export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rul
 /**
  * Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too.
  *
- * @param numberTold not where nothing may be written
+ * @param numberAllEvents not where nothing may be written
  */
-export const confirmedEvents = (within: Within, numberTold?: NumberTold): Read => ({
+export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'orders and their events',
-  caughtUp: numberTold,
+  caughtUp: numberAllEvents,
   from: `orders o left join (
       select subject, account_id from events e
       where ${within('e.subject')} and e.account_type = 'bank' and e.type = 'order.confirmed'

@@ -9,7 +9,7 @@ import type { EventTypeName } from './catalogue.ts'
 /** The kind of the events' rows in the outbox. */
 export const eventKind = 'event'
 
-export type ToldEvent = {
+export type RecordedEvent = {
   type: EventTypeName
   /** By the rules' clock; null: now. */
   at: Date | null
@@ -27,7 +27,7 @@ const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_cloc
  * Writes events in this order. Call it after the statement that locks their subject, so that events have the order of
  * the changes.
  */
-export async function tellEvents(transaction: Queryable, events: readonly ToldEvent[]): Promise<void> {
+export async function recordEvents(transaction: Queryable, events: readonly RecordedEvent[]): Promise<void> {
   if (events.length === 0) return
   await transaction.execute(
     {
@@ -43,7 +43,7 @@ export async function tellEvents(transaction: Queryable, events: readonly ToldEv
   )
 }
 
-const rowOf = ({ type, at, banks, merchants, platform, data }: ToldEvent): object => ({
+const rowOf = ({ type, at, banks, merchants, platform, data }: RecordedEvent): object => ({
   type,
   ...(at && { at: at.toISOString() }),
   banks,
@@ -58,12 +58,12 @@ const rowOf = ({ type, at, banks, merchants, platform, data }: ToldEvent): objec
 type Recipients = { bank: string; merchant?: string; platform?: boolean }
 
 /**
- * Like `tellEvents`, but as a part of a statement's `with`, with one event for each row of another part.
+ * Like `recordEvents`, but as a part of a statement's `with`, with one event for each row of another part.
  *
  * @param params.text SQL for the text of `data`
  * @param params.at SQL for the instant
  */
-export function tellingEvents(params: {
+export function recordingEvents(params: {
   type: EventTypeName
   from: string
   to: Recipients

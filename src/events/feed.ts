@@ -7,9 +7,9 @@ import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './
 import type { FeedWaiters } from './waiting.ts'
 
 /** Numbers all events written so far. Waits if another process is doing it. */
-export type NumberTold = () => Promise<void>
+export type NumberAllEvents = () => Promise<void>
 
-export type FeedDeps = { database: Database; waiters: FeedWaiters; numberTold: NumberTold }
+export type FeedDeps = { database: Database; waiters: FeedWaiters; numberAllEvents: NumberAllEvents }
 
 export type FeedParams = {
   /** `now`: only the position of the current end. */
@@ -51,7 +51,7 @@ export async function readFeed(deps: FeedDeps, account: Account, params: FeedPar
   const { after } = params
   if (after === 'now') {
     // Otherwise changes made before this request could appear after the end that we return.
-    await deps.numberTold()
+    await deps.numberAllEvents()
     return atEnd(await requireFeed(deps, account, null, params.feedId))
   }
   const first = await readPage(deps, account, { ...params, after, types })

@@ -31,7 +31,7 @@ export function positionOf(snapshot: string): Position {
 /** The two parameters of `unseen`. */
 export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax, xips]
 
-const ordersTold = 'recorded_at, kind, account, subjects'
+const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
  * A query for the outbox rows that a position has not seen. The position is passed as parameters: if the planner knew
@@ -44,7 +44,7 @@ const ordersTold = 'recorded_at, kind, account, subjects'
 export function unseen(
   consumer: Consumer,
   first: number,
-  { before = '', columns = ordersTold }: { before?: string; columns?: string } = {},
+  { before = '', columns = orderColumns }: { before?: string; columns?: string } = {},
 ): string {
   const isTheirs = `(only_for is null or '${consumer}' = any(only_for))`
   return `

@@ -35,7 +35,7 @@ type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'det
 
 /** First marks the events as removed for readers: a day that is dropped only in part would look like a gap. */
 async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
-  if (parent === 'events') await tellRemoved(database, day, table)
+  if (parent === 'events') await markRemoved(database, day, table)
   await database.dedicated(async client => {
     await client.query(`set lock_timeout = '${detachWait}'`)
     if (state !== 'detached')
@@ -46,7 +46,7 @@ async function dropDay(database: Database, parent: Daily, { day, table, state }:
   })
 }
 
-async function tellRemoved(database: Database, day: string, table: string): Promise<void> {
+async function markRemoved(database: Database, day: string, table: string): Promise<void> {
   await database.execute(
     `update feeds f set removed_through = greatest(f.removed_through, gone.last) from (
        select account_type, account_id, max(sequence) as last from ${table} group by account_type, account_id

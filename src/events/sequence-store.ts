@@ -7,8 +7,8 @@ import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
+import type { EventKind } from './outbox.ts'
 import { findPosition, unseen, valuesOf } from './position.ts'
-import type { EventKind } from './tell.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**

@@ -7,13 +7,19 @@ const maxSenders = 20
 
 /** Logs each untrusted sender of `X-Forwarded-For` once per address and process. */
 export function warnOfUntrustedProxies(app: FastifyInstance, logger: Logger): void {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   app.addHook('onRequest', (request, _reply, done) => {
     const sender = request.raw.socket.remoteAddress
     // For a trusted sender, Fastify lists the forwarded addresses after the sender's own.
     const isUntrusted = (request.ips?.length ?? 1) === 1
-    if (request.headers['x-forwarded-for'] && isUntrusted && sender && !told.has(sender) && told.size < maxSenders) {
-      told.add(sender)
+    if (
+      request.headers['x-forwarded-for'] &&
+      isUntrusted &&
+      sender &&
+      !reported.has(sender) &&
+      reported.size < maxSenders
+    ) {
+      reported.add(sender)
       logger.warn(
         { sender },
         'an X-Forwarded-For is ignored, as TRUSTED_PROXIES does not name its sender: all callers behind it share the limits of one',

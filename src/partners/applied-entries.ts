@@ -1,7 +1,7 @@
 /** The audit log entries of an apply: one of the platform with the counts, and one of each changed partner. */
 import type { EntryChange } from '../audit-log/entry.ts'
 import type { Origin } from '../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Change, Changes } from './changes.ts'
 import { idsByCode } from './store.ts'
@@ -20,7 +20,7 @@ export async function recordApplied(transaction: Queryable, origin: Origin, chan
     const id = String(idOf[kind](code))
     return { action, object: { type: kind, id }, owner: { type: kind, id }, change: changeOf(fields) }
   })
-  await tellEntries(transaction, origin, [
+  await recordEntries(transaction, origin, [
     { action, object: { type: 'directory', id: null }, change: counts },
     ...facts,
   ])

@@ -1,6 +1,6 @@
 /** The events of an apply (docs/contract/events.md, "Types"). */
 import type { Queryable } from '../db/database.ts'
-import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
 
 const maxListed = 100
@@ -77,16 +77,16 @@ export async function recordCatalogueChanged(transaction: Queryable, changes: Ch
   if (concerned.length + turned.size === 0) return
   const gained = await findTariffs(transaction, [...new Set([...turned.values()].flatMap(each => each.gained))])
   const seen = await findSeen(transaction, { operators, concerned, turned: [...turned.keys()] })
-  const told = seen.map(bank => ({
+  const received = seen.map(bank => ({
     bankId: bank.bankId,
     data: dataFor(bank.seen, turned.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),
   }))
   // Banks that see the same changes share the text of an event.
-  const groups = Map.groupBy(told, ({ data }) => JSON.stringify(data))
-  await tellEvents(
+  const groups = Map.groupBy(received, ({ data }) => JSON.stringify(data))
+  await recordEvents(
     transaction,
     [...groups.values()].flatMap(group =>
-      group.slice(0, 1).map(({ data }): ToldEvent => {
+      group.slice(0, 1).map(({ data }): RecordedEvent => {
         return { type: 'catalogue.changed', at: null, banks: group.map(({ bankId }) => bankId), data }
       }),
     ),
@@ -138,10 +138,10 @@ export async function recordTerminalsChanged(
      from merchant_terminal_lists l where l.merchant_id = any($1) order by l.merchant_id`,
     [moved.map(([merchantId]) => merchantId)],
   )
-  const events = rows.map(({ merchantId, total, banks }): ToldEvent => {
+  const events = rows.map(({ merchantId, total, banks }): RecordedEvent => {
     const { added = 0, removed = 0 } = changed.get(merchantId) ?? {}
     const data = { retailerId: merchantId, added, removed, total }
     return { type: 'merchant.terminals_changed', at: null, banks, merchants: [merchantId], data }
   })
-  await tellEvents(transaction, events)
+  await recordEvents(transaction, events)
 }

@@ -3,11 +3,11 @@ import { forgetFailures } from '../access/login-store.ts'
 import { accountOf, type ChangeDeps } from '../access/operations.ts'
 import { findUser, lockUser } from '../access/store.ts'
 import { operatorOrigin } from '../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
-import { type Manager, type PeopleDeps, tellManaged, userObject } from './managers.ts'
+import { type Manager, type PeopleDeps, recordManaged, userObject } from './managers.ts'
 import { lockOwn } from './users.ts'
 import { deletePerson, findManaged, type ManagedPerson } from './users-store.ts'
 
@@ -20,7 +20,7 @@ export async function erasePerson({ database }: PeopleDeps, manager: Manager, us
   await database.transaction(async transaction => {
     await lockOwn(transaction, manager, userId)
     const { owner } = await erase(transaction, userId)
-    await tellManaged(transaction, manager, owner, erased(userId))
+    await recordManaged(transaction, manager, owner, erased(userId))
   })
 }
 
@@ -30,7 +30,7 @@ export async function eraseUser({ database, origin = operatorOrigin() }: ChangeD
     const found = await findUser(transaction, { login })
     if (!found) throw new DomainError('not-found', `No user has the login ${login}`)
     const { owner } = await erase(transaction, found.userId)
-    await tellEntries(transaction, origin, [{ ...erased(found.userId), owner: accountOf(owner) }])
+    await recordEntries(transaction, origin, [{ ...erased(found.userId), owner: accountOf(owner) }])
   })
 }
 

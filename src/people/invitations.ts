@@ -10,7 +10,7 @@ import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import { findNamesOf, lockUser } from '../access/store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -21,8 +21,8 @@ import {
   type Manager,
   manages,
   type PeopleDeps,
+  recordManaged,
   requireAddress,
-  tellManaged,
   userObject,
 } from './managers.ts'
 import type { Link } from './users.ts'
@@ -65,7 +65,7 @@ export async function invite(
       tokenHash: hashSecret(token),
       hours: invitationHours,
     })
-    await tellManaged(transaction, manager, owner, {
+    await recordManaged(transaction, manager, owner, {
       action: 'invitation.made',
       object: invitation(invitationId),
       change: { role: [null, role], user: [null, userId] },
@@ -92,7 +92,7 @@ export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, inv
     await beginChange(transaction, manager, owner)
     if (!(await store.deleteInvitation(transaction, invitationId))) throw notThere()
     const fact = { action: 'invitation.withdrawn', object: invitation(invitationId) }
-    await tellManaged(transaction, manager, owner, fact)
+    await recordManaged(transaction, manager, owner, fact)
   })
 }
 
@@ -130,9 +130,9 @@ export async function acceptLink(
       if (!(await store.replacePassword(transaction, target.userId, { before: null, after: passwordHash })))
         throw wrongLink()
       await endAccess(transaction, target.userId)
-      await deps.mails.tellChange(transaction, target.userId, 'password')
+      await deps.mails.notifyChange(transaction, target.userId, 'password')
     }
-    await tellEntries(transaction, personOrigin(target, deps.trace), [factOf(target)])
+    await recordEntries(transaction, personOrigin(target, deps.trace), [factOf(target)])
     await notify(transaction, 'access')
   })
   return { typeAccount: typeOf(target.owner), login }

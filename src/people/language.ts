@@ -1,7 +1,7 @@
 /** The language in which the platform writes to a person (contract/people.md, "Mails"). */
 import { type PersonLanguage, saveLanguage } from '../access/session-store.ts'
 import type { Origin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'
 import { userObject } from './managers.ts'
 
@@ -15,6 +15,6 @@ export async function chooseLanguage(
     const before = await saveLanguage(transaction, userId, language)
     if (before === undefined) return
     const change = { language: [before, language] } as const
-    await tellEntries(transaction, origin, [{ action: 'user.changed', object: userObject(userId), change }])
+    await recordEntries(transaction, origin, [{ action: 'user.changed', object: userObject(userId), change }])
   })
 }

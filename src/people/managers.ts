@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { accountOf, ownerOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { type Database, type Queryable, within } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
@@ -83,13 +83,13 @@ export function requireAddress(email: string | null): void {
 }
 
 /** Writes an audit log entry about a manager's action on an account, as part of the transaction. */
-export function tellManaged(
+export function recordManaged(
   transaction: Queryable,
   { caller }: Manager,
   owner: AccountOwner,
   fact: Pick<Fact, 'action' | 'object' | 'change'>,
 ): Promise<void> {
-  return tellEntries(transaction, originOfCaller(caller), [{ ...fact, owner: accountOf(owner) }])
+  return recordEntries(transaction, originOfCaller(caller), [{ ...fact, owner: accountOf(owner) }])
 }
 
 export const userObject = (id: string) => ({ type: 'user', id })

@@ -10,7 +10,7 @@ import { endSessions } from '../access/sessions/session-store.ts'
 import { deleteResets, findNamesOf, findUser } from '../access/store.ts'
 import type { WrongCodes } from '../access/throttle.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
@@ -43,11 +43,11 @@ export async function changePassword(
   await database.transaction(async transaction => {
     if (!(await replacePassword(transaction, userId, { before, after })))
       throw new DomainError('conflict', 'The password was changed at this moment')
-    await tellEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
+    await recordEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
     await endSessions(transaction, userId, { except: sessionId })
-    await mails.tellChange(transaction, userId, 'password')
+    await mails.notifyChange(transaction, userId, 'password')
     await notify(transaction, 'access')
   })
 }
@@ -75,7 +75,7 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       const token = makeSecret()
       const reset = { tokenHash: hashSecret(token), userId, madeBy: null, minutes: forgottenMinutes }
       const expiresAt = (await replaceResets(transaction, reset)).toISOString()
-      await tellEntries(transaction, clockOrigin, [
+      await recordEntries(transaction, clockOrigin, [
         { action: 'password.reset_link_made', object: userObject(userId), owner: accountOf(owner) },
       ])
       const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const

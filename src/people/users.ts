@@ -10,7 +10,7 @@ import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/store.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -22,8 +22,8 @@ import {
   type Manager,
   manages,
   type PeopleDeps,
+  recordManaged,
   requireAddress,
-  tellManaged,
   userObject,
 } from './managers.ts'
 import * as store from './users-store.ts'
@@ -56,11 +56,11 @@ export async function changePerson(
       await requireFreshFactor(transaction, manager.sessionId)
     await requireChangeable(transaction, manager, { person, after })
     const withdrawn = await store.updatePerson(transaction, userId, after)
-    for (const fact of factsOf(person, after)) await tellManaged(transaction, manager, person.owner, fact)
-    await tellEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
+    for (const fact of factsOf(person, after)) await recordManaged(transaction, manager, person.owner, fact)
+    await recordEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
     if (after.email !== person.email) {
       await deleteResets(transaction, userId)
-      await tellAddresses(deps, transaction, person, after.email)
+      await notifyAddresses(deps, transaction, person, after.email)
     }
     if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
     await notify(transaction, 'access')
@@ -69,7 +69,7 @@ export async function changePerson(
 }
 
 /** Tells the address before, so that nobody takes an account over by its address unseen, and the one that takes its place. */
-async function tellAddresses(
+async function notifyAddresses(
   deps: PeopleDeps,
   transaction: Queryable,
   before: store.ManagedPerson,
@@ -175,7 +175,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
     const expiresAt = await store.replaceResets(transaction, reset)
-    await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
+    await recordManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
     await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
@@ -195,9 +195,9 @@ export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: s
     const hadFactor = await clearFactors(transaction, userId)
     const hadAccess = await endAccess(transaction, userId)
     const action = hadFactor ? 'mfa.removed' : hadAccess ? 'session.ended' : null
-    if (action) await tellManaged(transaction, manager, owner, { action, object: userObject(userId) })
+    if (action) await recordManaged(transaction, manager, owner, { action, object: userObject(userId) })
     const at = realNow().toISOString()
-    if (hadFactor) await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login, at }))
+    if (hadFactor) await deps.mails.notifyPerson(transaction, userId, login => ({ kind: 'factors-removed', login, at }))
     await notify(transaction, 'access')
   })
 }

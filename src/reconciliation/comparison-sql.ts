@@ -67,7 +67,7 @@ const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>
   `${side === 'merchant' ? merchantBase : 0} + ${line}::bigint * ${placesOfALine} + ${differenceKinds.indexOf(kind)}`
 
 /** Formats the terms of the campaign $2 once, because there may be millions of differences. */
-const told = `
+const termsOfCampaign = `
   select max_budget, ${shownInstant('date_from')} || '/' || ${shownInstant('date_to')} as period,
     min_amount::numeric(12, 2) || '..' || max_amount::numeric(12, 2) as amounts, max_budget::numeric(12, 2)::text as budget
   from campaigns where cashback_id = $2`
@@ -108,7 +108,7 @@ export function insertTermDifferences(side: Side): string {
     ([kind, { broken, expected, found }]) =>
       `select ${placeOf(side, 'b.line', kind as DifferenceKind)}, '${kind}'::difference_kind, ${expected}, ${found} where ${broken}`,
   )
-  return `with c as materialized (${told}), added as (${intoDifferences}
+  return `with c as materialized (${termsOfCampaign}), added as (${intoDifferences}
     select $1, d.place, d.kind, ${lines}, b.transaction_id, d.expected, d.found
     from checked_lines b cross join c cross join lateral (${found.join(' union all ')}) as d (place, kind, expected, found)
     where not b.accepted

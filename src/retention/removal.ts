@@ -2,7 +2,7 @@
  * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
  * piece. When several processes call at once, one of them works.
  */
-import { tellSegmentChanged } from '../campaigns/lifecycle/transitions-store.ts'
+import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/orders/order-id.ts'
@@ -43,7 +43,7 @@ async function removeSegments({ database, clock, retention }: RetentionDeps): Pr
   const segments = await store.findOldSegments(database, { endedBefore, limit: segmentsAtOnce })
   for (const segment of segments)
     await database.transaction(async transaction => {
-      await tellSegmentChanged(transaction, segment)
+      await recordSegmentChange(transaction, segment)
       await store.removeSegment(transaction, segment)
     })
   return segments.length === segmentsAtOnce

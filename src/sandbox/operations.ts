@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Origin, unknownOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -87,7 +87,7 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
     const before = row?.offsetMs ?? 0
     const offsetMs = decide(before)
     await transaction.execute('update sandbox_clock set offset_ms = $1', [offsetMs])
-    await tellEntries(transaction, deps.origin ?? unknownOrigin(), [
+    await recordEntries(transaction, deps.origin ?? unknownOrigin(), [
       { action: 'clock.moved', object: { type: 'clock', id: null }, change: { offsetMs: [before, offsetMs] } },
     ])
     await notify(transaction, 'clock')

@@ -4,7 +4,7 @@
  */
 import { findOwner } from '../access/store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
@@ -49,7 +49,7 @@ export async function importCustomers(
       owner: bankAccount(bankId),
       change,
     }
-    if (imported > 0) await tellEntries(transaction, origin, [fact])
+    if (imported > 0) await recordEntries(transaction, origin, [fact])
     if (imported >= analyzeFrom) await analyzeCustomers(transaction)
     return { imported, duplicates: staged - imported }
   })

@@ -1,9 +1,9 @@
 /** A customer's rights: shows what is stored about a customer, and forgets customers (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { tellSegmentChanged } from '../campaigns/lifecycle/transitions-store.ts'
+import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'
@@ -47,12 +47,12 @@ export async function forgetCustomers(
         owner: bankAccount(bankId),
         change,
       }
-      if (forgotten > 0) await tellEntries(connection, deps.origin ?? operatorOrigin(), [fact])
+      if (forgotten > 0) await recordEntries(connection, deps.origin ?? operatorOrigin(), [fact])
       return { forgotten, unknown: (await store.countForgotten(connection)) - forgotten }
     })
     for (const cashbackId of await store.findSegmentsOfForgotten(connection, bankId)) {
       await inTransaction(async () => {
-        await tellSegmentChanged(connection, { cashbackId, bankId })
+        await recordSegmentChange(connection, { cashbackId, bankId })
         await store.cutSegment(connection, cashbackId, bankId)
       })
       await othersTurn()

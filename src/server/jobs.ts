@@ -3,11 +3,11 @@
  * processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellOverlapsEnding } from '../access/store.ts'
+import { recordOverlapsEnding } from '../access/store.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
 import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
 import { removeOldEntries } from '../audit-log/lines-store.ts'
-import { tellLostRefusals } from '../audit-log/refusal-sums.ts'
+import { recordLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import { reportExpiring } from '../esim/orders/expiring.ts'
@@ -100,7 +100,7 @@ const jobs: readonly Job[] = [
     run: ({ database, clock }) => expire(database, clock.now()),
   },
   { name: 'availability', everyMs: 5_000, run: reportAvailability },
-  { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => tellOverlapsEnding(database) },
+  { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => recordOverlapsEnding(database) },
   { name: 'fold-sales', everyMs: 10_000, run: ({ database }) => foldSales(database) },
   { name: 'stock-levels', everyMs: 15_000, run: reportStockLevels },
   { name: 'make-statement-lines', everyMs: 2_000, run: ({ database }) => makeLines(database) },
@@ -131,7 +131,7 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
   },
-  { name: 'tell-lost-refusals', everyMs: 60_000, run: ({ database }) => tellLostRefusals(database) },
+  { name: 'tell-lost-refusals', everyMs: 60_000, run: ({ database }) => recordLostRefusals(database) },
   { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },

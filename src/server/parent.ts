@@ -9,11 +9,11 @@ const lookEveryMs = 500
  * Calls back once when the parent process has ended. npm starts a command through a shell and sends SIGTERM only to
  * that shell, which ends without telling the command.
  */
-export function whenParentEnds(tell: () => void): void {
+export function whenParentEnds(onEnd: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    tell()
+    onEnd()
   }, lookEveryMs)
   timer.unref()
 }

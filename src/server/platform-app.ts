@@ -34,11 +34,11 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
       (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
       (userId, address) => isKnownAddress(pools.access, userId, address),
     ),
-    tellPerson: (transaction: Queryable, userId: string, news: FactorNews) => {
+    notifyPerson: (transaction: Queryable, userId: string, news: FactorNews) => {
       const used = (login: string) => ({ kind: 'recovery-code-used' as const, login, at: realNow().toISOString() })
       return news === 'recovery-code-used'
-        ? outside.mails.tell(transaction, userId, used)
-        : outside.mails.tellChange(transaction, userId, news)
+        ? outside.mails.notifyPerson(transaction, userId, used)
+        : outside.mails.notifyChange(transaction, userId, news)
     },
   }
   const logins = {
@@ -125,8 +125,8 @@ const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker 
     msisdnDays: start.config.retention.msisdnDays,
   }),
   masterKeys: worker.checkpoints.masterKeys,
-  feed: { database: pools.others, waiters: monitoring.waiters, numberTold: worker.numberTold },
-  webhooks: { ...webhooks.deps, urls: webhooks.urls, onError: start.onError, numberTold: worker.numberTold },
+  feed: { database: pools.others, waiters: monitoring.waiters, numberAllEvents: worker.numberAllEvents },
+  webhooks: { ...webhooks.deps, urls: webhooks.urls, onError: start.onError, numberAllEvents: worker.numberAllEvents },
 })
 
 const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
@@ -139,7 +139,7 @@ const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales
   catalogue: sales.catalogue,
   sealing: sales.sealing,
   retention: config.retention,
-  numberTold: worker.numberTold,
+  numberAllEvents: worker.numberAllEvents,
   support: {
     mode: config.mode,
     services: running,
@@ -161,7 +161,7 @@ const sandboxDeps = (
   beforeMove: () => lookAtStock(worker.jobDeps),
   runDue: () => runDue(worker.jobDeps),
   async deliverWebhooks(endsAtMs) {
-    await worker.numberTold()
+    await worker.numberAllEvents()
     while (await handOverAll(worker.jobDeps.database));
     return deliverWaiting(webhooks.deps, endsAtMs)
   },

@@ -330,10 +330,10 @@ export function createWorker(
     ]
   }
   closers.unshift(() => stopWorker(started, checkpoints))
-  const numberTold = async () => {
+  const numberAllEvents = async () => {
     while ((await numberEvents(jobDeps, true)) === true);
   }
-  return { start, people, checkpoints, jobDeps, numberTold }
+  return { start, people, checkpoints, jobDeps, numberAllEvents }
 }
 
 async function stopWorker(started: readonly { stop(): Promise<void> }[], checkpoints: CheckpointDeps): Promise<void> {

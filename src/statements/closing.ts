@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { clockOrigin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { longTransactions, type Transact } from '../db/long-transaction.ts'
-import { tellEvents } from '../events/event-writing.ts'
+import { recordEvents } from '../events/event-writing.ts'
 import * as store from './closing-store.ts'
 import { hashStored } from './file-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
@@ -107,19 +107,19 @@ async function close(transaction: Queryable, client: pg.Client, statement: store
   })
   const sha256 = await hashStored(client, statement.statementId)
   await store.insertStatement(transaction, statement, { ...sums, sha256 })
-  await tellOf(transaction, statement, sums, sha256)
+  await announce(transaction, statement, sums, sha256)
 }
 
 /** Writes events for the bank and the platform, and an entry in the bank's audit log. */
-async function tellOf(
+async function announce(
   transaction: Queryable,
   { statementId, bankId, number, day, closedAt }: store.NewStatement,
   { totals }: store.Sums,
   sha256: Buffer,
 ): Promise<void> {
   const data = { statementId, number, day, totals }
-  await tellEvents(transaction, [{ type: 'statement.closed', at: closedAt, banks: [bankId], platform: true, data }])
-  await tellEntries(transaction, clockOrigin, [
+  await recordEvents(transaction, [{ type: 'statement.closed', at: closedAt, banks: [bankId], platform: true, data }])
+  await recordEntries(transaction, clockOrigin, [
     {
       action: 'statement.closed',
       object: { type: 'statement', id: statementId },

@@ -28,7 +28,7 @@ const takeText = ({ parts }: Piece): string => `
   select count(*)::int as seen from seen`
 
 /** Takes the next rows of the outbox. @returns whether there may be more; null: another process is doing it */
-function takeTold(database: Database): Promise<boolean | null> {
+function takeNew(database: Database): Promise<boolean | null> {
   return tick(database, 'statements', async (transaction, pieceOf) => {
     const piece = pieceOf(false)
     const [taken] = await transaction.query<{ seen: number }>(takeText(piece), piece.values)
@@ -65,7 +65,7 @@ async function takeOldPiece(transaction: Queryable, after: string): Promise<stri
 /** Creates a limited number of lines. @returns whether there may be more */
 export async function makeLines(database: Database): Promise<boolean> {
   if (await takeOld(database)) return true
-  return (await takeTold(database)) ?? false
+  return (await takeNew(database)) ?? false
 }
 
 /** Whether all orders from before statements existed have lines. Nothing can be closed until then. */
@@ -87,7 +87,7 @@ const othersTurnMs = 10
 export async function makeAllLines(database: Database, withinMs: number): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs
   for (;;) {
-    const left = (await takeOld(database)) || (await takeTold(database))
+    const left = (await takeOld(database)) || (await takeNew(database))
     if (left === false) return
     if (performance.now() > giveUpAtMs)
       throw new DomainError('unavailable', 'Statement lines are being made; try again in some seconds', {

@@ -1,7 +1,7 @@
 /** What partners do with single deliveries (docs/contract/webhooks.md, "The log"). */
 import type { Account } from '../access/caller.ts'
 import type { Origin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { ownerOf } from './endpoints.ts'
@@ -23,7 +23,7 @@ async function note(
   { action, account, deliveryId }: { action: string; account: Account; deliveryId: string },
 ): Promise<void> {
   const owner = ownerOf({ accountType: account.type, accountId: account.id })
-  await tellEntries(transaction, origin, [{ action, object: { type: 'delivery', id: deliveryId }, owner }])
+  await recordEntries(transaction, origin, [{ action, object: { type: 'delivery', id: deliveryId }, owner }])
 }
 
 async function lock(transaction: Queryable, account: Account, deliveryId: string): Promise<store.LockedDelivery> {

@@ -8,7 +8,7 @@ import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import type { NumberTold } from '../events/feed.ts'
+import type { NumberAllEvents } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
@@ -29,7 +29,7 @@ import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
 type EndpointRoutesDeps = endpoints.EndpointDeps &
-  DeliveringDeps & { onError(error: unknown): void; numberTold: NumberTold }
+  DeliveringDeps & { onError(error: unknown): void; numberAllEvents: NumberAllEvents }
 export type WebhookRoutesDeps = { webhooks: EndpointRoutesDeps }
 
 /** The endpoint with the ETag for `If-Match`. */
@@ -87,7 +87,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     async (request, reply) => {
       const { startAfter = 'now', ...fields } = request.body
       // Before the transaction, because it needs a connection of its own.
-      if (startAfter === 'now') await deps.numberTold()
+      if (startAfter === 'now') await deps.numberAllEvents()
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
@@ -199,7 +199,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { endpointId } = request.params
       const { resume = 'position' } = request.body
       // Before the transaction, because it needs a connection of its own.
-      if (resume === 'now') await deps.numberTold()
+      if (resume === 'now') await deps.numberAllEvents()
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own =>
         endpointView(

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Account } from '../access/caller.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter } from '../events/catalogue.ts'
-import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
-import type { Account as Owner } from '../events/tell.ts'
+import type { Account as Owner } from '../events/outbox.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
@@ -34,7 +34,7 @@ export async function note(
     change = {},
   }: { action: string; endpoint: Owned; change?: Record<string, readonly [unknown, unknown]> },
 ): Promise<void> {
-  await tellEntries(transaction, origin, [
+  await recordEntries(transaction, origin, [
     { action, object: { type: 'endpoint', id: endpoint.endpointId }, change, owner: ownerOf(endpoint) },
   ])
 }
@@ -203,7 +203,7 @@ export function enableEndpoint(
     if (resume === 'now') await store.skipPending(transaction, endpointId)
     const position = resume === 'now' ? endpoint.lastSequence : endpoint.position
     await store.enableEndpoint(transaction, { endpointId, position })
-    await tellEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, { reason: null, failingSince: null })])
+    await recordEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, { reason: null, failingSince: null })])
     await note(transaction, origin, { action: 'endpoint.enabled', endpoint, change: { resume: [null, resume] } })
     return readEndpoint(transaction, account, endpointId)
   })
@@ -233,14 +233,14 @@ export async function disable(
   await note(transaction, origin, { action: 'endpoint.disabled', endpoint, change: { reason: [null, reason] } })
   await store.disableEndpoint(transaction, { endpointId: endpoint.endpointId, reason })
   const { failingSince } = endpoint
-  await tellEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince })])
+  await recordEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince })])
 }
 
 export function endpointEvent(
   type: 'endpoint.failing' | 'endpoint.disabled' | 'endpoint.enabled',
   { endpointId, accountType, accountId }: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>,
   { reason, failingSince }: { reason: store.DisabledReason | null; failingSince: Date | null },
-): ToldEvent {
+): RecordedEvent {
   const owner = { bank: { banks: [accountId] }, retailer: { merchants: [accountId] }, platform: {} }[accountType]
   const data = { endpointId, reason, failingSince: failingSince?.toISOString() ?? null }
   return { type, at: null, ...owner, platform: true, data }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
-import { tellEvents } from '../events/event-writing.ts'
+import { recordEvents } from '../events/event-writing.ts'
 import type { Endpoint } from './endpoint-store.ts'
 import { disable, endpointEvent } from './endpoints.ts'
 
@@ -26,7 +26,7 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
        where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1 returning ${columns}`,
       [new Date(nowMs - warnAfterMs)],
     )
-    await tellEvents(
+    await recordEvents(
       transaction,
       failing.map(endpoint =>
         endpointEvent('endpoint.failing', endpoint, { reason: null, failingSince: endpoint.failingSince }),

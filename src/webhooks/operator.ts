@@ -1,6 +1,6 @@
 /** What only the operator does with feeds. */
 import type { Origin } from '../audit-log/origin.ts'
-import { tellEntries } from '../audit-log/tell.ts'
+import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'
 import { restartFeeds } from './operator-store.ts'
 
@@ -8,7 +8,7 @@ import { restartFeeds } from './operator-store.ts'
 export function beginFeedsAnew({ database, origin }: { database: Database; origin: Origin }): Promise<number> {
   return database.transaction(async transaction => {
     const feeds = await restartFeeds(transaction)
-    await tellEntries(transaction, origin, [{ action: 'feeds.restarted', object: { type: 'feeds', id: null } }])
+    await recordEntries(transaction, origin, [{ action: 'feeds.restarted', object: { type: 'feeds', id: null } }])
     return feeds
   })
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { tellEvents } from '../../src/events/event-writing.ts'
+import { recordEvents } from '../../src/events/event-writing.ts'
 import { ask } from '../support/careful-client.ts'
 import { range } from '../support/esim.ts'
 import * as stream from '../support/event-stream.ts'
@@ -34,7 +34,7 @@ async function startWriting(database: Database) {
   const write = (writer: number, version: number) =>
     database.transaction(async transaction => {
       const data = { operatorCode: String(writer), tariffCode: String(version), available: true }
-      await tellEvents(transaction, [{ type: 'tariff.availability_changed', at: null, banks: [bankId], data }])
+      await recordEvents(transaction, [{ type: 'tariff.availability_changed', at: null, banks: [bankId], data }])
       await transaction.execute('insert into written values ($1)', [`${writer}/${version}`])
     })
   const goOn = async (writer: number) => {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellEvents } from '../../src/events/event-writing.ts'
+import { recordEvents } from '../../src/events/event-writing.ts'
 import { until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
@@ -227,7 +227,7 @@ test('each fault has its outcome, its next attempt and its bounds', async () => 
   )
   const memoryBefore = process.memoryUsage().rss
   await platform.platform.database.transaction(transaction =>
-    tellEvents(transaction, [
+    recordEvents(transaction, [
       {
         type: 'tariff.availability_changed',
         at: null,
@@ -272,7 +272,7 @@ test('each of the ten attempts waits as the schedule says', async () => {
   const [bank] = await openAccounts()
   const data = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', available: false }
   await platform.platform.database.transaction(transaction =>
-    tellEvents(transaction, [{ type: 'tariff.availability_changed', at: null, banks: [bank?.id ?? ''], data }]),
+    recordEvents(transaction, [{ type: 'tariff.availability_changed', at: null, banks: [bank?.id ?? ''], data }]),
   )
   const read = async (): Promise<Delivery> =>
     (await call('GET', `/webhook-deliveries?endpointId=${made.body.endpointId}`, token)).body.data[0]

@@ -12,7 +12,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from '../../src/db/database.ts'
-import { tellEvents } from '../../src/events/event-writing.ts'
+import { recordEvents } from '../../src/events/event-writing.ts'
 import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import * as stream from './event-stream.ts'
@@ -100,7 +100,7 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
       await client.query(`set idle_in_transaction_session_timeout = 0; begin ${begin}`)
       await client.query('select count(*) from outbox')
       if (write) {
-        await tellEvents(stream.transactionOn(client), [
+        await recordEvents(stream.transactionOn(client), [
           { type: 'tariff.availability_changed', at: null, banks: [bankId], data },
         ])
       }
@@ -179,7 +179,7 @@ const readEndpoint = ({ processes, tokens }: World, id: string): Promise<{ pendi
 
 function tell(database: Database, bankId: string, names: readonly string[]): Promise<void> {
   return database.transaction(transaction =>
-    tellEvents(
+    recordEvents(
       transaction,
       names.map(name => ({
         type: 'tariff.availability_changed',

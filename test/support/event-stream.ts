@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Database, Queryable, Statement } from '../../src/db/database.ts'
-import { tellEvents } from '../../src/events/event-writing.ts'
+import { recordEvents } from '../../src/events/event-writing.ts'
 import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import type { PerklineProcess } from './process.ts'
@@ -50,7 +50,7 @@ async function connectTo(database: Database): Promise<pg.Client> {
   }
 }
 
-/** What `tellEvents` needs of a transaction, on a connection of our own. */
+/** What `recordEvents` needs of a transaction, on a connection of our own. */
 export const transactionOn = (client: pg.Client): Queryable =>
   ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
@@ -75,7 +75,7 @@ export function startWriting(database: Database, bankId: string, options: Writin
         const isKept = randomInt(100) >= rolledBackPercent
         const versions = range(options.eventsEach).map(n => version + n)
         await client.query('begin')
-        await tellEvents(
+        await recordEvents(
           transactionOn(client),
           versions.map(one => eventOf(writer, one, isKept)),
         )

@@ -1,6 +1,6 @@
 /** Operations on second factors (contract/people.md, "Second factors"). */
 import type { Origin } from '../../audit-log/origin.ts'
-import { tellEntries } from '../../audit-log/tell.ts'
+import { recordEntries } from '../../audit-log/recording.ts'
 import { realMs } from '../../clock.ts'
 import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
@@ -30,7 +30,7 @@ export type FactorDeps = {
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
   /** Notifies a person of a change or use of the second factors, as part of the transaction. */
-  tellPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
+  notifyPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
 }
 
 export type FactorNews = 'recovery-code-used' | 'factor-added' | 'factor-removed' | 'recovery-codes'
@@ -72,15 +72,15 @@ export async function readFactors(
  * @returns false for a wrong or used code
  */
 export async function takeCode(
-  { factorKeys, tellPerson, origin }: Pick<FactorDeps, 'factorKeys' | 'tellPerson'> & OriginDeps,
+  { factorKeys, notifyPerson, origin }: Pick<FactorDeps, 'factorKeys' | 'notifyPerson'> & OriginDeps,
   transaction: Queryable,
   { userId, method, code }: { userId: string; method: FactorMethod; code: string },
 ): Promise<boolean> {
   if (method === 'totp') return takeTotpCode(factorKeys, transaction, { userId, code, isConfirmed: true })
   const isTaken = await store.takeRecoveryCode(transaction, userId, hashRecoveryCode(factorKeys.recoveryKey, code))
   if (!isTaken) return false
-  await tellPerson(transaction, userId, 'recovery-code-used')
-  await tellEntries(transaction, origin, [factorFact('mfa.recovery_used', userId)])
+  await notifyPerson(transaction, userId, 'recovery-code-used')
+  await recordEntries(transaction, origin, [factorFact('mfa.recovery_used', userId)])
   return true
 }
 
@@ -154,8 +154,8 @@ export async function confirmTotp(
       if (!(await takeTotpCode(deps.factorKeys, transaction, { userId, code, isConfirmed: false }))) return false
       await store.setHasFactor(transaction, userId, true)
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
-      await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
-      await deps.tellPerson(transaction, userId, 'factor-added')
+      await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
+      await deps.notifyPerson(transaction, userId, 'factor-added')
       await noteFactor(transaction, sessionId, true)
       // The others proved no more than the password, and that is enough only where there is no second factor.
       await endSessions(transaction, userId, { except: sessionId })
@@ -168,14 +168,14 @@ export async function confirmTotp(
 
 /** Removes the authenticator app and the recovery codes. */
 export async function removeTotp(
-  deps: Pick<FactorDeps, 'database' | 'tellPerson'> & OriginDeps,
+  deps: Pick<FactorDeps, 'database' | 'notifyPerson'> & OriginDeps,
   userId: string,
 ): Promise<void> {
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
     if (await clearFactors(transaction, userId)) {
-      await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
-      await deps.tellPerson(transaction, userId, 'factor-removed')
+      await recordEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
+      await deps.notifyPerson(transaction, userId, 'factor-removed')
     }
     await notify(transaction, 'access')
   })
@@ -205,8 +205,8 @@ export async function renewRecoveryCodes(
     if ((await methodsOf(transaction, userId)).length === 0)
       throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
     await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
-    await tellEntries(transaction, deps.origin, [factorFact('mfa.codes_renewed', userId)])
-    await deps.tellPerson(transaction, userId, 'recovery-codes')
+    await recordEntries(transaction, deps.origin, [factorFact('mfa.codes_renewed', userId)])
+    await deps.notifyPerson(transaction, userId, 'recovery-codes')
   })
   return { recoveryCodes }
 }

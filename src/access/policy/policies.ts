@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Origin } from '../../audit-log/origin.ts'
-import { tellEntries } from '../../audit-log/tell.ts'
+import { recordEntries } from '../../audit-log/recording.ts'
 import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
@@ -69,7 +69,7 @@ export async function setPolicy(
     await store.savePolicy(transaction, owner, policy)
     // While factors were off, a password alone was enough, also for those who have one.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
-    await tellPolicy(transaction, owner, given.origin, before, policy)
+    await recordPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
   })
   return policy
@@ -85,13 +85,13 @@ export async function takeAddressesOff(database: Database, owner: AccountOwner, 
     const before = await store.findPolicy(transaction, owner)
     if (before === null) return
     await store.clearAddresses(transaction, owner)
-    await tellPolicy(transaction, owner, origin, before, { ...before, addresses: { people: [], systems: [] } })
+    await recordPolicy(transaction, owner, origin, before, { ...before, addresses: { people: [], systems: [] } })
     await notify(transaction, 'access')
   })
 }
 
 /** Records the fields that have changed; without changes, nothing. */
-async function tellPolicy(
+async function recordPolicy(
   transaction: Queryable,
   owner: AccountOwner,
   origin: Origin,
@@ -104,5 +104,5 @@ async function tellPolicy(
   if (names.length === 0) return
   const change = Object.fromEntries(names.map(name => [name, [before[name], after[name]] as const]))
   const object = { type: 'policy', id: null }
-  await tellEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
+  await recordEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
 }

@@ -1,6 +1,6 @@
 /** How people end their sessions, in all processes (contract/people.md, "Sessions"). */
 import type { Origin } from '../../audit-log/origin.ts'
-import { tellEntries } from '../../audit-log/tell.ts'
+import { recordEntries } from '../../audit-log/recording.ts'
 import type { Database } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { DomainError } from '../../errors.ts'
@@ -19,7 +19,7 @@ export async function endOneSession(
   await database.transaction(async transaction => {
     if ((await endSessions(transaction, userId, { only: sessionId })) === 0)
       throw new DomainError('not-found', 'You have no such live session')
-    await tellEntries(transaction, origin, [ended(sessionId)])
+    await recordEntries(transaction, origin, [ended(sessionId)])
     await notify(transaction, 'access')
   })
 }
@@ -32,7 +32,7 @@ export async function endOtherSessions(
 ): Promise<void> {
   await database.transaction(async transaction => {
     const count = await endSessions(transaction, userId, { except: sessionId })
-    if (count > 0) await tellEntries(transaction, origin, [{ ...ended(null), change: { sessions: [count, 0] } }])
+    if (count > 0) await recordEntries(transaction, origin, [{ ...ended(null), change: { sessions: [count, 0] } }])
     await notify(transaction, 'access')
   })
 }

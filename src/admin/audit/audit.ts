@@ -15,7 +15,7 @@ import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
 import { confirmedEvents, feedChecks, feedsStep } from '../../events/audit-step.ts'
-import type { NumberTold } from '../../events/feed.ts'
+import type { NumberAllEvents } from '../../events/feed.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
@@ -28,7 +28,7 @@ export type AuditDeps = {
   sealing: Sealing
   retention: RetentionDays
   /** Numbers the events recorded so far. A copy on which nothing may be written has none. */
-  numberTold?: NumberTold
+  numberAllEvents?: NumberAllEvents
 }
 
 export type AuditOptions = {
@@ -93,7 +93,7 @@ export function proveCopy(
 export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
 
 /** All checks in the order of the report, and the steps that perform them. */
-function planOf({ sealing, retention, numberTold }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
+function planOf({ sealing, retention, numberAllEvents }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
     checks: [
@@ -112,13 +112,13 @@ function planOf({ sealing, retention, numberTold }: AuditDeps, now: Date): { che
       sealedStep(sealing),
       ...orderSteps(now, within => [
         ...kept.flatMap(({ orders }) => orders?.(within) ?? []),
-        confirmedEvents(within, numberTold),
+        confirmedEvents(within, numberAllEvents),
       ]),
       ...salesSteps,
       ...statementSteps(),
       ...campaignSteps(within => [
         ...kept.flatMap(({ campaigns }) => campaigns?.(within) ?? []),
-        campaignEvents(within, numberTold),
+        campaignEvents(within, numberAllEvents),
       ]),
       feedsStep,
       auditLogStep,

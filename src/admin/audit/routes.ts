@@ -150,14 +150,14 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
   )
 }
 
-const tellEveryMs = 250
+const reportEveryMs = 250
 
-/** Calls `tell` the first time, and then at most four times a second. */
-function seldom<T>(tell: (value: T) => void): (value: T) => void {
-  let toldAtMs = Number.NEGATIVE_INFINITY
+/** Calls `report` the first time, and then at most four times a second. */
+function seldom<T>(report: (value: T) => void): (value: T) => void {
+  let reportedAtMs = Number.NEGATIVE_INFINITY
   return value => {
-    if (performance.now() - toldAtMs < tellEveryMs) return
-    toldAtMs = performance.now()
-    tell(value)
+    if (performance.now() - reportedAtMs < reportEveryMs) return
+    reportedAtMs = performance.now()
+    report(value)
   }
 }

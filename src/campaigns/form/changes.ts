@@ -43,7 +43,7 @@ function canonical(value: unknown): string | undefined {
 }
 
 /** For these the history says only that they changed, because their values are long. */
-const untold: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
+const withoutValues: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
 /** Stored as decimal text, shown as numbers. */
 const decimals: readonly FieldName[] = [
   'minAmount',
@@ -54,7 +54,7 @@ const decimals: readonly FieldName[] = [
 ]
 
 /** The history shows only the length of a longer list, and of terminals always, because a history is read as a whole. */
-const maxTold = 100
+const maxListed = 100
 
 /** The changes of an edit as the history shows them: values as in the form, long lists by their length. */
 export function shownChanges(
@@ -67,12 +67,12 @@ export function shownChanges(
   const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
     const value = fields[name] ?? null
     if (name === 'terminals') return fields.terminals?.count ?? 0
-    if (longest(name) > maxTold) return lengthOf(value)
+    if (longest(name) > maxListed) return lengthOf(value)
     return decimals.includes(name) && value !== null ? Number(value) : value
   }
-  const told = (name: FieldName) =>
-    untold.includes(name) ? null : ([shown(name, present), shown(name, merged)] as const)
-  return Object.fromEntries(changed.map(name => [name, told(name)]))
+  const change = (name: FieldName) =>
+    withoutValues.includes(name) ? null : ([shown(name, present), shown(name, merged)] as const)
+  return Object.fromEntries(changed.map(name => [name, change(name)]))
 }
 
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))

@@ -2,7 +2,7 @@
 import type { Check, Read, Within } from '../../db/check.ts'
 import { shownInstant } from '../../db/instants.ts'
 import { numberedSince, numberedUpTo } from '../../events/audit-step.ts'
-import type { NumberTold } from '../../events/feed.ts'
+import type { NumberAllEvents } from '../../events/feed.ts'
 import { typeOfTransition } from './events.ts'
 import { transitions } from './lifecycle.ts'
 
@@ -21,11 +21,11 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
  * A bank is in the campaign from the version of its invitation up to that of its removal. Each event is looked up by its
  * type, version and bank, in the feed of its account: the merchant, and the bank itself or every bank of that moment.
  *
- * @param numberTold not where nothing may be written
+ * @param numberAllEvents not where nothing may be written
  */
-export const campaignEvents = (within: Within, numberTold?: NumberTold): Read => ({
+export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'campaign_history',
-  caughtUp: numberTold,
+  caughtUp: numberAllEvents,
   from: `(
       with moves as materialized (
         select h.*, c.merchant_id, ${typeText} as type from campaign_history h join campaigns c using (cashback_id)

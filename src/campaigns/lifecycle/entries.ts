@@ -1,8 +1,8 @@
 /** Which entries of the audit log a decision about a campaign leaves (docs/contract/audit-log.md, "Entries"). Pure. */
 import type { EntryChange } from '../../audit-log/entry.ts'
 import type { Origin } from '../../audit-log/origin.ts'
-import type { Fact } from '../../audit-log/tell.ts'
-import type { Account } from '../../events/tell.ts'
+import type { Fact } from '../../audit-log/recording.ts'
+import type { Account } from '../../events/outbox.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { Facts } from './events.ts'
 import type { Change } from './lifecycle.ts'

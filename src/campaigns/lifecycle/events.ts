@@ -2,7 +2,7 @@
  * Decides which events a decision about a campaign causes, for whom and in which order (docs/contract/events.md, "Types"). Pure.
  */
 import type { EventTypeName } from '../../events/catalogue.ts'
-import type { ToldEvent } from '../../events/event-writing.ts'
+import type { RecordedEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
@@ -44,7 +44,7 @@ const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
  *
  * @param after the campaign with the decision's changes
  */
-export function eventsOf({ decision, notes = [], facts = {} }: Decided, after: LockedCampaign): ToldEvent[] {
+export function eventsOf({ decision, notes = [], facts = {} }: Decided, after: LockedCampaign): RecordedEvent[] {
   const { changes } = decision
   return [
     ...notes.flatMap(note => (note.trigger === 'edit' ? editEvents(note, after, facts) : [])),
@@ -74,14 +74,18 @@ export function typeOfTransition({ subject, from, trigger, to }: Transition): Ev
 function campaignEvent(
   { from, to, trigger }: Extract<Change, { subject: 'campaign' }>,
   after: LockedCampaign,
-): ToldEvent {
+): RecordedEvent {
   const data = { ...campaignData(after), status: to }
   const about = { at: after.updatedAt, ...banksOf(after), ...merchantOf(after) }
   if (from === null) return { type: 'campaign.created', ...about, data }
   return { type: ofStatus[to], ...about, data: { ...data, previousStatus: from, trigger } }
 }
 
-function partEvent(change: Exclude<Change, { subject: 'campaign' }>, after: LockedCampaign, facts: Facts): ToldEvent {
+function partEvent(
+  change: Exclude<Change, { subject: 'campaign' }>,
+  after: LockedCampaign,
+  facts: Facts,
+): RecordedEvent {
   const { bankId } = change
   const about = { at: after.updatedAt, banks: [bankId], ...merchantOf(after) }
   const data = { ...campaignData(after), bankId }
@@ -106,7 +110,7 @@ function editEvents(
   { changes }: Extract<Note, { trigger: 'edit' }>,
   after: LockedCampaign,
   { terminalsAdded = 0 }: Facts,
-): ToldEvent[] {
+): RecordedEvent[] {
   const names = Object.keys(changes)
   const forBanks = names.filter(name => name !== 'participantsIds')
   const updated = (changedFields: string[]) => ({
@@ -121,7 +125,7 @@ function editEvents(
 }
 
 /** A bank gets its exact count, the merchant rounded ones, of many banks in several events. */
-function segmentEvents(notes: readonly Note[], after: LockedCampaign): ToldEvent[] {
+function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedEvent[] {
   const parts = notes.flatMap(({ trigger, bankId, changes }) => {
     const count = trigger === 'segment' ? changes.customersCount?.[1] : undefined
     return typeof count === 'number' && bankId !== null ? [{ bankId, customersCount: count }] : []
@@ -143,10 +147,10 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): ToldEvent
 }
 
 /** More would make the data of an event larger than 4 KiB. */
-const maxBanksTold = 40
+const maxBanksPerEvent = 40
 
 /** At least one piece, also of an empty list. */
 const inPieces = <T>(list: readonly T[]): T[][] =>
-  Array.from({ length: Math.max(1, Math.ceil(list.length / maxBanksTold)) }, (_, n) =>
-    list.slice(n * maxBanksTold, (n + 1) * maxBanksTold),
+  Array.from({ length: Math.max(1, Math.ceil(list.length / maxBanksPerEvent)) }, (_, n) =>
+    list.slice(n * maxBanksPerEvent, (n + 1) * maxBanksPerEvent),
   )

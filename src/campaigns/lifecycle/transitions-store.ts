@@ -4,11 +4,11 @@
  */
 import type { Caller } from '../../access/caller.ts'
 import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
-import { tellEntries } from '../../audit-log/tell.ts'
+import { recordEntries } from '../../audit-log/recording.ts'
 import { laterOf } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
-import { tellEvents } from '../../events/event-writing.ts'
+import { recordEvents } from '../../events/event-writing.ts'
 import { entriesOf } from './entries.ts'
 import { eventsOf, type Facts } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
@@ -238,7 +238,7 @@ const newsStatement: Statement = {
  *
  * @param transaction changes the segment afterwards
  */
-export async function tellSegmentChanged(
+export async function recordSegmentChange(
   transaction: Queryable,
   params: { cashbackId: string; bankId: string },
 ): Promise<void> {
@@ -327,11 +327,11 @@ async function announce(
   { decided, after, steps }: Omit<Written, 'followers'>,
   origin: Actor['origin'],
 ): Promise<void> {
-  await tellEvents(
+  await recordEvents(
     transaction,
     decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
   )
-  await tellEntries(
+  await recordEntries(
     transaction,
     origin,
     decided.flatMap(one => entriesOf(one, origin)),

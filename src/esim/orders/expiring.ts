@@ -1,6 +1,6 @@
 /** Tells banks about reservations that end in a few minutes (docs/contract/events.md, "Types"). */
 import type { Database } from '../../db/database.ts'
-import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
+import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
 import { expiringMinutes } from './lifecycle.ts'
 
 const reportedAtOnce = 1_000
@@ -42,7 +42,7 @@ const expiringStatement = {
       where status = 'reserved' and bank_id is not null and reserved_until > $1
         and reserved_until <= (select reached from reached) order by reserved_until for update skip locked
     ), texts as (select o.bank_id, o.at, ${orderText(`'reserved'`)} as text from expiring o ${orderTextJoins}
-    ), told as (${tellingEvents({ type: 'order.expiring', from: 'texts', to: { bank: 'bank_id' }, at: 'at', text: 'text' })}
+    ), recorded as (${recordingEvents({ type: 'order.expiring', from: 'texts', to: { bank: 'bank_id' }, at: 'at', text: 'text' })}
     ), moved as (
       update event_positions set reached = (select reached from reached)
       where name = 'order.expiring' and reached is distinct from (select reached from reached)

@@ -5,8 +5,8 @@
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
-import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
-import { tell } from '../../events/tell.ts'
+import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
+import { recordingOrders } from '../../events/outbox.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
 
@@ -176,7 +176,7 @@ const confirmWith = (name: string, change: string): Statement => ({
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and ${isReserved} and o.reserved_until > $4
       returning o.*
-    ), told as (${tell('order.confirmed', 'confirmed')}
+    ), recorded as (${recordingOrders('order.confirmed', 'confirmed')}
     )
     select ${orderColumns}, ${sealedColumns} from confirmed o ${orderProfile}`,
 })
@@ -231,7 +231,7 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
           returning order_id, bank_id, profile_id, tariff_id
         ), returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from cancelled on conflict do nothing
-        ), told as (${tell('order.cancelled', 'cancelled')}
+        ), recorded as (${recordingOrders('order.cancelled', 'cancelled')}
         )
         select from cancelled`,
     },
@@ -254,7 +254,7 @@ const warnFirst = `
     select o.bank_id, o.reserved_until - interval '${expiringMinutes} minutes' as at, ${orderText(`'reserved'`)} as text
     from expired o ${orderTextJoins} where o.reserved_until > (select reached from warned_up_to) and o.bank_id is not null
   ), warned as (
-    ${tellingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
+    ${recordingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
   )`
 const afterWarning = 'expired cross join (select count(*) from warned) as first'
 /** `ended_by` says that this statement records the event itself (migration 0026). */
@@ -280,7 +280,7 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
           returning *
         ), ${warnFirst}, returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing
-        ), told as (${tell('order.expired', afterWarning)}
+        ), recorded as (${recordingOrders('order.expired', afterWarning)}
         )
         select from expired`,
     },
@@ -298,7 +298,7 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
         with ${warnedUpTo}, expired as (
           ${markExpired} where order_id = $1 and ${isReserved} and reserved_until <= $2 and ${isWarnedKnown}
           returning *
-        ), ${warnFirst}, told as (${tell('order.expired', afterWarning)}
+        ), ${warnFirst}, recorded as (${recordingOrders('order.expired', afterWarning)}
         )
         insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing`,
     },
@@ -371,7 +371,7 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
           select o.bank_id, left(text, -1) || ',"emailDelivery":"' || $2::text || '"}' as text
           from recorded o ${orderTextJoins} cross join lateral (select ${orderText()} as text) as texts
         )
-        ${tellingEvents({ type: 'order.email_delivery', from: 'texts', to: { bank: 'bank_id' }, at: '$3::timestamptz', text: 'text' })}`,
+        ${recordingEvents({ type: 'order.email_delivery', from: 'texts', to: { bank: 'bank_id' }, at: '$3::timestamptz', text: 'text' })}`,
     },
     [orderId, outcome, at],
   )

@@ -5,7 +5,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { type Origin, operatorOrigin } from '../../audit-log/origin.ts'
-import { tellEntries } from '../../audit-log/tell.ts'
+import { recordEntries } from '../../audit-log/recording.ts'
 import type { Clock } from '../../clock.ts'
 import { type Database, type Queryable, queryable } from '../../db/database.ts'
 import { longTransaction } from '../../db/long-transaction.ts'
@@ -64,7 +64,9 @@ async function recordImported(
   { tariffId, imported }: { tariffId: number; imported: number },
 ): Promise<void> {
   const object = { type: 'tariff', id: await stockStore.findTariffName(transaction, tariffId) }
-  await tellEntries(transaction, origin, [{ action: 'stock.imported', object, change: { profiles: [null, imported] } }])
+  await recordEntries(transaction, origin, [
+    { action: 'stock.imported', object, change: { profiles: [null, imported] } },
+  ])
 }
 
 /**
@@ -183,7 +185,9 @@ export async function rotateKeys(
   }
   await resealIndexKey(database, deps.masterKeys)
   const change = { resealed: [null, resealed] } as const
-  await tellEntries(database, deps.origin ?? operatorOrigin(), [{ action: 'keys.rotated', object: masterKeys, change }])
+  await recordEntries(database, deps.origin ?? operatorOrigin(), [
+    { action: 'keys.rotated', object: masterKeys, change },
+  ])
   return { resealed }
 }
 

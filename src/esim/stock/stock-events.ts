@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
-import { type ToldEvent, tellEvents } from '../../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../../events/event-writing.ts'
 import { findFree } from '../orders/store.ts'
 import { type DeskTariff, readStockDesk, type StockLevel } from './desk.ts'
 
@@ -29,9 +29,9 @@ export async function reportAvailability({ database, clock }: Deps): Promise<fal
     if (!lock?.taken) return
     const turned = await transaction.query<TurnedTariff>(availabilityText, [[...free.keys()], now])
     const events = turned.map(
-      ({ banks, ...data }): ToldEvent => ({ type: 'tariff.availability_changed', at: now, banks, data }),
+      ({ banks, ...data }): RecordedEvent => ({ type: 'tariff.availability_changed', at: now, banks, data }),
     )
-    await tellEvents(transaction, events)
+    await recordEvents(transaction, events)
   })
   return false
 }
@@ -80,7 +80,7 @@ export async function reportStockLevels({ database, clock }: Deps): Promise<fals
       desk.map(({ level }) => level),
       now,
     ])
-    await tellEvents(
+    await recordEvents(
       transaction,
       turned.flatMap(({ n }) => desk.slice(n - 1, n)).map(tariff => levelEvent(tariff, now)),
     )
@@ -88,7 +88,7 @@ export async function reportStockLevels({ database, clock }: Deps): Promise<fals
   return false
 }
 
-function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: DeskTariff, now: Date): ToldEvent {
+function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: DeskTariff, now: Date): RecordedEvent {
   return { type: ofLevel[level], at: now, platform: true, data: { operatorCode, tariffCode, free, daysOfCover } }
 }
 

@@ -1,8 +1,8 @@
 /** Takes free profiles off sale for good (contract/operations.md, "The stock file"). */
 import { operatorOrigin } from '../../audit-log/origin.ts'
-import { type Fact, tellEntries } from '../../audit-log/tell.ts'
+import { type Fact, recordEntries } from '../../audit-log/recording.ts'
 import type { Queryable } from '../../db/database.ts'
-import { tell } from '../../events/tell.ts'
+import { recordingOrders } from '../../events/outbox.ts'
 import { newOrderId } from '../orders/order-id.ts'
 import { expire } from '../orders/store.ts'
 import type { StockDeps } from './operations.ts'
@@ -38,7 +38,7 @@ export async function withdrawProfiles(
   const orderIds = iccids.map(() => newOrderId(now))
   const { withdrawn, left } = await database.transaction(async transaction => {
     const done = await withdraw(transaction, { iccidHashes, orderIds, tariffIds: input.tariffIds ?? null, now })
-    if (done.withdrawn > 0) await tellEntries(transaction, deps.origin ?? operatorOrigin(), [factOf(done.withdrawn)])
+    if (done.withdrawn > 0) await recordEntries(transaction, deps.origin ?? operatorOrigin(), [factOf(done.withdrawn)])
     return done
   })
   const problems = left.map(({ place, reason }) => {
@@ -77,7 +77,7 @@ async function withdraw(
        order by p.tariff_id, p.profile_id
        on conflict do nothing
        returning order_id, bank_id, profile_id
-     ), told as (${tell('profile.withdrawn', 'taken')}
+     ), recorded as (${recordingOrders('profile.withdrawn', 'taken')}
      )
      select profile_id as "profileId" from taken`,
     [iccidHashes, orderIds, now, tariffIds],

@@ -20,21 +20,21 @@ export function sendLines(reply: FastifyReply, lines: Iterable<object>): Fastify
  */
 export async function sendProgress(
   reply: FastifyReply,
-  work: (tell: (line: object) => void) => Promise<void>,
+  work: (send: (line: object) => void) => Promise<void>,
 ): Promise<FastifyReply> {
   const lines = new PassThrough()
   const started = Promise.withResolvers<void>()
-  const tell = (line: object) => {
+  const send = (line: object) => {
     if (!lines.destroyed) lines.write(textOf(line))
     started.resolve()
   }
-  const done = work(tell)
+  const done = work(send)
   await Promise.race([started.promise, done])
   done.then(
     () => lines.end(),
     (error: unknown) => {
       if (!(error instanceof DomainError)) reply.log.error({ err: error }, 'unexpected error')
-      tell({ error: error instanceof DomainError ? error.message : 'It broke off; start it again' })
+      send({ error: error instanceof DomainError ? error.message : 'It broke off; start it again' })
       lines.end()
     },
   )

@@ -48,7 +48,7 @@ export function createSharedRateLimiter(options: {
   type Command = { takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[string, string]> }
 
   let away = false
-  const tell = (now: boolean) => {
+  const reportAway = (now: boolean) => {
     if (away !== now) options.onAway(now)
     away = now
   }
@@ -63,10 +63,10 @@ export function createSharedRateLimiter(options: {
       try {
         const command = redis as unknown as Command
         const [full, now] = await command.takeFromBucket(`perkline:rate:${key}`, costMs, limit.burst * costMs)
-        tell(false)
+        reportAway(false)
         return decide(limit, Number(full), Number(now)).decision
       } catch {
-        tell(true)
+        reportAway(true)
         const failedMs = performance.now()
         if (failedMs - startedMs >= commandTimeoutMs) pausedUntilMs = failedMs + pauseMs
         return local.take(key)

@@ -104,7 +104,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     current = bytes
   })
   const pumped = pipeline(source, form).catch((error: unknown) => {
-    const textError = isTold(error) ? error : broken()
+    const textError = isReportable(error) ? error : broken()
     current?.destroy(textError)
     throw textError
   })
@@ -117,7 +117,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     }
     await pumped
   } catch (error) {
-    throw isTold(error) ? error : broken()
+    throw isReportable(error) ? error : broken()
   } finally {
     source.destroy()
   }
@@ -126,7 +126,8 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
 /** The library passes undefined for what a part does not name. */
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
-const isTold = (error: unknown): error is Error => error instanceof DomainError || error instanceof SlowUploadError
+const isReportable = (error: unknown): error is Error =>
+  error instanceof DomainError || error instanceof SlowUploadError
 const broken = () => new DomainError('invalid', 'The form must be whole: it ends before its closing boundary')
 
 function openForm(headers: IncomingHttpHeaders) {

@@ -63,8 +63,8 @@ function wrongIds(entries: readonly Entry[], known: Known[]): BrokenRule[] {
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
     // The reader of the file reports duplicates within one list.
-    const isTold = other !== undefined && listOf(other) === listOf(entry)
-    const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
+    const isReported = other !== undefined && listOf(other) === listOf(entry)
+    const holder = before === id || isReported ? undefined : (keptBy.get(id) ?? other)
     return holder ? error('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []
   })
 }

@@ -7,7 +7,7 @@ import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import type { MailOutcome } from '../../esim/delivery/mail.ts'
-import type { Account } from '../../events/tell.ts'
+import type { Account } from '../../events/outbox.ts'
 import { createSealer } from '../../sealing.ts'
 import type { createLocalCounter } from '../../work/local-counter.ts'
 import * as store from './mail-store.ts'
@@ -40,9 +40,9 @@ export type PeopleMails = {
   /** Queues a mail to a person or to somebody who is invited. */
   queue(transaction: Queryable, userId: string, envelope: Envelope): Promise<void>
   /** Queues a mail to a person if the address is known. */
-  tell(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
+  notifyPerson(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
   /** Queues a mail about a change of a person's access if the address is known. */
-  tellChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
+  notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
    * Counts a link that a manager has mailed. The queue is one for all accounts, so none may fill it, nor flood strangers by us.
    *
@@ -79,7 +79,7 @@ export function createPeopleMails(options: {
     const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))
     await store.insertMail(transaction, { mailId, userId, sealed })
   }
-  const tell: PeopleMails['tell'] = async (transaction, userId, mail) => {
+  const notifyPerson: PeopleMails['notifyPerson'] = async (transaction, userId, mail) => {
     const recipient = await store.findRecipient(transaction, userId)
     if (!recipient) return
     const { email, language, login } = recipient
@@ -88,8 +88,8 @@ export function createPeopleMails(options: {
   return {
     canSend: post !== null,
     queue,
-    tell,
-    tellChange: (transaction, userId, what) => tell(transaction, userId, login => changedMail(what, login)),
+    notifyPerson,
+    notifyChange: (transaction, userId, what) => notifyPerson(transaction, userId, login => changedMail(what, login)),
     async countLink({ type, id }) {
       const { consumedPoints, msBeforeNext } = await links.penalty(`${type}:${id}`, 1)
       if (consumedPoints <= linksPerHour) return

@@ -38,14 +38,14 @@ function untilText(instant: string, language: Language): string {
   return `${format.format(new Date(instant))} (${language === 'uk' ? 'за Києвом' : 'Kyiv time'}; ${utc})`
 }
 
-type Told = { login: string; host: string }
-type Linked = Told & { link: string; until: string }
+type Addressed = { login: string; host: string }
+type Linked = Addressed & { link: string; until: string }
 type Texts = {
-  invitation(told: Linked & { account: string }): MailText
-  reset(told: Linked): MailText
-  factorsRemoved(told: Told & { until: string | null }): MailText
-  recoveryCodeUsed(told: Told & { until: string }): MailText
-  changed(told: Told & { what: Changed; until: string }): MailText
+  invitation(values: Linked & { account: string }): MailText
+  reset(values: Linked): MailText
+  factorsRemoved(values: Addressed & { until: string | null }): MailText
+  recoveryCodeUsed(values: Addressed & { until: string }): MailText
+  changed(values: Addressed & { what: Changed; until: string }): MailText
 }
 
 const englishChanges: Record<Changed, { subject: string; sentence: string }> = {

@@ -1,7 +1,7 @@
 /** The audit log's entries about logins and failed logins (contract/audit-log.md, "Entries", "Refusals"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRefusalSums, tellLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
+import { createRefusalSums, recordLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
 import { platformUserToken, readEntries } from '../../support/audit-log.ts'
 import { openPerson, type Person, setUpTotp } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -179,14 +179,14 @@ test('what a killed process had counted is told by another one, once', async () 
     if (row?.kept) break
     await new Promise(resolve => setTimeout(resolve, 100))
   }
-  assert.equal(await tellLostRefusals(database), false)
+  assert.equal(await recordLostRefusals(database), false)
   assert.deepEqual(await told(), [], 'it may live')
   await database.execute(
     `update refusal_counts set counted_at = now() - interval '31 minutes' where sum_key like '%killed-process'`,
   )
-  await Promise.all([tellLostRefusals(database), tellLostRefusals(database)])
+  await Promise.all([recordLostRefusals(database), recordLostRefusals(database)])
   assert.deepEqual(await told(), [[3, 2]])
-  await tellLostRefusals(database)
+  await recordLostRefusals(database)
   assert.deepEqual(await told(), [[3, 2]])
 })
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { Value } from 'typebox/value'
 import { platformAccountId } from '../../../src/access/caller.ts'
 import { eventTypes } from '../../../src/events/catalogue.ts'
-import { tellEvents } from '../../../src/events/event-writing.ts'
+import { recordEvents } from '../../../src/events/event-writing.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { numberEvents, numberingIntervals, waitAfterRun } from '../../../src/server/jobs.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -135,7 +135,7 @@ describe('feeds', () => {
     const { database } = platform.platform
     const tellAndNumber = async () => {
       await database.transaction(transaction =>
-        tellEvents(transaction, [{ type: 'stock.out', at: null, platform: true, data }]),
+        recordEvents(transaction, [{ type: 'stock.out', at: null, platform: true, data }]),
       )
       return numberEvents({ database, observeEvents() {} }, true)
     }

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellEvents } from '../../../src/events/event-writing.ts'
+import { recordEvents } from '../../../src/events/event-writing.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -56,7 +56,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const data = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', available: true }
 const tell = (count: number) =>
   database().transaction(transaction =>
-    tellEvents(
+    recordEvents(
       transaction,
       Array(count).fill({ type: 'tariff.availability_changed', at: null, banks: [bankId], data }),
     ),

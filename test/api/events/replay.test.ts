@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellEvents } from '../../../src/events/event-writing.ts'
+import { recordEvents } from '../../../src/events/event-writing.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { handOverAll } from '../../../src/webhooks/hand-over-store.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
@@ -31,7 +31,7 @@ async function makeEndpoint(): Promise<string> {
 const data = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', available: true }
 async function tell(count: number, at: Date | null = null): Promise<void> {
   const event = { type: 'tariff.availability_changed', at, banks: [bankId], data } as const
-  await database().transaction(transaction => tellEvents(transaction, Array(count).fill(event)))
+  await database().transaction(transaction => recordEvents(transaction, Array(count).fill(event)))
   while ((await sequenceEvents(database(), true))?.mayBeMore);
 }
 

@@ -17,18 +17,18 @@ export type Account = { type: 'bank' | 'merchant'; id: string } | { type: 'platf
  * @param changed the part that changes them; it returns `bank_id` and `order_id`. It must also set `ended_by`;
  *   otherwise a trigger records the change again (migration 0026)
  */
-export const tell = (kind: EventKind, changed: string): string => `
+export const recordingOrders = (kind: EventKind, changed: string): string => `
   insert into outbox (kind, account, subjects)
   select '${kind}', bank_id, array_agg(order_id) from ${changed} group by bank_id`
 
 /** A row with its own data. `kind` is none of `eventKinds`. */
-export type Told = { kind: string; account: Account; data: object }
+export type OutboxRow = { kind: string; account: Account; data: object }
 
 /**
  * Records changes in this order. Call it in the transaction of the changes, after the statement that locks their
  * subject, so that the rows of a subject have the order of its changes.
  */
-export async function tellRows(transaction: Queryable, rows: readonly Told[]): Promise<void> {
+export async function recordRows(transaction: Queryable, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return
   await transaction.execute(
     {

@@ -1,7 +1,7 @@
 /** What campaigns and applies tell, at their edges: sizes, terminals alone, banks that gain or lose an operator. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { tellOverlapsEnding } from '../../../src/access/store.ts'
+import { recordOverlapsEnding } from '../../../src/access/store.ts'
 import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'
@@ -140,8 +140,8 @@ test('the end of an overlap is told once, with the time of the rule, also when n
   await database.execute(
     `update event_positions set reached = now() - interval '9 days' where name = 'credential.overlap_ending'`,
   )
-  await tellOverlapsEnding(database)
-  await tellOverlapsEnding(database)
+  await recordOverlapsEnding(database)
+  await recordOverlapsEnding(database)
   await newest(grocer.token)
   const told = (await toldTo(grocer.token, 'credential.overlap_ending')).filter(
     ({ data }) => data.clientId === clientId,

@@ -5,7 +5,7 @@
 import { platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { newestPosition } from '../events/position.ts'
-import { entryKind } from './tell.ts'
+import { entryKind } from './recording.ts'
 import type { Fault } from './verifier.ts'
 
 /** The newest rows of the outbox that one check looks at; most of them are no entries. */

@@ -4,7 +4,7 @@
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
-import { type Account, tellRows } from '../events/tell.ts'
+import { type Account, recordRows } from '../events/outbox.ts'
 import type { Entry } from './entry.ts'
 import type { Origin } from './origin.ts'
 
@@ -22,18 +22,18 @@ export type Fact = Pick<Entry, 'action' | 'object'> & {
 }
 
 /** The content of the outbox row: an entry that has no number and no account yet. */
-export type ToldEntry = Omit<Entry, 'accountSeq' | 'account'>
+export type RecordedEntry = Omit<Entry, 'accountSeq' | 'account'>
 
 const platform: Account = { type: 'platform', id: null }
 
 /** @param origin the origin of all of these entries */
-export async function tellEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {
+export async function recordEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {
   const at = realNow().toISOString()
   const { actor, via, requestId, address } = origin
   const rows = facts.map(({ action, object, change = {}, outcome = 'done', owner = platform }) => ({
     kind: entryKind,
     account: origin.account.type === 'platform' ? owner : origin.account,
-    data: { at, actor, via, action, object, outcome, change, requestId, address } satisfies ToldEntry,
+    data: { at, actor, via, action, object, outcome, change, requestId, address } satisfies RecordedEntry,
   }))
-  await tellRows(transaction, rows)
+  await recordRows(transaction, rows)
 }
