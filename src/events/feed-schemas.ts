@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { accountKinds } from '../audit-log/entry.ts'
 import { mustBe } from '../error-rules.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
-import { eventTypes } from './catalogue.ts'
+import { type EventType, eventTypes } from './catalogue.ts'
+import { sampleOf } from './samples.ts'
 
 const sequence = (description: string, example: number) =>
   Type.Integer({ minimum: 0, description, examples: [example] })
@@ -103,14 +104,25 @@ export const EventTypes = Type.Object(
   { description: 'What events tell of' },
 )
 
+/** What the first of its recipients gets. */
+const exampleOf = (one: EventType) => ({
+  id: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+  type: one.type,
+  timestamp: '2026-11-22T08:15:00.000Z',
+  sequence: 1842,
+  feedId: '7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11',
+  mode: 'live',
+  data: sampleOf(one, one.recipients[0] ?? 'platform'),
+})
+
 /** The `webhooks` of the OpenAPI document: the requests to endpoints. */
 export const webhooks = Object.fromEntries(
-  eventTypes.map(({ type, description, schema }) => [
-    type,
+  eventTypes.map(one => [
+    one.type,
     {
       post: {
-        operationId: `send_${type.replaceAll('.', '_')}`,
-        summary: description,
+        operationId: `send_${one.type.replaceAll('.', '_')}`,
+        summary: one.description,
         description: 'Sent to every endpoint that wants it, until it is taken.',
         tags: ['Events'],
         security: [],
@@ -119,9 +131,10 @@ export const webhooks = Object.fromEntries(
             'application/json': {
               schema: {
                 type: 'object',
-                properties: { ...plain(Event.properties), type: { const: type }, data: plain(schema) },
+                properties: { ...plain(Event.properties), type: { const: one.type }, data: plain(one.schema) },
                 required: Object.keys(Event.properties),
               },
+              example: exampleOf(one),
             },
           },
         },

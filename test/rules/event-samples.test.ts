@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats'
 import { typeOfTransition } from '../../src/campaigns/lifecycle/events.ts'
 import { transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { testTypes } from '../../src/events/catalogue.ts'
+import { webhooks } from '../../src/events/feed-schemas.ts'
 import { sampleOf } from '../../src/events/samples.ts'
 
 type Sample = Record<string, unknown>
@@ -54,4 +55,13 @@ test('a sample tells a bank no banks of a segment, and no free profile of a tari
   assert.equal(of('segment.formed', 'bank')?.banks, undefined)
   assert.ok(of('segment.formed', 'merchant')?.banks)
   assert.equal(of('stock.out', 'platform')?.free, 0)
+})
+
+test('the document shows an example of each webhook', () => {
+  for (const [type, { post }] of Object.entries(webhooks)) {
+    const { schema, example } = post.requestBody.content['application/json'] as { schema: object; example?: Sample }
+    assert.ok(example, type)
+    assert.ok(ajv.validate(schema, example), `${type}: ${ajv.errorsText()}`)
+    assert.equal(example.type, type)
+  }
 })
