@@ -82,7 +82,7 @@ async function confirming(bench: Bench): Promise<Figure> {
   }
 }
 
-/** Else both sides would be one and the same. */
+/** Makes sure that the two sides differ. */
 async function requireEntries({ database }: CampaignPlatform, areExpected: boolean): Promise<void> {
   const [row] = await database.query<{ found: boolean }>(
     `select exists (select from outbox where kind = 'audit' and data ->> 'action' = 'campaign.confirm') as found`,

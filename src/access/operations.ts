@@ -191,7 +191,7 @@ export async function addUser(
   return { userId }
 }
 
-/** @throws DomainError 'conflict' when the login is taken: who comes is not told by whom, or whether they are still there */
+/** @throws DomainError 'conflict' when the login is taken: the new person does not learn who has it */
 export async function insertPerson(
   transaction: Queryable,
   person: Parameters<typeof store.insertUser>[1],

@@ -138,7 +138,7 @@ export async function findCampaigns(
   return { campaigns, totalItems, isComplete: totalItems <= maxLookedAt, hasMore, next }
 }
 
-/** Of a merchant, of a bank or of all. */
+/** Counts the campaigns of a merchant, of a bank or of all. */
 async function countOf(database: Queryable, { statuses, merchantCode, bankCode }: CampaignSearch): Promise<number> {
   const party = bankCode !== null ? bankOf('$2') : merchantCode !== null ? merchantOf('$2') : null
   const [counted] = await database.query<{ count: number }>(

@@ -1,6 +1,6 @@
 /**
- * Compares the end of the log with the outbox. What a change told there stays for two days, so entries that were cut off before any
- * checkpoint has covered them are found by what told them (contract/audit-log.md, "Checking").
+ * Compares the end of the log with the outbox. The outbox keeps the rows of entries for two days. So it also shows entries that were
+ * cut off before a checkpoint covered them (contract/audit-log.md, "Checking").
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
@@ -10,11 +10,11 @@ import type { Fault } from './verifier.ts'
 
 /** The newest rows of the outbox that one check looks at; most of them are no entries. */
 const maxLookedAt = 200_000
-/** The outbox keeps nothing for so long, so what says to be older waited for its place in the chain. */
+/** No row stays in the outbox for so long. An entry that says it is older waited for its place in the chain. */
 const maxDays = 7
 
 /**
- * The first entry since the last checkpoint that was told and chained, and is not in the log any more; null: none is missing. One
+ * The first entry since the last checkpoint that was recorded and chained but is not in the log any more; null: none is missing. One
  * statement, so that the position of the chain and the log belong together.
  */
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {

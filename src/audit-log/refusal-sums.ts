@@ -48,7 +48,7 @@ type Sum = Omit<KeptSum, 'addresses'> & { addresses: Set<string> }
 export function createRefusalSums(database: Database, onError: (error: unknown) => void): RefusalSums {
   const processId = randomUUID()
   let sums = new Map<string, Sum>()
-  /** What was counted since it was kept last. */
+  /** The keys of sums that have grown since they were last stored. */
   const unkept = new Set<string>()
   let timer: NodeJS.Timeout | null = null
   let keepTimer: NodeJS.Timeout | null = null
@@ -59,14 +59,8 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     keepTimer ??= setTimeout(() => void keep(), keepMs).unref()
     unkept.add(key)
     const sum = sums.get(key)
-    if (!sum) return void sums.set(key, added)
-    sum.tries += added.tries
-    sum.byPortal += added.byPortal
-    for (const [lacking, tries] of Object.entries(added.lacking) as [Lacking, number][])
-      sum.lacking[lacking] = (sum.lacking[lacking] ?? 0) + tries
-    if (added.since < sum.since) sum.since = added.since
-    const max = key === unknownKey ? maxAddressesOfUnknown : maxAddresses
-    for (const address of added.addresses) if (sum.addresses.size < max) sum.addresses.add(address)
+    if (sum) addTo(sum, added, key === unknownKey ? maxAddressesOfUnknown : maxAddresses)
+    else sums.set(key, added)
   }
   const write = async () => {
     if (timer) clearTimeout(timer)
@@ -99,7 +93,7 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
       onError(error)
     })
   }
-  /** One after the other: what was told is not kept again. */
+  /** Writes run one after the other, so that what was written as an entry is not stored again. */
   const after = (work: () => Promise<void>) => {
     writing = writing.then(work)
     return writing
@@ -120,6 +114,16 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
       if (keepTimer) clearTimeout(keepTimer)
     },
   }
+}
+
+/** @param max how many addresses the sum may name */
+function addTo(sum: Sum, added: Sum, max: number): void {
+  sum.tries += added.tries
+  sum.byPortal += added.byPortal
+  for (const [lacking, tries] of Object.entries(added.lacking) as [Lacking, number][])
+    sum.lacking[lacking] = (sum.lacking[lacking] ?? 0) + tries
+  if (added.since < sum.since) sum.since = added.since
+  for (const address of added.addresses) if (sum.addresses.size < max) sum.addresses.add(address)
 }
 
 const keptOf = (sum: Sum): KeptSum => ({ ...sum, addresses: [...sum.addresses] })
@@ -158,7 +162,7 @@ async function recordSums(transaction: Queryable, sums: readonly KeptSum[]): Pro
 
 type Counted = Omit<KeptSum, 'fact'>
 
-/** The portal is a client of the API: tries that came by both ways are told as the API's. */
+/** The portal is a client of the API, so an entry names the API when tries came by both ways. */
 function originOfSum({ origin, addresses, tries, byPortal }: Counted): Origin {
   const [first = null] = addresses
   const via = byPortal === tries ? 'portal' : byPortal > 0 ? 'api' : origin.via
@@ -172,7 +176,7 @@ const lackingFields = {
   access: 'withoutAccess',
 } as const satisfies Record<Lacking, string>
 
-/** What was lacking is told as far as it occurred. */
+/** The entry names only what was lacking at least once. */
 function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entry['change'] {
   const counts = (Object.keys(lackingFields) as Lacking[]).flatMap(kind =>
     lacking[kind] ? [[lackingFields[kind], [null, lacking[kind]]] as const] : [],
@@ -190,7 +194,7 @@ function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entr
 const lostMinutes = 30
 const lostAtOnce = 200
 
-/** Tells some of the refusals that a killed process had counted. @returns whether there may be more */
+/** Records some of the refusals that a killed process had counted. @returns whether there may be more */
 export function recordLostRefusals(database: Database): Promise<boolean> {
   return database.transaction(async transaction => {
     const lost = await takeLostSums(transaction, { minutes: lostMinutes, limit: lostAtOnce })

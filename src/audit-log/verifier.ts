@@ -17,7 +17,7 @@ export type Line = {
   /** The columns that repeat parts of the text, in the form of `columnsOf`; undefined in a file. */
   columns?: string
 }
-/** What a checkpoint says about entry `seq`; null: nothing that we can trust. `at`: when it was made, where that is known. */
+/** The hash of entry `seq` according to a checkpoint; null: it cannot be trusted. `at`: when the checkpoint was made, if known. */
 export type Anchor = { seq: number; hash: Buffer | null; at?: Date }
 
 export type Verified = {
@@ -88,15 +88,8 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     // A partner's file has one account only.
     if (isOwn && accounts.size > 0 && !accounts.has(key)) return { seq, reason: 'added' }
     const account = accounts.get(key) ?? startOf(read, isPart)
-    const fitsAccount = account === null || accountHashOf(account.head.hash, line.entry).equals(line.accountHash)
-    const fitsAll =
-      isOwn || all === null || hashOf(all.head.hash, seq, line.accountHash).equals(line.hash ?? firstHead.hash)
-    const isNext = account === null || read.accountSeq === account.head.seq + 1
-    if (!fitsAccount || !fitsAll || !isNext) {
-      if (account?.before && accountHashOf(account.before.hash, line.entry).equals(line.accountHash))
-        return { seq, reason: 'forked' }
-      return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
-    }
+    const linkFault = checkLink(line, read, { seq, account, all: isOwn ? null : all })
+    if (linkFault !== null) return linkFault
     if (line.columns !== undefined && line.columns !== columnsOf(read)) return { seq, reason: 'changed' }
     if (account === null) unproven++
     accounts.set(key, { head: { seq: read.accountSeq, hash: line.accountHash }, before: account?.head ?? null })
@@ -122,6 +115,26 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     },
     unproven: () => unproven,
   }
+}
+
+/**
+ * Whether an entry continues both chains.
+ *
+ * @param at.account the chain of its account; null: nothing of it is known yet
+ * @param at.all the chain of all accounts; null: it is not known, or the file has one account only
+ */
+function checkLink(
+  line: Line,
+  read: EntryHead,
+  { seq, account, all }: { seq: number; account: Chain | null; all: Chain | null },
+): Fault | null {
+  const fitsAccount = account === null || accountHashOf(account.head.hash, line.entry).equals(line.accountHash)
+  const fitsAll = all === null || hashOf(all.head.hash, seq, line.accountHash).equals(line.hash ?? firstHead.hash)
+  const isNext = account === null || read.accountSeq === account.head.seq + 1
+  if (fitsAccount && fitsAll && isNext) return null
+  if (account?.before && accountHashOf(account.before.hash, line.entry).equals(line.accountHash))
+    return { seq, reason: 'forked' }
+  return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
 }
 
 /** How many checkpoints confirm the entries that were checked, up to which entry, and how many entries lie behind it. */

@@ -71,7 +71,7 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
 
 /** Whether something is there that is no file, such as a pipe: it cannot be put in place afterwards. */
 async function isOther(path: string): Promise<boolean> {
-  // Why a path cannot be looked at is told when it is written.
+  // If the path cannot be read, writing the file reports why.
   const found = await stat(path).catch(() => null)
   return found !== null && !found.isFile()
 }
@@ -290,7 +290,7 @@ function readLine(text: string): Line | null {
     : null
 }
 
-/** Of another length, when the text is no hash. */
+/** @returns an empty buffer when the text is not as long as a hash */
 const readHash = (text: string): Buffer => Buffer.from(text.length === 2 * hashBytes ? text : '', 'hex')
 
 const hashBytes = 32

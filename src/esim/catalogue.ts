@@ -6,24 +6,13 @@
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { DeliveryMode } from '../partners/delivery-modes.ts'
+import type { TariffTerms } from '../partners/entries-store.ts'
 
-export type Tariff = {
+export type Tariff = TariffTerms & {
   tariffId: number
   operatorCode: string
-  code: string
-  name: string
-  description: string
   /** Decimal text, exact. */
   price: string
-  currency: string
-  dataVolumeMb: number
-  dataUnlimited: boolean
-  voiceMinutes: number
-  voiceUnlimited: boolean
-  smsCount: number
-  smsUnlimited: boolean
-  validityDays: number
-  onSale: boolean
 }
 
 export type MobileOperator = {

@@ -42,12 +42,11 @@ type MerchantEntry = {
   iosAppUrl: string | null
   androidAppUrl: string | null
 }
-type TariffEntry = {
-  id: string
+/** What a tariff offers, beside its price. */
+export type TariffTerms = {
   code: string
   name: string
   description: string
-  price: number
   currency: string
   dataVolumeMb: number
   dataUnlimited: boolean
@@ -58,6 +57,7 @@ type TariffEntry = {
   validityDays: number
   onSale: boolean
 }
+type TariffEntry = TariffTerms & { id: string; price: number }
 export type MobileOperatorEntry = {
   id: string
   code: string

@@ -108,7 +108,7 @@ export async function updatePerson(
   return changed?.invitations ?? []
 }
 
-/** Deletes a person with sessions, links, second factors and mails. What others did with them names the id only. */
+/** Deletes a person with sessions, links, second factors and mails. Records of what others did to the person keep only the id. */
 export async function deletePerson(transaction: Queryable, userId: string): Promise<void> {
   await transaction.execute('delete from people_mails where user_id = $1', [userId])
   await transaction.execute('delete from portal_users where user_id = $1', [userId])

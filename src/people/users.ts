@@ -170,7 +170,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
-    // Whoever disables the person meanwhile waits, and ends this link, too.
+    // The lock makes a manager who disables the person wait. The disabling then ends this link, too.
     const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }

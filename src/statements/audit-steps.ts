@@ -102,7 +102,7 @@ type Closed = {
 
 /** Most days of a small bank have a few lines: one by one, their statements would take longer to ask for than to read. */
 const statementsAtOnce = 100
-/** So many lines are some 5 MB of files. A longer statement is a piece of its own. */
+/** This many lines are about 5 MB of files. A longer statement is a piece of its own. */
 const linesAtOnce = 20_000
 
 /** The next statements in the order of banks and numbers. `isNext`: it begins where the previous one ends. */

@@ -196,7 +196,7 @@ export async function* readFile(database: Queryable, statementId: string): Async
     const rows: { bytes: Buffer }[] = await next
     piece += rows.length
     next = rows.length < piecesAtOnce ? null : readPieces(database, statementId, piece)
-    // Its error is told when it is waited for, unless the caller has left.
+    // The error is reported when the read is awaited. If the caller has left, nobody awaits it.
     next?.catch(() => {})
     for (const { bytes } of rows) yield bytes
   }

@@ -1,8 +1,7 @@
 /** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
-
-import Type from 'typebox'
-import { type BrokenRule, mustBe } from '../error-rules.ts'
-import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
+import type { BrokenRule } from '../error-rules.ts'
+import { instantRule, isDateAlone, readInstant } from './instant.ts'
+import { instantParameter } from './instant-parameter.ts'
 
 /** What a query filters by a campaign's half-open period; null: no filter. */
 export type PeriodFilter = {
@@ -13,15 +12,7 @@ export type PeriodFilter = {
 }
 
 const instant = (description: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: 40,
-      ...mustBe(instantRule.rule, instantRule.params),
-      'x-documented': { pattern: instantPattern },
-      description: `${description} ISO 8601: with a time it needs a zone or \`Z\``,
-      examples: ['2026-12-01T00:00:00Z'],
-    }),
-  )
+  instantParameter(`${description} ISO 8601: with a time it needs a zone or \`Z\``, '2026-12-01T00:00:00Z')
 
 export const periodParameters = {
   dateFrom: instant('Only campaigns that start at or after it; a date alone means midnight UTC.'),

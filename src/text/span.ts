@@ -1,23 +1,13 @@
 /** Time ranges in the queries of lists. A date alone means that whole day, UTC. */
-
-import Type from 'typebox'
-import { type BrokenRule, broken, mustBe } from '../error-rules.ts'
+import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
+import { instantRule, isDateAlone, readInstant } from './instant.ts'
+import { instantParameter } from './instant-parameter.ts'
 
 /** Half-open; null: no bound. */
 export type Span = { from: Date | null; until: Date | null }
 
-const instant = (description: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: 40,
-      ...mustBe(instantRule.rule, instantRule.params),
-      'x-documented': { pattern: instantPattern },
-      description,
-      examples: ['2026-11-21T00:00:00Z'],
-    }),
-  )
+const instant = (description: string) => instantParameter(description, '2026-11-21T00:00:00Z')
 
 export const spanParameters = {
   dateFrom: instant('Only what was made at or after it; a date alone means midnight UTC'),

@@ -6,7 +6,7 @@
 export const controls = '\\x00-\\x1f\\x7f-\\x9f'
 
 /**
- * What cannot be seen, ends a line or turns the direction of the text: one name could pass for another. Joiners (U+200C and U+200D)
- * are allowed, because words of some languages and many emoji need them.
+ * Characters that cannot be seen, that end a line, or that turn the direction of the text. With them one name could pass for
+ * another. Joiners (U+200C and U+200D) are allowed, because words of some languages and many emoji need them.
  */
 export const invisible = '\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff'

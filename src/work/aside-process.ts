@@ -14,7 +14,7 @@ import { lowerPriority } from './low-priority.ts'
 const idleMs = 5_000
 /** Far more than any body takes, also on a machine that is busy. */
 const maxJobMs = 300_000
-/** So much is sent within a millisecond. */
+/** Sending this much takes less than a millisecond. */
 const partBytes = 64 * 1024
 
 export type AsideProcess = {
@@ -100,7 +100,7 @@ function startProcess(path: string): ChildProcess {
     env: {},
   })
   if (child.pid !== undefined) lowerPriority(child.pid)
-  // Its end is told by the process itself.
+  // The event `exit` of the process reports its end.
   child.stdin?.on('error', () => {})
   return child
 }
@@ -125,7 +125,7 @@ function converse<Piece>(child: ChildProcess) {
   const write = (part: Uint8Array): Promise<void> =>
     Promise.race([
       gone.promise,
-      // A process that cannot be written to has gone, which is told by itself.
+      // If writing fails, the process has ended, and `gone` rejects.
       new Promise<void>(resolve => child.stdin?.write(part, error => error || resolve())),
     ])
   return {

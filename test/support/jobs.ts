@@ -45,7 +45,7 @@ async function runAll(jobs: readonly Job[], start: (job: Job) => Promise<JobResu
       await sleep(sampleMs)
       seen = [...seen, coreTimes()].slice(-idle.samples)
     }
-    // What has begun is to show in the samples before the next one begins.
+    // The next job waits for new samples, so that they include the load of this one.
     seen = [coreTimes()]
     running++
     started.push(start(job).finally(() => running--))
@@ -107,7 +107,7 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
   for (const file of unheard)
     report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `NOT RUN: ${file}` } })
   result.failed.push(...unheard)
-  // What failed may be no test of a file, such as an error after the last one.
+  // The failure may belong to no file, such as an error after the last test.
   if (!isWhole && result.failed.length === 0) result.failed.push(...job.files)
   return result
 }

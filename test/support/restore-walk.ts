@@ -100,7 +100,7 @@ export async function walkRestore(t: TestContext, walk: RestoreWalk): Promise<vo
     const sales = sellAll(platform, alpha, walk)
     const startedAtMs = Date.now()
     await sleep(sellMs)
-    // Of the first half: what is not archived yet cannot be restored to.
+    // Only instants of the first half, because later ones may not be archived yet.
     const targets = range(walk.instants).map(
       index => new Date(startedAtMs + (sellMs / 2) * ((index + 0.5) / walk.instants)),
     )

@@ -30,7 +30,7 @@ if (!url) {
   }
 }
 
-// What lies in memory would stay there.
+// The folder may be in memory, where nothing else would remove it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     void stop().finally(() => {

@@ -17,7 +17,7 @@ const experimentRooms = /^test\/(?!rules\/|api\/)/
 
 export const isExperiment = (file: string): boolean => experimentRooms.test(file)
 
-/** Of a file without a record, which may be a long one. */
+/** Assumed for a file without a recorded duration, because it may be a long one. */
 const unknownSeconds = 30
 
 /** Files of one of these rooms may share a process: they leave nothing behind in it, and none looks at the process itself. */

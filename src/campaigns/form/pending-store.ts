@@ -9,7 +9,7 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** Of terminals and banners together. */
+  /** The maximum for terminals and banners together. */
   bytes: number
 }
 

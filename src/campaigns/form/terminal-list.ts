@@ -13,7 +13,7 @@ export type TerminalList = {
 /** `list` null: some entry has no id. */
 export type ReadTerminals = {
   list: TerminalList | null
-  /** Positions of ids that appear earlier in the list, too. */
+  /** Positions of ids that also appear earlier in the list. */
   repeated: number[]
 }
 

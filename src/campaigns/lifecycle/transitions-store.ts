@@ -25,7 +25,7 @@ export type Actor = {
 }
 
 export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null, origin: clockOrigin }
-/** Whoever has the operator's key. */
+/** A caller with the operator's key. */
 export const operatorActor = (origin: Origin): Actor => ({
   type: 'platform',
   id: null,

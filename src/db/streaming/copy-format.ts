@@ -7,7 +7,7 @@
 export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
 
-/** What is made of the rows: a JSON array of texts that begin with a comma, or only their bytes. */
+/** The form of the output. `json`: an array; each row is a text that begins with a comma. `text`: only the bytes of the rows. */
 export type CopyForm = 'json' | 'text'
 
 export type CopyReader = {

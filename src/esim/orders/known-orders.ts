@@ -21,7 +21,7 @@ export type OrderReadDeps = {
   msisdnDays: number | null
 }
 
-/** What is asked of an order that was read. `status` is as stored. */
+/** The fields that are needed of each order. `status` is as stored. */
 type Read = Pick<Order, 'orderId' | 'status' | 'createdAt' | 'reservedUntil'>
 
 /** @throws DomainError 'not-found' also for another bank's order */
@@ -53,7 +53,7 @@ export function createOrderReader<Found extends Read>(
 
   const isUnchanged = async (order: Found): Promise<boolean> => {
     if (isPastRetention(order)) return false
-    // Of one that has not ended only the status can be another one.
+    // Only the status of an order can change before it ends.
     if (!isFinal(order.status)) return (await isReserved(order.orderId)) && !isOver(order)
     return database.isHeard() && (options.isUnchanged?.(order) ?? true)
   }
@@ -74,8 +74,8 @@ export function createOrderReader<Found extends Read>(
 }
 
 /**
- * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and an
- * order that was seen expired would be confirmed. It has to be read again.
+ * Marks an order whose reservation is over. This happens before anybody sees it as expired, because a confirm that is under way
+ * could still succeed. The order has to be read again afterwards.
  */
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())

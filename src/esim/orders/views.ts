@@ -20,19 +20,25 @@ function tariffView(tariff: Tariff, free: boolean) {
   return { ...shown, price: Number(price), available: onSale && free }
 }
 
+/** The phone number, which an order that ended without a sale no longer has. Empty: it was removed after KEEP_MSISDN_DAYS. */
+export const shownMsisdn = ({ status, msisdn }: Pick<Order, 'status' | 'msisdn'>): string | null =>
+  status === 'cancelled' || status === 'expired' || msisdn === '' ? null : msisdn
+
+/** When the reservation ends or has ended by itself. */
+export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'reservedUntil'>): string | null =>
+  status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
+
 /** @param order with its current status: a reservation that is over was marked as expired before */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order
-  const over = status === 'cancelled' || status === 'expired'
   return {
     orderId: order.orderId,
     externalId: order.externalId,
     operatorCode: tariff.operatorCode,
     tariffCode: tariff.code,
     status,
-    // Empty when it was removed after KEEP_MSISDN_DAYS.
-    msisdn: over || order.msisdn === '' ? null : order.msisdn,
-    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
+    msisdn: shownMsisdn(order),
+    reservedUntil: shownEnd(order),
     createdAt: instantText(order.createdAt),
     confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
   }

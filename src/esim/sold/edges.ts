@@ -35,7 +35,7 @@ export function partsOf(bounds: readonly Date[]): Parts {
   return { days: parts.days, hours: parts.hours.filter(isSpan), rests: parts.rests.filter(isSpan) }
 }
 
-/** What a bound adds to the span that begins there, it subtracts from the span that ends there. */
+/** Each bound counts twice: it is added to the span that begins there and subtracted from the span that ends there. */
 const onBothSides = (index: number, sign: 1 | -1): Signed[] => [
   { span: index, sign },
   { span: index - 1, sign: sign === 1 ? -1 : 1 },

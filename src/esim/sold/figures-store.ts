@@ -168,7 +168,7 @@ export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
 
 const countsText = `'"confirmed":' || confirmed || ',"cancelled":' || cancelled || ',"expired":' || expired || ',"amounts":['
   || coalesce(amounts, '') || ']}'`
-/** Of rows sorted by currency: sorting within each of tens of thousands of groups took a tenth of the time. */
+/** Needs rows sorted by currency. Sorting within each of tens of thousands of groups would take a tenth of the time. */
 const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || trim_scale(amount) || '}', ',')
   filter (where confirmed > 0)`
 

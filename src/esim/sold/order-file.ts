@@ -32,7 +32,7 @@ const cells = {
   endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,
   cancelledAt: 'times.cancelled',
   deliveryMode: quoted('o.delivery_mode'),
-  // What broke off while it was sent may have arrived.
+  // If sending was interrupted, the e-mail may have arrived.
   emailDelivery: quoted(`case o.mail when 'sending' then 'unknown' else o.mail end`),
   paymentReference: csvCellSql('o.payment_reference'),
   statementId: quoted('s.statement_id'),

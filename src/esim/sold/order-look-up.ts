@@ -20,7 +20,7 @@ export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {
   }
   const isUnstated = createStatementBatcher<string, boolean>(ids => areUnstated(database, ids))
 
-  /** Of an order that has ended, its e-mail may still be sent, and its statement may be closed. */
+  /** After an order has ended, its e-mail may still be sent and its statement may still be closed. */
   const isUnchanged = (order: LookedUpOrder): boolean | Promise<boolean> => {
     if (order.status !== 'confirmed') return true
     if (mayBeMailed(order)) return false

@@ -211,7 +211,7 @@ async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]
   return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
-/** What is kept of an order itself. */
+/** Columns of the order's own row. */
 const ownColumns = {
   orderId: 'o.order_id',
   externalId: 'o.external_id',
@@ -238,7 +238,7 @@ const ownJoins = `
     select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
     from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true`
 
-/** What is shown of an order. `$1` is now. */
+/** SQL for each field that people see of an order. `$1` is now. */
 const shown: { [Name in keyof ShownOrder]: string } = {
   ...ownColumns,
   bankId: 'o.bank_id',
@@ -274,7 +274,7 @@ export type StoredOrder = Pick<ShownOrder, keyof typeof ownColumns | 'status'> &
 const stored: { [Name in keyof StoredOrder]: string } = { ...ownColumns, tariffId: 'o.tariff_id', status: 'o.status' }
 const storedNames = Object.keys(stored) as (keyof StoredOrder)[]
 
-/** Finds by one index, so that requests can share it: $1 are banks, $2 names. */
+/** Finds orders by one index, so that many requests can share the statement. $1: banks, $2: names. */
 const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],

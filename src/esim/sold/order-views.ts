@@ -2,11 +2,11 @@
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
+import { shownMsisdn } from '../orders/views.ts'
 import type { ShownOrder } from './order-store.ts'
 
 export function shownOrderView(order: ShownOrder) {
   const { status, mail } = order
-  const isOver = status === 'cancelled' || status === 'expired'
   return {
     orderId: order.orderId,
     externalId: order.externalId,
@@ -14,7 +14,7 @@ export function shownOrderView(order: ShownOrder) {
     tariffCode: order.tariffCode,
     tariffName: order.tariffName,
     status,
-    msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
+    msisdn: shownMsisdn(order),
     price: Number(order.price),
     currency: order.currency,
     createdAt: instantText(order.createdAt),

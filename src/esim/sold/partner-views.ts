@@ -2,21 +2,21 @@
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
+import { shownEnd, shownMsisdn } from '../orders/views.ts'
 import type { LookedUpOrder } from './order-look-up.ts'
 
 const text = (instant: Date | null): string | null => instant && instantText(instant)
 
 export function partnerOrderView(order: LookedUpOrder) {
   const { status, mail, statement } = order
-  const isOver = status === 'cancelled' || status === 'expired'
   return {
     orderId: order.orderId,
     externalId: order.externalId,
     operatorCode: order.operatorCode,
     tariffCode: order.tariffCode,
     status,
-    msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
-    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
+    msisdn: shownMsisdn(order),
+    reservedUntil: shownEnd(order),
     createdAt: instantText(order.createdAt),
     confirmedAt: text(order.confirmedAt),
     price: order.price,

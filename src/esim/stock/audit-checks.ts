@@ -125,12 +125,12 @@ const references = {
     else ${profileFits} end`,
 }
 
-/** Of the live orders `l` of a profile `p`, which may be missing. */
+/** SQL for whether a live order has another tariff than its profile. `l`: the live orders of the profile `p`, which may be missing. */
 const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
 const otherTariffRules = (now: string) => {
   const others = `from orders o where o.profile_id = l.profile_id and o.${isLive} and p.tariff_id is distinct from o.tariff_id`
   const counted = `(o.status <> 'reserved' or o.reserved_until > ${now})`
-  // Those of no tariff are told where the orders are read.
+  // The check of orders reports orders whose tariff does not exist.
   const ofTariff = 'exists (select from tariffs t where t.tariff_id = o.tariff_id)'
   return [
     {

@@ -1,6 +1,6 @@
 /**
- * Memory for large bodies, used again. Fresh memory for each body makes the engine look for garbage, in pauses that others notice.
- * What nobody has used for a while is given back.
+ * Reuses memory for large bodies. Fresh memory for each body would start the garbage collector, whose pauses delay other requests.
+ * Memory that was not used for a while is released.
  */
 
 /** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */

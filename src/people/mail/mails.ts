@@ -16,8 +16,8 @@ export type Language = 'uk' | 'en'
 export const defaultLanguage: Language = 'uk'
 
 /**
- * What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. Mails that a process of the version before
- * has queued about removed factors have no `at`.
+ * What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. Mails about removed factors
+ * that the version before has queued have no `at`.
  */
 export type PeopleMail =
   | { kind: 'invitation'; login: string; account: string; link: string; expiresAt: string }
@@ -26,7 +26,7 @@ export type PeopleMail =
   | { kind: 'recovery-code-used'; login: string; at: string }
   | { kind: 'changed'; what: Changed; login: string; at: string }
 
-/** What of a person's access was changed, by themselves or by a manager. */
+/** Which part of a person's access the person or a manager has changed. */
 export type Changed = 'password' | 'email' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
 export type Envelope = { to: string; language: Language; mail: PeopleMail }

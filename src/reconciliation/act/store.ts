@@ -4,17 +4,9 @@ import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/l
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
 import { readFile } from '../file-store.ts'
+import type { ListedReport } from '../store.ts'
 
-/** Amounts are decimal texts, exact; instants ISO 8601. */
-export type ActReport = {
-  reportId: string
-  version: number
-  fileName: string
-  sizeBytes: number
-  lines: number
-  totalAmount: string
-  totalCashback: string
-  uploadedAt: string
+export type ActReport = Omit<ListedReport, 'side' | 'uploadedBy' | 'comment'> & {
   /** Hex; null for a report of an older version of the platform: then `hashReport` computes it. */
   sha256: string | null
 }

@@ -1,4 +1,4 @@
-/** What campaigns and applies tell, at their edges: sizes, terminals alone, banks that gain or lose an operator. */
+/** Edge cases of events: their size, changes of terminals alone, banks that gain or lose an operator. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordOverlapsEnding } from '../../../src/access/store.ts'

@@ -1,0 +1,16 @@
+/** The schema of an instant in the query of a list. */
+import Type from 'typebox'
+import { mustBe } from '../error-rules.ts'
+import { instantPattern, instantRule } from './instant.ts'
+
+/** The code checks calendar days, which the documented pattern cannot. @param example ISO 8601 */
+export const instantParameter = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      ...mustBe(instantRule.rule, instantRule.params),
+      'x-documented': { pattern: instantPattern },
+      description,
+      examples: [example],
+    }),
+  )
