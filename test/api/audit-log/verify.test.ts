@@ -25,7 +25,7 @@ before(async () => {
     `insert into outbox (kind, account_type, account, data)
      select 'audit', case n % 3 when 0 then 'platform' else 'bank' end,
        case n % 3 when 1 then '6f1d0c52-7a3e-4b8c-9d21-0a5be7c4f101' when 2 then '2c9b7e14-5d60-4f3a-8b17-93d0a6e5c201' end::uuid,
-       jsonb_build_object('at', '2026-11-21T08:00:00.000Z', 'actor', '{"type":"clock","id":null}'::jsonb, 'via', 'clock',
+       jsonb_build_object('at', instant_text(now() - interval '1 hour'), 'actor', '{"type":"clock","id":null}'::jsonb, 'via', 'clock',
          'action', 'test.' || n, 'object', '{"type":"test","id":null}'::jsonb, 'outcome', 'done', 'change', '{"ціна":[1,2]}'::jsonb,
          'requestId', null, 'address', null)
      from generate_series(1, $1::int) as n`,

@@ -284,21 +284,21 @@ suite('filters', () => {
       return campaigns[key]
     }
     const period = (dateFrom: string, dateTo: string) => ({ dateFrom, dateTo })
-    await make('pending', { name: 'Осінь 100%', sku: ['A', 'B'], ...period('2027-01-01', '2027-02-01') })
+    await make('pending', { name: 'Осінь 100%', sku: ['A', 'B'], ...period('2055-01-01', '2055-02-01') })
     const approved = await make('approved', {
       name: 'ОСІННЯ_ніч',
       sku: ['B', 'c,d'],
-      ...period('2027-01-10T12:00:00Z', '2027-03-01T12:00:00Z'),
+      ...period('2055-01-10T12:00:00Z', '2055-03-01T12:00:00Z'),
     })
-    const active = await make('active', { name: 'Autumn.*', ...period('2026-01-01', '2027-06-01') })
+    const active = await make('active', { name: 'Autumn.*', ...period('2026-01-01', '2055-06-01') })
     const onlyBeta = await make('only-beta', {
       name: 'ohne uns (ß)',
       participantsIds: [ids.alpha, ids.beta],
-      ...period('2026-01-01', '2027-06-01'),
+      ...period('2026-01-01', '2055-06-01'),
     })
-    const declined = await make('declined', { name: 'declined', ...period('2027-05-01', '2027-05-02') })
-    const deleted = await make('deleted', { name: 'deleted', ...period('2027-05-01', '2027-05-02') })
-    await make('volt', { name: 'ВОЛЬТ', ...period('2028-01-01', '2028-12-31') }, voltshop)
+    const declined = await make('declined', { name: 'declined', ...period('2055-05-01', '2055-05-02') })
+    const deleted = await make('deleted', { name: 'deleted', ...period('2055-05-01', '2055-05-02') })
+    await make('volt', { name: 'ВОЛЬТ', ...period('2056-01-01', '2056-12-31') }, voltshop)
     await make('others', { name: 'Осінь', participantsIds: [ids.beta] })
     const finished = await make('finished', {
       name: 'finished',
@@ -362,25 +362,25 @@ suite('filters', () => {
     [`?retailerId=${ids.voltshop}`, ['volt']],
     [`?retailerId=${ids.grocer.toUpperCase()}`, all.filter(key => key !== 'volt')],
     [`?retailerId=${ids.alpha}`, []],
-    ['?dateFrom=2027-01-10', ['approved', 'declined', 'deleted', 'volt']],
-    ['?dateFrom=2027-01-10T12:00:00Z', ['approved', 'declined', 'deleted', 'volt']],
-    ['?dateFrom=2027-01-10T14:00:00%2B02:00', ['approved', 'declined', 'deleted', 'volt']],
-    ['?dateFrom=2027-01-10T12:00:00.001Z', ['declined', 'deleted', 'volt']],
-    ['?dateTo=2027-03-01T12:00:00Z', ['pending', 'approved', 'finished']],
-    ['?dateTo=2027-03-01T11:59:59.999Z', ['pending', 'finished']],
-    ['?dateTo=2027-03-01', ['pending', 'approved', 'finished']],
-    ['?dateTo=2027-02-28', ['pending', 'finished']],
+    ['?dateFrom=2055-01-10', ['approved', 'declined', 'deleted', 'volt']],
+    ['?dateFrom=2055-01-10T12:00:00Z', ['approved', 'declined', 'deleted', 'volt']],
+    ['?dateFrom=2055-01-10T14:00:00%2B02:00', ['approved', 'declined', 'deleted', 'volt']],
+    ['?dateFrom=2055-01-10T12:00:00.001Z', ['declined', 'deleted', 'volt']],
+    ['?dateTo=2055-03-01T12:00:00Z', ['pending', 'approved', 'finished']],
+    ['?dateTo=2055-03-01T11:59:59.999Z', ['pending', 'finished']],
+    ['?dateTo=2055-03-01', ['pending', 'approved', 'finished']],
+    ['?dateTo=2055-02-28', ['pending', 'finished']],
     ['?dateTo=9999-12-31', all],
-    ['?dateFrom=2027-01-01&dateTo=2027-05-02', ['pending', 'approved', 'declined', 'deleted']],
-    ['?activeOn=2027-05-01T00:00:00Z', ['active', 'only-beta', 'declined', 'deleted']],
-    ['?activeOn=2027-04-30T23:59:59.999Z', ['active', 'only-beta']],
-    ['?activeOn=2027-05-02T00:00:00Z', ['active', 'only-beta']],
-    ['?activeOn=2027-05-01T23:59:59.999Z', ['active', 'only-beta', 'declined', 'deleted']],
-    ['?activeOn=2027-03-01', ['approved', 'active', 'only-beta']],
-    ['?activeOn=2027-03-02', ['active', 'only-beta']],
-    ['?activeOn=2027-02-01', ['approved', 'active', 'only-beta']],
-    ['?activeOn=2027-01-31', ['pending', 'approved', 'active', 'only-beta']],
-    ['?status=active&activeOn=2027-01-15', ['active']],
+    ['?dateFrom=2055-01-01&dateTo=2055-05-02', ['pending', 'approved', 'declined', 'deleted']],
+    ['?activeOn=2055-05-01T00:00:00Z', ['active', 'only-beta', 'declined', 'deleted']],
+    ['?activeOn=2055-04-30T23:59:59.999Z', ['active', 'only-beta']],
+    ['?activeOn=2055-05-02T00:00:00Z', ['active', 'only-beta']],
+    ['?activeOn=2055-05-01T23:59:59.999Z', ['active', 'only-beta', 'declined', 'deleted']],
+    ['?activeOn=2055-03-01', ['approved', 'active', 'only-beta']],
+    ['?activeOn=2055-03-02', ['active', 'only-beta']],
+    ['?activeOn=2055-02-01', ['approved', 'active', 'only-beta']],
+    ['?activeOn=2055-01-31', ['pending', 'approved', 'active', 'only-beta']],
+    ['?status=active&activeOn=2055-01-15', ['active']],
     ['?name=осін&sku=B&bankApprovalStatus=pending', ['pending']],
   ]
   for (const [query, expected] of cases)

@@ -204,12 +204,12 @@ describe('201', () => {
   })
 
   test('an end one moment ahead', async () => {
-    const now = new Date('2027-05-05T12:00:00.000Z')
+    const now = new Date('2055-05-05T12:00:00.000Z')
     using _ = stopClock(platform, now)
-    assertResult(await create({ dateFrom: '2027-01-01', dateTo: '2027-05-05T12:00:00.001Z' }), 201, {
+    assertResult(await create({ dateFrom: '2055-01-01', dateTo: '2055-05-05T12:00:00.001Z' }), 201, {
       status: 'awaitingBankApproval',
     })
-    assertRefused(await create({ dateFrom: '2027-01-01', dateTo: now }), 400, ['dateTo must be in the future'])
+    assertRefused(await create({ dateFrom: '2055-01-01', dateTo: now }), 400, ['dateTo must be in the future'])
   })
 
   test('a merchant that excludes a bank may invite the others', async () => {

@@ -42,7 +42,7 @@ const close = async (at: TestPlatform = platform) => {
 }
 const dayMs = 86_400_000
 /** Each test uses its own days, later than those before. */
-let midnight = Date.parse('2027-03-01T00:00:00Z')
+let midnight = Date.parse('2055-03-01T00:00:00Z')
 beforeEach(() => {
   midnight += 5 * dayMs
 })

@@ -34,7 +34,7 @@ async function ok(path: string, bank = alpha): Promise<any> {
   assert.equal(answer.status, 200, `${path}: ${answer.text}`)
   return answer.body
 }
-const all = async (bank = alpha) => (await ok('/statements?from=2026-01-01&to=2027-01-31&limit=500', bank)).data
+const all = async (bank = alpha) => (await ok('/statements?from=2054-01-01&to=2055-01-31&limit=500', bank)).data
 
 let lastOrder = 0
 async function sell(
@@ -71,7 +71,7 @@ suite('a day with sales', () => {
   const orders: string[] = []
   test('is open while it lasts, and shows every sale at once', async () => {
     // Noon in Kyiv.
-    await moveTo('2026-12-22T10:00:00Z')
+    await moveTo('2054-12-22T10:00:00Z')
     orders.push(await sell({}, 'PR-9'))
     orders.push(await sell({ tariffCode: 'ua-5gb', externalId: 'a "quoted", one' }))
     orders.push(await sell({ operatorCode: 'roamwide', tariffCode: 'world', externalId: '=1+1' }))
@@ -82,10 +82,10 @@ suite('a day with sales', () => {
       statementId: null,
       number: null,
       closed: false,
-      day: '2026-12-22',
+      day: '2054-12-22',
       timeZone: 'Europe/Kyiv',
-      from: '2026-12-21T22:00:00.000Z',
-      to: '2026-12-22T22:00:00.000Z',
+      from: '2054-12-21T22:00:00.000Z',
+      to: '2054-12-22T22:00:00.000Z',
       closedAt: null,
       previousStatementId: null,
       commissionPercentage: '12.3456',
@@ -116,9 +116,9 @@ suite('a day with sales', () => {
   test('is closed one minute after its end, with the same sums', async () => {
     const open = await ok('/statements/open')
     // The clock goes on, and a busy machine takes its time.
-    await moveTo('2026-12-22T22:00:40.000Z')
+    await moveTo('2054-12-22T22:00:40.000Z')
     assert.deepEqual(await all(), [])
-    await moveTo('2026-12-22T22:01:00.500Z')
+    await moveTo('2054-12-22T22:01:00.500Z')
     const [statement, ...others] = await all()
     assert.deepEqual(others, [])
     const { statementId, number, closed, closedAt, sha256, ...rest } = statement
@@ -126,7 +126,7 @@ suite('a day with sales', () => {
     assert.deepEqual({ ...open, ...rest }, open)
     assert.match(statementId, /^[0-9a-f-]{36}$/)
     assert.match(sha256, /^[0-9a-f]{64}$/)
-    assert.ok(closedAt >= '2026-12-22T22:01:00.500Z')
+    assert.ok(closedAt >= '2054-12-22T22:01:00.500Z')
     assert.deepEqual(await ok('/statements/latest'), statement)
     assert.deepEqual(await ok(`/statements/${statementId}`), statement)
     assert.equal((await ok('/statements/open')).previousStatementId, statementId)
@@ -141,7 +141,7 @@ suite('a day with sales', () => {
       orders,
     )
     const { confirmedAt, ...first } = data[0]
-    assert.match(confirmedAt, /^2026-12-22T10:00:\d\d\.\d{3}Z$/)
+    assert.match(confirmedAt, /^2054-12-22T10:00:\d\d\.\d{3}Z$/)
     assert.deepEqual(first, {
       line: 1,
       type: 'sale',
@@ -177,7 +177,7 @@ suite('a day with sales', () => {
     assert.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8')
     assert.equal(file.headers.get('content-encoding'), null)
     assert.equal(file.headers.get('cache-control'), 'private, no-transform')
-    assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="statement-2026-12-22\.csv"/)
+    assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="statement-2054-12-22\.csv"/)
     const digest = createHash('sha256').update(file.text)
     const bytes = digest.digest()
     assert.equal(bytes.toString('hex'), statement.sha256)
@@ -190,7 +190,7 @@ suite('a day with sales', () => {
     const { data } = await ok(`/statements/${statement.statementId}/lines`)
     const at = (index: number) => data[index].confirmedAt
     assert.deepEqual(file.text.split('\r\n'), [
-      'H,1,alpha,2026-12-22,Europe/Kyiv,2026-12-21T22:00:00.000Z,2026-12-22T22:00:00.000Z,1,-',
+      'H,1,alpha,2054-12-22,Europe/Kyiv,2054-12-21T22:00:00.000Z,2054-12-22T22:00:00.000Z,1,-',
       `D,1,sale,${orders[0]},sale-1,PR-9,kyivstar,eu-10gb,Europe 10 GB,${at(0)},UAH,399.00,49.26,349.74,0,`,
       `D,2,sale,${orders[1]},"a ""quoted"", one",,kyivstar,ua-5gb,Ukraine 5 GB,${at(1)},UAH,199.90,24.68,175.22,0,`,
       `D,3,sale,${orders[2]},=1+1,,roamwide,world,World,${at(2)},EUR,25.50,3.15,22.35,0,`,
@@ -257,12 +257,12 @@ suite('what comes late', () => {
     // The clock of another process is still before the end of the closed day.
     let orderId: string
     {
-      using _ = stopClock(platform, '2026-12-22T21:59:59.900Z')
+      using _ = stopClock(platform, '2054-12-22T21:59:59.900Z')
       orderId = await sell()
     }
     const open = await ok('/statements/open')
-    assert.deepEqual([open.day, open.late, open.totals[0].sales], ['2026-12-23', 1, 1])
-    await moveTo('2026-12-23T22:02:00Z')
+    assert.deepEqual([open.day, open.late, open.totals[0].sales], ['2054-12-23', 1, 1])
+    await moveTo('2054-12-23T22:02:00Z')
     const latest = await ok('/statements/latest')
     assert.deepEqual([latest.number, latest.late, latest.previousStatementId], [2, 1, before.statementId])
     const { data } = await ok(`/statements/${latest.statementId}/lines`)
@@ -271,7 +271,7 @@ suite('what comes late', () => {
       [[orderId, true]],
     )
     const { text } = await get(`/statements/${latest.statementId}.csv`)
-    assert.match(text, new RegExp(`^H,1,alpha,2026-12-23,[^\r]*,2,${before.sha256}\r\n`))
+    assert.match(text, new RegExp(`^H,1,alpha,2054-12-23,[^\r]*,2,${before.sha256}\r\n`))
     assert.match(text, /,1,\r\nT,/)
   })
 })
@@ -285,37 +285,37 @@ suite('days without sales', () => {
       [5, 4, 3, 2, 1],
     )
     const empty = statements[0]
-    assert.deepEqual([empty.day, empty.totals, empty.byTariff], ['2026-12-26', [], []])
+    assert.deepEqual([empty.day, empty.totals, empty.byTariff], ['2054-12-26', [], []])
     const texts = []
     for (const { statementId } of statements.toReversed())
       texts.push((await get(`/statements/${statementId}.csv`)).text)
     assert.match(texts[4] ?? '', /\r\nT,-,0,0\.00,0,0\.00,0\.00,0\.00,0\.00\r\n$/)
-    const joined = await get('/statements.csv?from=2026-12-22&to=2026-12-26')
+    const joined = await get('/statements.csv?from=2054-12-22&to=2054-12-26')
     assert.equal(joined.text, texts.join(''))
     const digest = createHash('sha256').update(joined.text).digest('base64')
     assert.equal(joined.headers.get('repr-digest'), `sha-256=:${digest}:`)
   })
 
   test('a list is read page by page, and of some days only', async () => {
-    const first = await ok('/statements?limit=2&from=2026-12-22&to=2026-12-25')
+    const first = await ok('/statements?limit=2&from=2054-12-22&to=2054-12-25')
     assert.deepEqual(
       first.data.map((one: any) => one.number),
       [4, 3],
     )
-    const second = await ok(`/statements?limit=2&from=2026-12-22&to=2026-12-25&cursor=${first.nextCursor}`)
+    const second = await ok(`/statements?limit=2&from=2054-12-22&to=2054-12-25&cursor=${first.nextCursor}`)
     assert.deepEqual(
       second.data.map((one: any) => one.number),
       [2, 1],
     )
     assert.equal(second.nextCursor, null)
     assert.equal(
-      (await get(`/statements?limit=2&from=2026-12-23&to=2026-12-25&cursor=${first.nextCursor}`)).status,
+      (await get(`/statements?limit=2&from=2054-12-23&to=2054-12-25&cursor=${first.nextCursor}`)).status,
       400,
     )
     for (const query of [
-      'from=2026-12-25&to=2026-12-22',
-      'from=2025-01-01&to=2026-12-22',
-      'from=2026-02-30',
+      'from=2054-12-25&to=2054-12-22',
+      'from=2025-01-01&to=2054-12-22',
+      'from=2054-02-30',
       'to=x',
       'x=1',
     ])
@@ -384,23 +384,23 @@ suite('a change of zone', () => {
     }
     // A late line counts for its own day.
     assert.equal((await sales(lateFor, lateFor)).totals.confirmed, 5)
-    assert.equal((await sales('2026-12-23', '2026-12-23')).totals.confirmed, 0)
+    assert.equal((await sales('2054-12-23', '2054-12-23')).totals.confirmed, 0)
     // Before the first statement and long after the last one.
     for (const [from, to] of [
-      ['2026-01-01', '2026-12-21'],
+      ['2054-01-01', '2054-12-21'],
       ['2031-01-01', '2031-12-31'],
     ] as const)
       assert.equal((await sales(from, to)).totals.confirmed, 0)
     // A year of days that belong to the statement of the gap.
-    assert.equal((await sales('2027-02-01', '2027-12-31')).totals.confirmed, 0)
+    assert.equal((await sales('2055-02-01', '2055-12-31')).totals.confirmed, 0)
   })
 })
 
-const lateFor = '2026-12-22'
+const lateFor = '2054-12-22'
 const sumOf = (totals: { sales: number }[]) => totals.reduce((sum, { sales }) => sum + sales, 0)
 /** Read in spans that one request may ask for. */
 async function everyStatement() {
-  const years = ['2026-12-01&to=2027-06-30', '2027-07-01&to=2028-06-30', '2028-07-01&to=2029-06-30']
+  const years = ['2054-12-01&to=2055-06-30', '2055-07-01&to=2056-06-30', '2056-07-01&to=2057-06-30']
   const found = []
   for (const year of years) found.push(...(await ok(`/statements?limit=500&from=${year}`)).data)
   return found
