@@ -65,16 +65,7 @@ const keyReused = () => new DomainError('key-reused', 'The Idempotency-Key was u
 
 /** @param deps.hours how long answers are kept, in real time */
 export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
-  const sealer = createSealer(masterKeys, purpose)
-  const opened = (scope: Scope, fingerprint: Buffer, { body, ...kept }: KeptAnswer): Answer => {
-    if (!kept.fingerprint.equals(fingerprint)) throw keyReused()
-    return { status: kept.status, location: kept.location, body: sealer.open(body, additionalData(scope)) }
-  }
-  const sealed = (scope: Scope, fingerprint: Buffer, answer: Answer): KeptAnswer => ({
-    ...answer,
-    fingerprint,
-    body: sealer.seal(answer.body, additionalData(scope)),
-  })
+  const { opened, sealed } = createBodySealing(masterKeys)
   const requireIdle = async (scope: Scope) => {
     if (await isRunning(database, scope)) throw inProgress()
   }
@@ -116,6 +107,22 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
       return { answer: opened(scope, await fingerprint(), result), isReplayed: true }
     },
     forgetOld: () => forgetAnswers(database, hours),
+  }
+}
+
+/** Encrypts the bodies of stored answers, and opens an answer only for the request that it was given to. */
+function createBodySealing(masterKeys: readonly Buffer[]) {
+  const sealer = createSealer(masterKeys, purpose)
+  return {
+    opened(scope: Scope, fingerprint: Buffer, { body, ...kept }: KeptAnswer): Answer {
+      if (!kept.fingerprint.equals(fingerprint)) throw keyReused()
+      return { status: kept.status, location: kept.location, body: sealer.open(body, additionalData(scope)) }
+    },
+    sealed: (scope: Scope, fingerprint: Buffer, answer: Answer): KeptAnswer => ({
+      ...answer,
+      fingerprint,
+      body: sealer.seal(answer.body, additionalData(scope)),
+    }),
   }
 }
 

@@ -1,13 +1,23 @@
 /** Runs the platform until a signal asks it to stop (contract/operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
-import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from '../config.ts'
+import type { Logger } from 'pino'
+import {
+  type Config,
+  ConfigError,
+  environment,
+  readConfig,
+  type Service,
+  services,
+  startedByNpm,
+  withKeys,
+} from '../config.ts'
 import { createLogger, terminalStream } from '../log.ts'
 import { settingsAdvice } from '../settings/advice.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { giveBackMemory } from './memory.ts'
 import { serveMetrics } from './metrics.ts'
 import { whenParentEnds } from './parent.ts'
-import { createPlatform } from './platform.ts'
+import { createPlatform, type Platform } from './platform.ts'
 import { startError } from './start-error.ts'
 
 /** How long to wait for open connections after the time limit of requests. Later they will not end by themselves. */
@@ -41,18 +51,7 @@ export async function serve(only: string | undefined): Promise<void> {
     platform.drain()
   })
   try {
-    if (config.sampleData) {
-      await expectFree(config)
-      if (config.admin) await expectFree(config.admin, 'ADMIN_PORT')
-    }
-    const samples = config.sampleData && (await (await import('../sandbox/samples.ts')).loadSamples(platform, logger))
-    giveBackMemory()
-    platform.startJobs()
-    if (platform.adminApp && config.admin) await listenAt(platform.adminApp, config.admin, 'ADMIN_PORT')
-    await listenAt(platform.app, { host: config.host, port: config.port })
-    logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
-    const { welcome } = await import('./welcome.ts')
-    process.stdout.write(welcome(config, samples || null, onTerminal))
+    await openToRequests(platform, { config, logger, onTerminal })
   } catch (error) {
     await platform.close()
     throw error
@@ -65,6 +64,25 @@ export async function serve(only: string | undefined): Promise<void> {
   logger.info('stopped')
   // Log lines that nobody reads would keep the process alive.
   setTimeout(() => process.exit(), readWithinMs).unref()
+}
+
+/** Loads sample data at the first start of a sandbox, starts the jobs, and listens. @throws Error when a port is taken */
+async function openToRequests(
+  platform: Platform,
+  { config, logger, onTerminal }: { config: Config; logger: Logger; onTerminal: boolean },
+): Promise<void> {
+  if (config.sampleData) {
+    await expectFree(config)
+    if (config.admin) await expectFree(config.admin, 'ADMIN_PORT')
+  }
+  const samples = config.sampleData && (await (await import('../sandbox/samples.ts')).loadSamples(platform, logger))
+  giveBackMemory()
+  platform.startJobs()
+  if (platform.adminApp && config.admin) await listenAt(platform.adminApp, config.admin, 'ADMIN_PORT')
+  await listenAt(platform.app, { host: config.host, port: config.port })
+  logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
+  const { welcome } = await import('./welcome.ts')
+  process.stdout.write(welcome(config, samples || null, onTerminal))
 }
 
 function readServices(only: string | undefined): Service[] | null {

@@ -36,8 +36,6 @@ const next = 'next'
 /** @param file the code of the process, which calls `takeJobs` */
 export function createAsideProcess(file: URL): AsideProcess {
   let child: ChildProcess | null = null
-  let before: Promise<void> = Promise.resolve()
-  let idle: NodeJS.Timeout | undefined
   const end = () => {
     child?.kill('SIGKILL')
     child = null
@@ -51,17 +49,7 @@ export function createAsideProcess(file: URL): AsideProcess {
     started.on('error', forget).once('exit', forget)
     return started
   }
-  const takeTurn = async (): Promise<() => void> => {
-    const mine = Promise.withResolvers<void>()
-    const turn = before
-    before = mine.promise
-    await turn
-    clearTimeout(idle)
-    return () => {
-      idle = setTimeout(end, idleMs).unref()
-      mine.resolve()
-    }
-  }
+  const takeTurn = createTurns(end)
   return {
     async *pieces<Piece>(job: object, bytes: Uint8Array) {
       const giveBack = await takeTurn()
@@ -88,6 +76,28 @@ export function createAsideProcess(file: URL): AsideProcess {
         giveBack()
       }
     },
+  }
+}
+
+/**
+ * Callers take turns, one after the other.
+ *
+ * @param onIdle called when nobody had a turn for a while
+ * @returns waits for the turn; its result ends the turn
+ */
+function createTurns(onIdle: () => void): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve()
+  let idle: NodeJS.Timeout | undefined
+  return async () => {
+    const mine = Promise.withResolvers<void>()
+    const before = last
+    last = mine.promise
+    await before
+    clearTimeout(idle)
+    return () => {
+      idle = setTimeout(onIdle, idleMs).unref()
+      mine.resolve()
+    }
   }
 }
 

@@ -58,34 +58,9 @@ export function createConcurrencyLimit(
   const refusal: LimitRefusal = typeof busy === 'string' ? { code: 'unavailable', text: busy } : busy
   const refuse = (text: string) =>
     new DomainError(refusal.code, text, { retryAfterSeconds: refusal.retryAfterSeconds ?? 10 })
-  const running: string[] = []
   const waiters = new Set<Waiter>()
-  /** When each group was served last; kept while anybody of it runs or waits. */
-  const servedAt = new Map<string, number>()
-  let served = 0
-
   const count = (change: number) => waitingNow.set(kind, (waitingNow.get(kind) ?? 0) + change)
-  const isFree = (groups: readonly string[]): boolean =>
-    running.length < limits.atOnce && running.filter(other => other === groups.at(-1)).length < limits.perPartner
-  const findNext = () =>
-    findFirst(
-      waiters.values().filter(({ groups }) => isFree(groups)),
-      servedAt,
-    )
-  const begin = (groups: readonly string[]): (() => void) => {
-    const partner = groups.at(-1) ?? ''
-    running.push(partner)
-    served++
-    for (const group of groups) servedAt.set(group, served)
-    let ended = false
-    return () => {
-      if (ended) return
-      ended = true
-      running.splice(running.indexOf(partner), 1)
-      for (let next = findNext(); next; next = findNext()) next.start()
-      if (running.length + waiters.size === 0) servedAt.clear()
-    }
-  }
+  const { isFree, begin } = createPlaces(limits, waiters)
   const makeRoom = (groups: readonly string[]): boolean => {
     if (waiters.size < limits.waiting) return true
     const dropped = findDropped(waiters, groups)
@@ -112,6 +87,39 @@ export function createConcurrencyLimit(
       })
     },
   }
+}
+
+/** The places that run at the same time. A place that becomes free goes to one of `waiters`. */
+function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
+  /** The partner of each place that is taken. */
+  const running: string[] = []
+  /** When each group was served last; kept while anybody of it runs or waits. */
+  const servedAt = new Map<string, number>()
+  let served = 0
+
+  const isFree = (groups: readonly string[]): boolean =>
+    running.length < limits.atOnce && running.filter(other => other === groups.at(-1)).length < limits.perPartner
+  const findNext = () =>
+    findFirst(
+      waiters.values().filter(({ groups }) => isFree(groups)),
+      servedAt,
+    )
+  /** @returns frees the place */
+  const begin = (groups: readonly string[]): (() => void) => {
+    const partner = groups.at(-1) ?? ''
+    running.push(partner)
+    served++
+    for (const group of groups) servedAt.set(group, served)
+    let ended = false
+    return () => {
+      if (ended) return
+      ended = true
+      running.splice(running.indexOf(partner), 1)
+      for (let next = findNext(); next; next = findNext()) next.start()
+      if (running.length + waiters.size === 0) servedAt.clear()
+    }
+  }
+  return { isFree, begin }
 }
 
 /** @param then `onEnd` is called before one of the others */

@@ -35,18 +35,7 @@ export function createSharedRateLimiter(options: {
 }): RateLimiter {
   const { limit } = options
   const local = createLocalRateLimiter(limit)
-  const redis = new Redis(options.redisUrl, {
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: 2_000,
-    retryStrategy: attempt => Math.min(100 * attempt, 2_000),
-  })
-  redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: script })
-  // Failures of commands are handled below. Without a listener, this event would end the process.
-  redis.on('error', () => {})
-  type Command = { takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[string, string]> }
-
+  const redis = connectBuckets(options.redisUrl)
   let away = false
   const reportAway = (now: boolean) => {
     if (away !== now) options.onAway(now)
@@ -61,8 +50,7 @@ export function createSharedRateLimiter(options: {
       const startedMs = performance.now()
       if (startedMs < pausedUntilMs) return local.take(key)
       try {
-        const command = redis as unknown as Command
-        const [full, now] = await command.takeFromBucket(`perkline:rate:${key}`, costMs, limit.burst * costMs)
+        const [full, now] = await redis.takeFromBucket(`perkline:rate:${key}`, costMs, limit.burst * costMs)
         reportAway(false)
         return decide(limit, Number(full), Number(now)).decision
       } catch {
@@ -76,6 +64,25 @@ export function createSharedRateLimiter(options: {
       redis.disconnect()
     },
   }
+}
+
+type Buckets = Redis & {
+  /** @returns when the bucket would be full again without this request, and the time now: milliseconds of the store's clock */
+  takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[full: string, now: string]>
+}
+
+function connectBuckets(redisUrl: string): Buckets {
+  const redis = new Redis(redisUrl, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    retryStrategy: attempt => Math.min(100 * attempt, 2_000),
+  })
+  redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: script })
+  // Callers handle failures of commands. Without a listener, this event would end the process.
+  redis.on('error', () => {})
+  return redis as Buckets
 }
 
 /** Counts failed logins for all processes. While the store is away, each process counts on its own. */
