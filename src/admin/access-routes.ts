@@ -19,6 +19,7 @@ import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { by } from './request/by.ts'
 import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { held } from './request/held.ts'
 
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
 
@@ -110,7 +111,7 @@ function issueCredentialRoute(app: App, deps: AccessAdminDeps): void {
       if ('merchant' in partner && role !== undefined)
         throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
       if ('bank' in partner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
-      const issued = await access.issueCredential(by(deps, request), { partner, role: role ?? 'gateway', label })
+      const issued = await access.issueCredential(held(deps, request), { partner, role: role ?? 'gateway', label })
       return reply.code(201).send(issued)
     },
   )
@@ -146,7 +147,7 @@ function rotateCredentialRoute(app: App, deps: AccessAdminDeps): void {
       },
     },
     async (request, reply) => {
-      const rotated = await access.rotateCredential(by(deps, request), {
+      const rotated = await access.rotateCredential(held(deps, request), {
         clientId: request.params.clientId,
         overlapMs: overlapMs(request.body.overlap),
       })
@@ -174,7 +175,7 @@ function revokeCredentialRoute(app: App, deps: AccessAdminDeps): void {
     },
     async request => {
       const { clientId } = request.params
-      await access.revokeCredential(by(deps, request), clientId)
+      await access.revokeCredential(held(deps, request), clientId)
       await deps.refusals.refresh()
       return { clientId }
     },
@@ -198,7 +199,7 @@ function addUserRoute(app: App, deps: AccessAdminDeps): void {
     async (request, reply) => {
       const { login, role, password, email = null, ...named } = request.body
       requireAddress(email)
-      const user = await access.addUser(by(deps, request), { owner: ownerOf(named), login, role, password, email })
+      const user = await access.addUser(held(deps, request), { owner: ownerOf(named), login, role, password, email })
       return reply.code(201).send(user)
     },
   )
@@ -235,7 +236,7 @@ function disableUserRoute(app: App, deps: AccessAdminDeps): void {
     },
     async request => {
       const { login } = request.params
-      await access.disableUser(by(deps, request), login)
+      await access.disableUser(held(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },
@@ -261,7 +262,7 @@ function disableUserRoute(app: App, deps: AccessAdminDeps): void {
     },
     async request => {
       const { login } = request.params
-      await eraseUser(by(deps, request), login)
+      await eraseUser(held(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },

@@ -6,8 +6,8 @@ import type { Refusals } from '../access/refusals.ts'
 import * as people from '../people/schemas.ts'
 import { ownerOf as namedOwner } from './access-routes.ts'
 import { AccountBody, AccountQuery } from './access-schemas.ts'
-import { by } from './request/by.ts'
 import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
+import { held } from './request/held.ts'
 
 export type PolicyAdminDeps = {
   database: Parameters<typeof takeAddressesOff>[0]
@@ -61,7 +61,8 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
     },
     async request => {
       const owner = await accountOf(request.body)
-      await takeAddressesOff(database, owner, by({}, request).origin)
+      const change = held({ database }, request)
+      await takeAddressesOff(change.database, owner, change.origin)
       await refusals.refresh()
       return readPolicy(database, owner, platformMfa)
     },

@@ -57,11 +57,26 @@ export const joinLink = (publicUrl: string, token: string): string => `${publicU
  */
 export async function beginChange(
   transaction: Queryable,
-  { caller, userId }: Manager,
+  { caller, userId }: Pick<Manager, 'caller' | 'userId'>,
   owner: AccountOwner,
 ): Promise<void> {
   await lockAccount(transaction, owner)
   if (!(await holdAccess(transaction, userId, caller.role))) throw new InvalidTokenError()
+}
+
+/**
+ * The database for changes at the operator's interface: each transaction begins as a change of the platform's account by the person
+ * who calls. @param caller null: the operator's key, which nobody takes away meanwhile
+ */
+export function heldBy(database: Database, caller: Caller | null): Database {
+  if (caller === null) return database
+  const manager = { caller, userId: caller.subject }
+  const transaction: Database['transaction'] = work =>
+    database.transaction(async transaction => {
+      await beginChange(transaction, manager, 'platform')
+      return work(transaction)
+    })
+  return { ...database, transaction }
 }
 
 /** Runs an operation that has a transaction of its own as a manager's change of an account. @throws as `beginChange` */

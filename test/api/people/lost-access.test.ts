@@ -188,6 +188,66 @@ test('the platform’s admin loses access while changing a bank’s person: the 
   assert.ok(at(userId, 'user.role_changed') < at(staff.userId, 'user.disabled'))
 })
 
+const newCredential = async () =>
+  (await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'of staff' })).body.clientId as string
+const atOperators: Record<string, () => Promise<{ lock: string; path: string; body?: unknown }>> = {
+  'issues a credential': async () => ({
+    lock: 'lock table credentials in share mode',
+    path: '/credentials',
+    body: { bank: 'alpha', role: 'ADMIN', label: 'by staff' },
+  }),
+  'rotates a credential': async () => ({
+    lock: 'lock table credentials in share mode',
+    path: `/credentials/${await newCredential()}/rotate`,
+  }),
+  'revokes a credential': async () => ({
+    lock: 'lock table credentials in share mode',
+    path: `/credentials/${await newCredential()}/revoke`,
+  }),
+  'adds a user': async () => ({
+    lock: `select from banks where code = 'alpha' for update`,
+    path: '/users',
+    body: { bank: 'alpha', login: 'added-by-staff', role: 'ADMIN', password: 'correct horse battery staple' },
+  }),
+  'disables a user': async () => {
+    const { login, userId } = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    return { lock: lockUser(userId), path: `/users/${login}/disable` }
+  },
+  'erases a user': async () => {
+    const { login, userId } = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    assert.equal((await change(userId, { disabled: true })).status, 200)
+    return { lock: lockUser(userId), path: `/users/${login}/erase` }
+  },
+  'takes address lists off': async () => {
+    const lists = { mfa: 'optional', sessionMinutes: 90, addresses: { people: [], systems: ['127.0.0.0/8'] } }
+    assert.equal((await admin.call('PUT', '/portal/security-policy', lists)).status, 200)
+    return {
+      lock: 'lock table account_policies in share mode',
+      path: '/security-policy/addresses-off',
+      body: { bank: 'alpha' },
+    }
+  },
+}
+
+for (const [name, prepare] of Object.entries(atOperators))
+  test(`the platform’s admin ${name} at the operator’s interface, and is disabled meanwhile: the same`, async () => {
+    const [staff, colleague] = [
+      await openPerson(platform, 'platform', 'admin'),
+      await openPerson(platform, 'platform', 'admin'),
+    ]
+    const { lock, path, body } = await prepare()
+    const [changed, ended] = await inOrder(
+      lock,
+      () => sibling.call('POST', `/admin${path}`, { token: staff.token, ...(body !== undefined && { body }) }),
+      () => colleague.call('PATCH', `/portal/users/${staff.userId}`, { disabled: true }),
+    )
+    assert.equal(ended?.status, 200, ended?.text)
+    assert.ok([200, 201].includes(changed?.status ?? 0), changed?.text)
+    const told = await readEntries(platform, colleague.token, `&object=user:${staff.userId}`)
+    const [{ seq }] = await readEntries(platform, colleague.token, `&actor=${staff.userId}`).then(all => all.slice(-1))
+    assert.ok(seq < told.findLast(({ action }) => action === 'user.disabled').seq, 'the change comes first')
+  })
+
 /** Deadlocks of the database so far, a second late. */
 async function deadlocks(): Promise<number> {
   await sleep(1_200)
