@@ -1,6 +1,5 @@
 /** Runs the platform until a signal asks it to stop (contract/operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import {
   type Config,
   ConfigError,
@@ -11,7 +10,7 @@ import {
   startedByNpm,
   withKeys,
 } from '../config.ts'
-import { createLogger, terminalStream } from '../log.ts'
+import { createLogger, type Logger, terminalStream } from '../log.ts'
 import { settingsAdvice } from '../settings/advice.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { giveBackMemory } from './memory.ts'

@@ -7,12 +7,12 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   copyCampaigns,
+  describeStep,
   historyOf,
   launchCampaign,
   openPartners,
   type Partners,
   statusOf,
-  told,
 } from '../support/campaign-moves.ts'
 import { campaignDirectory, inDays } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
@@ -102,7 +102,7 @@ test('a period that passes while every process is down begins and ends within 2 
         await sleep(20)
       }
     })
-    assert.deepEqual((await historyOf(partners, id)).slice(-3).map(told), [
+    assert.deepEqual((await historyOf(partners, id)).slice(-3).map(describeStep), [
       'campaign start: approved -> active',
       'reporting end: null -> awaitingBankReconciliation',
       'campaign end: active -> awaitingCompensationConfirmation',

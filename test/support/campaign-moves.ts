@@ -62,7 +62,7 @@ export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string
   return answer.body
 }
 
-export const told = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
+export const describeStep = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
 
 /**
  * The columns of a table that can be written, for copying rows; the database generates the others.

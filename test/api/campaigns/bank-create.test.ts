@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { historyOf, openPartners, type Partners, told } from '../../support/campaign-moves.ts'
+import { describeStep, historyOf, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
   assertRefused,
   assertResult,
@@ -59,7 +59,7 @@ describe('201', () => {
     const confirmed = await partners.alpha.call('POST', `/cashbacks/${id}/confirm`)
     assertResult(confirmed, 201, { id, status: 'approved' })
     const history = await historyOf(partners, id)
-    assert.deepEqual(history.map(told), [
+    assert.deepEqual(history.map(describeStep), [
       'campaign create: null -> awaitingBankApproval',
       'bank invite: null -> pending',
       'bank confirm: pending -> approved',

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../../src/admin/audit/audit.ts'
 import {
   copyCampaigns,
+  describeStep,
   historyOf,
   launchCampaign,
   moveClock,
@@ -12,7 +13,6 @@ import {
   type Partners,
   receiveCompensation,
   statusOf,
-  told,
 } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays, partnerAt } from '../../support/campaigns.ts'
 import { range, until } from '../../support/esim.ts'
@@ -50,7 +50,7 @@ suite('the period', () => {
     assert.equal(await statusOf(partners.grocer, id), 'approved')
     await moveClock(platform, { now: dateFrom })
     assert.equal(await statusOf(partners.grocer, id), 'active')
-    assert.deepEqual((await clockSteps(id)).map(told), ['campaign start: approved -> active'])
+    assert.deepEqual((await clockSteps(id)).map(describeStep), ['campaign start: approved -> active'])
   })
 
   test('ends at dateTo: approved banks stay approved and their reconciliation begins', async () => {
@@ -71,7 +71,7 @@ suite('the period', () => {
     const id = await launchCampaign(platform, partners)
     await moveClock(platform, { advance: 'P50D' })
     const steps = await clockSteps(id)
-    assert.deepEqual(steps.map(told), [
+    assert.deepEqual(steps.map(describeStep), [
       'campaign start: approved -> active',
       'reporting end: null -> awaitingBankReconciliation',
       'campaign end: active -> awaitingCompensationConfirmation',
@@ -144,7 +144,7 @@ suite('the last wait', () => {
     assert.equal(await statusOf(partners.grocer, id), 'completed')
     const last = (await historyOf(partners, id)).at(-1)
     assert.deepEqual(
-      [last && told(last), last?.actor.type],
+      [last && describeStep(last), last?.actor.type],
       ['campaign complete: compensationReceived -> completed', 'clock'],
     )
   })

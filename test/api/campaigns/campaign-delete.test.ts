@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import {
+  describeStep,
   historyOf,
   launchCampaign,
   moveClock,
   openPartners,
   type Partners,
-  told,
 } from '../../support/campaign-moves.ts'
 import {
   assertMerchantsOnly,
@@ -88,7 +88,7 @@ describe('200', () => {
       const after = await read(id)
       assert.equal(after.status, 'deleted')
       assert.deepEqual(after.banks, before.banks)
-      assert.deepEqual((await historyOf(partners, id)).map(told).slice(-1), [
+      assert.deepEqual((await historyOf(partners, id)).map(describeStep).slice(-1), [
         `campaign delete: ${before.status} -> deleted`,
       ])
       const deleted = (await partners.alpha.call('GET', '/cashbacks/for-bank?status=deleted')).body

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { historyOf, openPartners, type Partners, statusOf, told } from '../../support/campaign-moves.ts'
+import { describeStep, historyOf, openPartners, type Partners, statusOf } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { reportOf, uploadBank } from '../../support/reconciliation.ts'
@@ -51,7 +51,7 @@ suite('the moment a period has ended', { concurrency: 4 }, () => {
     const id = await over(launched)
     const answer = await uploadBank(partners.alpha, id, reportOf())
     assert.equal(answer.status, 201, answer.text)
-    assert.deepEqual((await historyOf(partners, id)).slice(-4).map(told), [
+    assert.deepEqual((await historyOf(partners, id)).slice(-4).map(describeStep), [
       'campaign start: approved -> active',
       'reporting end: null -> awaitingBankReconciliation',
       'campaign end: active -> awaitingCompensationConfirmation',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { assertEdited, decide, editsOf, own, terminals } from '../../support/campaign-edits.ts'
-import { historyOf, launchCampaign, openPartners, type Partners, told } from '../../support/campaign-moves.ts'
+import { describeStep, historyOf, launchCampaign, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { assertRefused, campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
 import { changed } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -75,7 +75,7 @@ describe('200, before any bank has approved: everything', () => {
       false,
     )
     const steps = (await historyOf(partners, id)).slice(-2)
-    assert.deepEqual(steps.map(told), ['bank uninvite: pending -> null', 'bank invite: null -> pending'])
+    assert.deepEqual(steps.map(describeStep), ['bank uninvite: pending -> null', 'bank invite: null -> pending'])
   })
 
   test('lists may shrink, terminals too', async () => {
@@ -254,7 +254,7 @@ describe('200, once a bank has approved', () => {
     assert.deepEqual(banksOf(details), { [ids.alpha]: 'approved', [ids.beta]: 'declined', [ids.gamma]: 'pending' })
     assert.ok(
       (await historyOf(partners, id))
-        .map(told)
+        .map(describeStep)
         .includes('campaign invite: awaitingMerchantApproval -> awaitingBankApproval'),
     )
   })

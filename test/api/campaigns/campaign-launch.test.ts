@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import {
+  describeStep,
   historyOf,
   launchCampaign,
   moveClock,
   openPartners,
   type Partners,
-  told,
 } from '../../support/campaign-moves.ts'
 import {
   assertMerchantsOnly,
@@ -89,7 +89,7 @@ describe('201', () => {
       'The launch of the campaign is confirmed; 2 banks that have not decided are left out',
     )
     assert.deepEqual(await statusesOf(id), ['approved', 'Alpha expired', 'Gamma expired', 'Бета approved'])
-    assert.deepEqual((await historyOf(partners, id)).map(told).slice(-3).sort(), [
+    assert.deepEqual((await historyOf(partners, id)).map(describeStep).slice(-3).sort(), [
       'bank launch: pending -> expired',
       'bank launch: pending -> expired',
       'campaign launch: awaitingBankApproval -> approved',
