@@ -7,8 +7,8 @@ import type { Check, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
 import { readFile, readShortFiles, sumsText } from './closing-store.ts'
+import { commissionOf } from './commission.ts'
 import { hasEveryLine } from './lines-store.ts'
-import { commissionOf } from './record.ts'
 
 const linesCheck: Check = {
   code: 'statement-lines',

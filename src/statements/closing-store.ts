@@ -1,7 +1,8 @@
 /** SQL that closes a statement, in one transaction for each bank and day. */
 import type { Queryable } from '../db/database.ts'
+import { commissionOf } from './commission.ts'
 import type { TariffTotal } from './read-store.ts'
-import { type CurrencyTotal, commissionOf, lineRecord, recordSource } from './record.ts'
+import { type CurrencyTotal, lineRecord, recordSource } from './record.ts'
 
 const closingLock = 7_365_031
 

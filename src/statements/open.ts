@@ -5,9 +5,9 @@ import { DomainError } from '../errors.ts'
 import { readFigures, spanCells, spanValues } from '../esim/sold/figures-store.ts'
 import { standingOf } from './closing.ts'
 import { type BankState, findBankState, type Sums, sumsText } from './closing-store.ts'
+import { commissionOf } from './commission.ts'
 import { makeAllLines } from './lines-store.ts'
 import type { Statement } from './read-store.ts'
-import { commissionOf } from './record.ts'
 import { dueSpan, nextSpan, type StatementSpan } from './spans.ts'
 
 const linesWithinMs = 2_000

@@ -2,6 +2,7 @@
  * The records of a statement's file (contract/statements.md, "The file"): a header, one record for each line, and one
  * for each currency.
  */
+import { commissionOf } from './commission.ts'
 
 const formatVersion = 1
 
@@ -89,9 +90,6 @@ export const lineValues = {
   late: 'l.confirmed_at < s.from_at',
   creditOf: 'null::uuid',
 } as const
-
-/** SQL for the commission, rounded half away from zero like all decimals in PostgreSQL. */
-export const commissionOf = (amount: string, percentage: string): string => `round(${amount} * ${percentage} / 100, 2)`
 
 /** The tables that `lineValues` needs. @param statement a query with `from_at` and `commission_percentage` */
 export const lineSource = (statement: string): string => `

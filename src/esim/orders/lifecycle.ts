@@ -7,6 +7,13 @@ import { DomainError, type ErrorCode } from '../../errors.ts'
 export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
+/**
+ * SQL for orders that keep their profile from being sold again, as the index of live orders has it. A reservation that is over does so
+ * until it is marked. Besides the statuses above the database knows
+ * `withdrawn`: the order of nobody that takes a withdrawn profile off sale (esim/stock/withdrawal.ts). No API returns it.
+ */
+export const holdsProfile = `status in ('reserved', 'confirmed', 'withdrawn')`
+
 export const reservationMinutes = 15
 /** How many minutes before its end a reservation is reported as expiring. */
 export const expiringMinutes = 5

@@ -8,7 +8,7 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
 import { recordingOrders } from '../../events/outbox.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
-import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
+import { expiringMinutes, holdsProfile, type OrderStatus } from './lifecycle.ts'
 
 export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
 export type MailState = (typeof mailStates)[number]
@@ -384,7 +384,7 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (
     select true as taken from orders o
-    where o.profile_id = ${profile}.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true`
+    where o.profile_id = ${profile}.profile_id and o.${holdsProfile} limit 1) o on true`
 
 const findFreeStatement: Statement = {
   name: 'esim.find-free',

@@ -5,6 +5,7 @@
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
+import { holdsProfile } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { firstIdEndingAt, readFigures } from './figures-store.ts'
 
@@ -38,8 +39,6 @@ const piece = (code: string, rows: number, found: readonly { text: string }[], r
   reached: reached === null ? null : [reached],
 })
 
-/** The condition of the index that finds live orders by their profile. */
-const isLive = `status in ('reserved', 'confirmed', 'withdrawn')`
 const cell = 'bank_id, tariff_id, currency, price, outcome'
 
 type Unit = 'hour' | 'day'
@@ -197,13 +196,13 @@ const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) 
 /** The profiles that are sold or withdrawn. Both sides are ranges of an index that holds all that is asked for. */
 const goneInRange = `${ofThem}
   join (
-    select profile_id, status from orders where ${isLive} and ${isGone} and profile_id >= $6 and profile_id <= $7
+    select profile_id, status from orders where ${holdsProfile} and ${isGone} and profile_id >= $6 and profile_id <= $7
   ) as o using (profile_id)`
 
 /** The same where the ids of other tariffs lie between: each is looked up. */
 const goneOneByOne = `${ofThem}
   cross join lateral (
-    select status from orders where profile_id = p.profile_id and ${isLive} and ${isGone} offset 0
+    select status from orders where profile_id = p.profile_id and ${holdsProfile} and ${isGone} offset 0
   ) as o`
 
 /** In a range of ids that is longer than this, other tariffs' profiles would cost more than the look-ups. */

@@ -1,11 +1,11 @@
 /**
  * Lists of a bank's orders for programs, as SQL. It reads one index range for each status, or for each tariff and
  * status, and takes at most one page from each (`migrations/0027_order_lists.sql`). Filters by time are ranges of ids,
- * because an id begins with the instant at which the order was made, and an order ends within 15 minutes of that.
+ * because an id begins with the instant at which the order was made, and an order ends when its reservation does or before.
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
-import { type OrderStatus, reservationEnd } from '../orders/lifecycle.ts'
+import { type OrderStatus, reservationEnd, reservationMinutes } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { firstIdEndingAt } from './figures-store.ts'
 import type { OrderQuery, Put } from './order-query.ts'
@@ -116,8 +116,8 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * There is no index on a tariff's orders by time of confirmation. An order is confirmed within 15 minutes, so a page
- * contains only the next orders by id and those made within 15 minutes after the last of them.
+ * There is no index on a tariff's orders by time of confirmation. An order is confirmed before its reservation ends, so
+ * a page contains only the next orders by id and those made within that time after the last of them.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)
@@ -126,8 +126,8 @@ function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const source = `orders where bank_id = ${put(filter.bankId)}::uuid and tariff_id = t.tariff_id and status = 'confirmed' ${conditionsOf(filter, put)}`
   const next = filter.limit === null ? '0' : `${put(String(filter.limit - 1))}::int`
   const within = isUp
-    ? `(h.made_at is null or created_at < h.made_at + interval '15 minutes')`
-    : `(h.made_at is null or created_at > h.made_at - interval '15 minutes')`
+    ? `(h.made_at is null or created_at < h.made_at + interval '${reservationMinutes} minutes')`
+    : `(h.made_at is null or created_at > h.made_at - interval '${reservationMinutes} minutes')`
   return `
     with horizon as materialized (
       select ${isUp ? 'min' : 'max'}(made_at) as made_at from ${tariffs} cross join lateral (

@@ -5,6 +5,7 @@
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
+import { holdsProfile } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import type { ShownOrder } from './order-store.ts'
 
@@ -113,7 +114,7 @@ export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, n
       select profile_id from profiles
       where ${'msisdn' in profile ? `msisdn = ${put(profile.msisdn)}` : `iccid_hash = decode(${put(profile.iccidHash.toString('hex'))}, 'hex')`}
       limit ${maxProfilesOfNumber}))
-    and status in ('reserved', 'confirmed', 'withdrawn') and (status <> 'reserved' or reserved_until > ${put(now)}::timestamptz)`
+    and ${holdsProfile} and (status <> 'reserved' or reserved_until > ${put(now)}::timestamptz)`
 
 /** The first `count` ids in the index of external ids; other filters are ignored. */
 export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFilter, count: number): OrderQuery =>

@@ -1,11 +1,8 @@
 /** The rules that all orders and profiles must keep, and the statements that find violations. */
 import { type Check, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
-import { orderStatuses } from '../orders/lifecycle.ts'
+import { holdsProfile, orderStatuses } from '../orders/lifecycle.ts'
 import { mailStates } from '../orders/store.ts'
-
-/** A live order keeps its profile from being sold again. A reservation that is over does so until it is marked. */
-const isLive = `status in ('reserved', 'confirmed', 'withdrawn')`
 
 export const booksCheck: Check = {
   code: 'profile-states',
@@ -95,13 +92,13 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
       from: `orders o left join banks b using (bank_id) left join tariffs t on t.tariff_id = o.tariff_id
         left join (
           select profile_id, tariff_id from profiles
-          where profile_id = any (array(select profile_id from orders where not (${isLive}) and ${within('order_id')}))
+          where profile_id = any (array(select profile_id from orders where not (${holdsProfile}) and ${within('order_id')}))
         ) p on p.profile_id = o.profile_id
         where ${within('o.order_id')}`,
       rules: [references, ...states, values],
       counts: {
         [booksCheck.code]: {
-          free: `-count(*) filter (where o.${isLive} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
+          free: `-count(*) filter (where o.${holdsProfile} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
           reserved: `count(*) filter (where o.status = 'reserved' and o.reserved_until > ${now})`,
           sold: `count(*) filter (where o.status = 'confirmed')`,
           withdrawn: `count(*) filter (where o.status = 'withdrawn')`,
@@ -118,7 +115,7 @@ const profileFits = `case when p.profile_id is null then ' names a profile that 
 const references = {
   code: 'order-references',
   broken: `(o.bank_id is not null and b.bank_id is null) or t.tariff_id is null
-    or (not (o.${isLive}) and p.tariff_id is distinct from o.tariff_id)`,
+    or (not (o.${holdsProfile}) and p.tariff_id is distinct from o.tariff_id)`,
   text: `'order ' || o.order_id || case
     when o.bank_id is not null and b.bank_id is null then ' names a bank that does not exist'
     when t.tariff_id is null then ' names a tariff that does not exist'
@@ -128,7 +125,7 @@ const references = {
 /** SQL for whether a live order has another tariff than its profile. `l`: the live orders of the profile `p`, which may be missing. */
 const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
 const otherTariffRules = (now: string) => {
-  const others = `from orders o where o.profile_id = l.profile_id and o.${isLive} and p.tariff_id is distinct from o.tariff_id`
+  const others = `from orders o where o.profile_id = l.profile_id and o.${holdsProfile} and p.tariff_id is distinct from o.tariff_id`
   const counted = `(o.status <> 'reserved' or o.reserved_until > ${now})`
   // The check of orders reports orders whose tariff does not exist.
   const ofTariff = 'exists (select from tariffs t where t.tariff_id = o.tariff_id)'
@@ -185,7 +182,7 @@ const profiles = (now: string): Walk => ({
       from: `(select profile_id, tariff_id from profiles where ${within('profile_id')}) p
         full join (
           select profile_id, count(*) as orders, min(tariff_id) as first_tariff, max(tariff_id) as last_tariff
-          from orders where ${isLive} and ${within('profile_id')} group by profile_id
+          from orders where ${holdsProfile} and ${within('profile_id')} group by profile_id
         ) l on l.profile_id = p.profile_id
         left join stock_positions s on s.tariff_id = p.tariff_id`,
       rules: [
@@ -194,11 +191,11 @@ const profiles = (now: string): Walk => ({
           code: 'live-orders',
           broken: 'coalesce(l.orders, 0) > 1',
           text: `(select 'profile ' || l.profile_id || ' is on the live orders ' || string_agg(order_id::text, ', ' order by order_id)
-            from orders o where o.profile_id = l.profile_id and ${isLive})`,
+            from orders o where o.profile_id = l.profile_id and ${holdsProfile})`,
         },
         {
           code: booksCheck.code,
-          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = l.profile_id and ${isLive}
+          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = l.profile_id and ${holdsProfile}
             and (status <> 'reserved' or reserved_until > ${now})) > 1`,
           text: `'profile ' || l.profile_id || ' counts more than once'`,
         },

@@ -3,6 +3,7 @@ import { operatorOrigin } from '../../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../../audit-log/recording.ts'
 import type { Queryable } from '../../db/database.ts'
 import { recordingOrders } from '../../events/outbox.ts'
+import { holdsProfile } from '../orders/lifecycle.ts'
 import { newOrderId } from '../orders/order-id.ts'
 import { expire } from '../orders/store.ts'
 import type { StockDeps } from './operations.ts'
@@ -108,7 +109,7 @@ function findLeft(
        else 'reserved' end as reason
      from unnest($1::bytea[]) with ordinality as i (iccid_hash, place)
      left join profiles p using (iccid_hash)
-     left join orders o on o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn')
+     left join orders o on o.profile_id = p.profile_id and o.${holdsProfile}
      where not exists (select from unnest($3::bigint[]) as t (profile_id) where t.profile_id = p.profile_id)
      order by i.place`,
     [iccidHashes, tariffIds, takenIds],

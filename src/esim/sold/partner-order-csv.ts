@@ -1,6 +1,6 @@
 /**
- * A bank's orders as a CSV file of any length (contract/partner-orders.md, "The list"). The database writes the lines, and their
- * bytes are passed on as they arrive: reading rows into objects took most of the time.
+ * The Partner API's `orders.csv`: a bank's orders as a CSV file of any length (contract/partner-orders.md, "The list"). The database
+ * writes the lines, and their bytes are passed on as they arrive: reading rows into objects took most of the time.
  */
 import { csvCellSql } from '../../db/csv-cell-sql.ts'
 import type { Database, Queryable } from '../../db/database.ts'
