@@ -28,8 +28,8 @@ export function isLost(error: unknown): boolean {
 
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
-/** A client with three tries gets through a planned switchover, which takes up to five seconds (contract/production.md, H6). */
-const awaySeconds = 3
+/** A planned switchover takes 2 to 3 seconds, seldom 6: a client with three tries gets through (contract/production.md, "High availability"). */
+const awaySeconds = 4
 
 /** @param cause the error of the database, if there was one */
 export function databaseAway(cause?: unknown): DomainError {
