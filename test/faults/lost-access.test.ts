@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readEntries } from '../../support/audit-log.ts'
-import { openPerson, type Person } from '../../support/people.ts'
-import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { readEntries } from '../support/audit-log.ts'
+import { openPerson, type Person } from '../support/people.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../support/platform.ts'
 
 let platform: TestPlatform
 let sibling: Awaited<ReturnType<TestPlatform['sibling']>>
