@@ -28,8 +28,10 @@ export type FailoverFigures = {
   failed: number
   /** The last answers of these: their status and error code. */
   failures: Record<string, number>
-  /** From each event to the next confirmed order. */
+  /** From each event to the next confirmed order. Where the event is only asked for, sales go on until it happens. */
   recoveriesMs: number[]
+  /** The times longer than a second in which no order ended. They include the wait that the 503 asks for. */
+  gapsMs: number[]
 }
 
 type Told = Pick<Answer, 'status' | 'text' | 'body' | 'headers'>
@@ -45,6 +47,7 @@ export function openLedger({ platform, campaigners, bank, tries }: Scene) {
     failed: 0,
     failures: {},
     recoveriesMs: [],
+    gapsMs: [],
   }
   const asking = openAsking(figures)
   const sales = openSales(asking, figures)
@@ -145,6 +148,8 @@ function openSales({ ask }: Asking, figures: FailoverFigures) {
       if (ended?.status !== 200) return ended?.status ?? 0
       acknowledged.set(orderId, isCancelled ? 'cancelled' : 'confirmed')
       figures.sold++
+      const gapMs = Math.round(performance.now() - lastEndedMs)
+      if (lastEndedMs > 0 && gapMs > 1_000) figures.gapsMs.push(gapMs)
       ;[lastBeganMs, lastEndedMs] = [Math.max(lastBeganMs, beganMs), performance.now()]
       return 200
     },
