@@ -5,7 +5,7 @@ import type { FeedEvent } from '../webhooks/types.ts'
 
 /** The position where a page of the feed ends, and the oldest sequence of the feed. */
 type Place = { feedId: string; through: number; oldest: number }
-/** `lookedTo`: the lowest sequence that was examined. */
+/** `lookedTo`: the lowest sequence number that was examined. */
 export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null }
 
 const pageSize = 50

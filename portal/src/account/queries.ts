@@ -4,10 +4,10 @@ import { answer, api, versioned } from '../api/client.ts'
 
 const root = 'account'
 
-/** The account of a request; empty: the own one. */
+/** The account of a request; empty: the person's own account. */
 export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
-/** Banks, or the merchants with these words in their names, among which the platform's people choose. */
+/** For the choice of the platform's people: all banks, or the merchants whose names contain these words. */
 export const partnersToChooseQuery = (kind: 'bank' | 'merchant', words: string) =>
   queryOptions({
     queryKey: [root, 'partners-to-choose', kind, kind === 'merchant' ? words : ''],

@@ -72,13 +72,13 @@ export function apiError(status: number, body: unknown, headers: { get(name: str
   })
 }
 
-/** In the body, or in a header where the contract fixes the body. */
+/** The error code: from the body, or from a header for APIs whose contract fixes the body. */
 function codeOf(body: unknown, headers: { get(name: string): string | null }): string | null {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
   return isText(code) ? code : headers.get('perkline-error-code')
 }
 
-/** In the body, or in a header where the contract fixes the body. */
+/** The broken rules: from the body, or from a header for APIs whose contract fixes the body. */
 function rulesOf(body: unknown, headers: { get(name: string): string | null }): BrokenRule[] {
   const rules: unknown =
     typeof body === 'object' && body !== null && 'rules' in body

@@ -100,5 +100,5 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
   )
 }
 
-/** The form that had the focus is gone. */
+/** Focuses the button, because the form that had the focus has been removed. */
 const focused = (button: HTMLButtonElement | null): void => button?.focus()

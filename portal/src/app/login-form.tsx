@@ -24,7 +24,7 @@ import { appTexts } from './texts.ts'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** Whose password was set just now: the login form begins with it, and its address says nothing of it. */
+    /** Who has just set a password. The login form starts with this login, which is kept out of the address. */
     joined?: { typeAccount: AccountType; login: string }
   }
 }

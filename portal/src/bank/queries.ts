@@ -59,8 +59,10 @@ export const stockQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/portal/esim/stock', { signal })),
 })
 
-/** @param timeZone of the days; without days the last 30 */
-/** These are days of the bank's statements; the answer contains their time zone. */
+/**
+ * Sales figures of some days; without days, of the last 30. These are days of the bank's statements, and the answer
+ * contains their time zone.
+ */
 export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   queryOptions({
     queryKey: ['bank', 'sales', { from, to }],

@@ -11,7 +11,7 @@ const fields: Intl.DateTimeFormatOptions = {
 }
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Some browsers still use its old name. */
+/** Some browsers still call the zone Europe/Kyiv by its old name, Europe/Kiev. */
 const newName = (zone: string): string => (zone === 'Europe/Kiev' ? 'Europe/Kyiv' : zone)
 
 /** The browser's own time zone. */
@@ -45,7 +45,7 @@ export function toZoned(instant: Date | string, zone: string): string {
  * The instant at which the zone's wall clock shows this time.
  *
  * @param local `YYYY-MM-DD`, for midnight, or `YYYY-MM-DD HH:mm:ss`. If clocks are set back, it is the earlier of the
- *   two instants; if they are set forward, a skipped time counts on from before the change
+ *   two instants. If clocks are set forward, a skipped time is read by the offset from before the change
  */
 export function fromZoned(local: string, zone: string): Date {
   const asUtc = Date.parse(`${local.length === 10 ? `${local} 00:00:00` : local}Z`.replace(' ', 'T'))

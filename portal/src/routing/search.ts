@@ -24,7 +24,7 @@ export function searchParams<const Fields extends Record<string, Field<unknown>>
   }
 }
 
-/** Days in the wrong order are no filter. */
+/** Drops both days if the last one is before the first. */
 function reversedDays({ from, to }: Raw): Raw {
   return typeof from === 'string' && typeof to === 'string' && to < from ? { from: undefined, to: undefined } : {}
 }

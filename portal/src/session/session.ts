@@ -19,7 +19,7 @@ export type Session = {
   /** The bank or the merchant; null for the platform. */
   id: string | null
   name: string
-  /** In English; null where there is no English name. */
+  /** The English name; null if there is none. */
   nameEn: string | null
   /** ISO 8601 */
   expiresAt: string

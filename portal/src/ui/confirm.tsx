@@ -5,8 +5,8 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Asks for confirmation before something that cannot be undone. The focus is on "Cancel"; Escape means no, and the
- * focus returns to where it was.
+ * Asks for confirmation before something that cannot be undone. The focus is on "Cancel"; Escape means no. Afterwards
+ * the focus returns to where it was.
  *
  *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
  *

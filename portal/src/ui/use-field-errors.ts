@@ -12,7 +12,7 @@ const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolea
  * Shows the platform's errors in a form: each at its field, with the focus in the first one. Errors that belong to no
  * field are in `rest`; show them above the buttons with `<Failure>`.
  *
- *     const { place, rest } = useFaults(form, campaignFields)
+ *     const { place, rest } = useFieldErrors(form, campaignFields)
  *     const save = useMutation({ mutationFn, onError: place })
  *
  * @param fields the form's fields in the order of the page, named as the platform names them
@@ -27,7 +27,7 @@ export function useFieldErrors<Values, Field extends string>(
     (error: unknown) => {
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = errorsByField(error, fields, language)
-      // An empty field breaks many rules, but one message is enough.
+      // An empty field breaks many rules; "must be given" is enough.
       const fillIn = ruleTexts.given[language]({})
       const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])
       form.setErrors(Object.fromEntries(errors))

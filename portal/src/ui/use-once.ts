@@ -2,7 +2,8 @@
 import { useRef } from 'react'
 
 /**
- * Starts a change once at a time. A double press comes before the button is off, and would send everything twice.
+ * Starts a change once at a time. The second press of a double click comes before the button is disabled, and would
+ * otherwise send everything again.
  *
  * @param mutation of a form without variables
  */

@@ -50,7 +50,7 @@ function useFacts(entry: Entry, known: KnownNames) {
 
 const id = (text: string | null): ReactNode => text && <Id text={text} />
 
-/** In full, for a search elsewhere. */
+/** The whole id, so that it can be copied and searched for elsewhere. */
 function Id({ text }: { text: string }) {
   const texts = useTexts(uiTexts)
   return (
@@ -79,7 +79,7 @@ export function ObjectName({ object: { type, id }, known }: { object: Entry['obj
   return id === null ? kind : `${kind}, ${known.get(id) ?? shortened(id)}`
 }
 
-/** Codes, such as a tariff's, have a slash and are names themselves. */
+/** Shortens a long id. Codes with a slash, such as a tariff's, are readable and stay whole. */
 const shortened = (id: string): string => (id.length > 16 && !id.includes('/') ? `${id.slice(0, 8)}…` : id)
 
 export function Outcome({ outcome }: { outcome: Entry['outcome'] }) {

@@ -1,4 +1,7 @@
-/** Whose people, credentials and policy a page shows. The platform's people choose a bank or a merchant; others have their own only. */
+/**
+ * The account whose people, credentials and policy a page shows. The platform's people choose a bank or a merchant;
+ * others see only their own account.
+ */
 import { Group, NativeSelect, Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -34,7 +37,7 @@ export function useChosenAccount(search: AccountSearch): ChosenAccount {
 export function AccountChoice({ search }: { search: AccountSearch }) {
   const texts = useTexts(accountTexts).choice
   const setSearch = useSetSearch<AccountSearch>()
-  // A kind without its code is no account yet, so it is not in the address.
+  // A kind alone is not an account, so it is not put into the address before a code is chosen.
   const [kind, setKind] = useState<Kind>(kindOf(search))
   const choose = (chosen: Kind, code?: string) => {
     setKind(chosen)

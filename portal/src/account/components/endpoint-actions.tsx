@@ -110,7 +110,7 @@ function useChanges(endpointId: string) {
       onError: notify.failed,
     }),
     rotate: useMutation({
-      // Returns nothing, because a mutation's result stays in memory for a while.
+      // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
       async mutationFn() {
         const operation = '/partner/v1/webhook-endpoints/{endpointId}/rotate-secret'
         const { secret } = await fresh(() => answer(api.POST(operation, { ...path, body: {} })))

@@ -1,4 +1,7 @@
-/** What a manager can do with a person, in a menu. Each change says what it will do, and asks first when it takes something away. */
+/**
+ * A menu of what a manager can do with a person. Each change says what it will do; one that takes something away asks
+ * for confirmation first.
+ */
 import { ActionIcon, Group, Menu, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
@@ -20,7 +23,7 @@ import type { ChosenAccount } from './account-choice.tsx'
 import { EmailForm } from './email-form.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
-/** @property focus gives the focus back to the menu's button, because the item that was chosen is gone with the menu */
+/** @property focus returns the focus to the menu's button, because the menu and its items are closed */
 type ItemsProps = Props & { focus: () => void }
 
 export const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
@@ -150,10 +153,10 @@ function DisabledItems({ person, focus }: ItemsProps) {
 
 type Question = Parameters<ReturnType<typeof useConfirm>>[0]
 
-/** A dialog gives the focus back to what had it: the item of the menu, which is gone. Ours comes after that. */
+/** A closing dialog returns the focus to the menu item, which no longer exists. We set the focus after that. */
 const dialogClosesMs = 30
 
-/** @returns a function that makes a handler of a click: the change is made when the person agrees */
+/** @returns a function that makes a click handler, which asks the question and makes the change if the person agrees */
 function useAsked(focus: () => void): (question: Question, change: () => void) => () => void {
   const confirm = useConfirm()
   return (question, change) => async () => {
@@ -165,7 +168,7 @@ function useAsked(focus: () => void): (question: Question, change: () => void) =
   }
 }
 
-/** What follows an answer. The list is read again after a refusal, too: somebody else may have changed the person. */
+/** Reports the result and reads the list again, also after a refusal: somebody else may have changed the person. */
 function useOutcome(conflict: string) {
   const texts = useTexts(accountTexts).people
   const changed = useAccountChanged()
@@ -216,7 +219,7 @@ function useChanges({ userId }: Person) {
   }
 }
 
-/** Withdraws the invitation of this row only: another one with the same login may have been made since. */
+/** Withdraws only the invitation of this row, because there may be a newer one with the same login. */
 function useWithdraw({ userId }: Person, { named }: ChosenAccount) {
   const texts = useTexts(accountTexts).people
   const queryClient = useQueryClient()

@@ -25,7 +25,7 @@ import { useActorText } from '../audit-log/use-actor-text.ts'
 const route = getRouteApi('/signed-in/account/audit-log')
 const here = '/account/audit-log'
 
-/** The audit log of the own account, or for the platform's people of all accounts. */
+/** The audit log of the person's own account; the platform's people see that of all accounts. */
 export function AuditLogPage() {
   const texts = useTexts(auditLogTexts)
   const { timeZone } = usePreferences()
@@ -97,7 +97,7 @@ function Checked() {
   )
 }
 
-/** Says that only one object's entries are shown, with a way back. */
+/** Says that only one object's entries are shown, with a link to all entries. */
 function Story({ object, known }: { object: string | undefined; known: KnownNames }) {
   const texts = useTexts(auditLogTexts)
   const kind = useTexts(actionTexts)

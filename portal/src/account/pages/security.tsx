@@ -52,7 +52,7 @@ const networksOf = ({ people, systems }: { people: string; systems: string }): N
   systems: linesOf(systems),
 })
 
-/** Errors name a network by its place in the list; people look for what they have typed. */
+/** Errors name a network by its index in the list. This replaces the index by the network that the person typed. */
 function withNetworks(error: unknown, networks: Networks): unknown {
   if (!isApiError(error)) return error
   const named = (field: string) =>
@@ -65,7 +65,7 @@ function withNetworks(error: unknown, networks: Networks): unknown {
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
 
-/** @param props.onLoad reads the policy again and begins anew */
+/** @param props.onLoad reads the policy again and resets the form */
 function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; onLoad: () => Promise<void> }) {
   const texts = useTexts(accountTexts).security
   const fresh = useFreshFactor()
@@ -81,7 +81,7 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
     },
   })
   const { place, rest } = useFieldErrors(form, fields)
-  // Of the policy that the person sees, not of one that was read again behind the form.
+  // The version that the person sees in the form. The query may have loaded a newer one since.
   const [etag, setEtag] = useState(policy.etag)
   const save = useMutation({
     mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
@@ -148,7 +148,10 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
   )
 }
 
-/** @returns a function that asks before rules take access away from the person or from systems; gives whether the person agrees */
+/**
+ * @returns a function that asks for confirmation if the new rules take access from the person or from systems, and
+ *   returns whether the person agrees
+ */
 function useWarnings(policy: Policy, named: Named) {
   const texts = useTexts(accountTexts).security
   const confirm = useConfirm()

@@ -9,8 +9,9 @@ import { daysIn, maxDays } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
 
-/** Choices of the last days; the second is the platform's default. */
+/** The numbers of last days to choose from. */
 const spans = [7, 30, 90, 365]
+/** The span that the platform counts when no days are given. */
 const defaultSpan = 30
 
 /** Why the sales of these days cannot be counted. */

@@ -101,7 +101,7 @@ function Products({ campaign: { allProducts, sku, categoryId } }: { campaign: Ca
   )
 }
 
-/** Their names; until these are loaded, their number. */
+/** The names of the payment systems; their number until the names are loaded. */
 function usePaymentSystems(ids: readonly string[]): string {
   const { data } = useQuery(directoryQuery)
   const format = useFormat()

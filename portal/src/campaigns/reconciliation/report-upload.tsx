@@ -88,7 +88,7 @@ export function ReportUpload(props: Props) {
   return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} maxBytes={maxReportBytes} />
 }
 
-/** Passes on a file that exists when the page opens. */
+/** Calls the handler with a file that was chosen before a reload. */
 function useOnce(file: File | null, choose: (file: File) => unknown): void {
   const isDone = useRef(false)
   useEffect(() => {

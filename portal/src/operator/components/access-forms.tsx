@@ -139,7 +139,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
   const { kind, partner, role, label } = form.values
   const fresh = useFreshFactor()
   const issue = useMutation({
-    // Returns nothing, because a mutation's result stays in memory for a while.
+    // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
     async mutationFn() {
       const body = kind === 'bank' ? { bank: partner, role, label } : { merchant: partner, label }
       const issued = await fresh(() => answer(api.POST('/admin/credentials', { body })))

@@ -12,7 +12,10 @@ import { mayBeMade, showSecret } from './secret.tsx'
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
 type Overlap = (typeof overlaps)[number]
 
-/** When the previous secret stops working; null: it has stopped. In real time, like all access. */
+/**
+ * When the previous secret stops working; null: it does not work any more. Compared with real time and not with the
+ * sandbox clock, because access never follows the sandbox clock.
+ */
 export const oldSecretUntil = ({ previousValidUntil }: Credential): string | null =>
   previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
 
@@ -25,7 +28,7 @@ export function RotateForm({ credential }: { credential: Credential }) {
   const until = oldSecretUntil(credential)
   const fresh = useFreshFactor()
   const rotate = useMutation({
-    // Returns nothing, because a mutation's result stays in memory for a while.
+    // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
     async mutationFn() {
       const params = { path: { clientId: credential.clientId } }
       const rotated = await fresh(() =>

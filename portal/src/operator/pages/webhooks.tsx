@@ -187,7 +187,7 @@ function useChanges(endpointId: string) {
       ...outcome,
     }),
     rotate: useMutation({
-      // Returns nothing, because a mutation's result stays in memory for a while.
+      // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
       async mutationFn() {
         const operation = '/admin/webhook-endpoints/{endpointId}/rotate-secret'
         const { secret } = await fresh(() => answer(api.POST(operation, path)))

@@ -13,7 +13,7 @@ export type Column<Row> = {
 }
 
 export type Sorting = { by: string; order: 'ASC' | 'DESC' }
-/** `isComplete` false: the platform has looked only at the first items; the items behind `next` are another list. */
+/** `isComplete` false: the platform has examined only the first items. `next` leads to a list of further items. */
 export type Paging = {
   page: number
   totalPages: number

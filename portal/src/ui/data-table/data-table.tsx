@@ -18,11 +18,11 @@ import type { TableSearch } from './use-table-search.ts'
  * is a card.
  *
  * @param props.label the table's name for screen readers
- * @param props.query of the rows, for the states; the rows are passed separately, because the page may sort and cut
- *   them
+ * @param props.query for the states; the rows are passed separately, because the page may sort them and show only
+ *   some
  * @param props.rows undefined until they are loaded
  * @param props.rowLink the cell whose link stands for the whole row; it is in the first column
- * @param props.after where a list begins that the platform does not look at as a whole
+ * @param props.after where this part of the list begins, if the platform examines the list in parts
  * @param props.isSizeChosen the person can choose the page size (`usePageSize`)
  * @param props.onSearch changes the address: `useSetSearch`; without it the table cannot be sorted
  * @param props.empty shown instead of a table without rows

@@ -4,11 +4,11 @@ import { uiTexts } from '../texts.ts'
 import type { Paging } from './columns.ts'
 import type { TableSearch } from './use-table-search.ts'
 
-/** The number of items that the platform looks at for one page. */
+/** The maximum number of items that the platform examines for one list. */
 export const maxLookedAt = 10_000
 
 /**
- * Explains that a list was not looked at as a whole, with links forward and back.
+ * Explains that only a part of a list was examined, with links to the next and the previous part.
  *
  * @param props.after where the list begins, from the address
  */

@@ -13,7 +13,7 @@ export function useLastPage(
 ): boolean {
   const last = Math.max(paging?.totalPages ?? 1, 1)
   const isPast = paging !== undefined && paging.page > last
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it goes by the page, not by who listens
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the redirect depends on the page only, not on the callback
   useEffect(() => {
     if (isPast) onPage(last === 1 ? undefined : last)
   }, [isPast, last])
