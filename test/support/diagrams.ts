@@ -32,7 +32,7 @@ const titles: Record<Subject, string> = {
   campaign: 'The campaign (`status`)',
   bank: 'Each bank’s part (`banks[].status`)',
   reporting:
-    'Reconciliation with each approved bank (`bankReportingStatus`; the last two stages are told by `settlementConfirmed` and the ' +
+    'Reconciliation with each approved bank (`bankReportingStatus`; the last two stages follow from `settlementConfirmed` and the ' +
     'campaign’s status)',
 }
 

@@ -8,7 +8,7 @@ import type { TableSearch } from './use-table-search.ts'
 export const maxLookedAt = 10_000
 
 /**
- * Explains that only a part of a list was examined, with links to the next and the previous part.
+ * Explains that only a part of a list was examined, with links to the next part and back to the first.
  *
  * @param props.after where the list begins, from the address
  */
