@@ -1,4 +1,7 @@
-/** A log of any size as a file, as `perkline audit-log export` writes it: chained in memory, for no platform fills ten millions in a minute. */
+/**
+ * A log of any size as a file, as `perkline audit-log export` writes it. It is chained in memory, because a platform needs longer
+ * for ten million entries.
+ */
 import { open } from 'node:fs/promises'
 import { accountHashOf, firstHead, hashOf } from '../src/audit-log/chain.ts'
 
@@ -32,7 +35,7 @@ export async function writeChain(path: string, entries: number): Promise<number>
   }
 }
 
-/** As the log has it of a credential. */
+/** An entry about a credential, as the log stores it. */
 const entryText = (seq: number, accountSeq: number, account: number): string =>
   JSON.stringify({
     accountSeq,

@@ -1,4 +1,4 @@
-/** Loaded before a platform (`node --import`), takes the audit log out of it: it records nothing, and all else is as it is. */
+/** Removes the audit log from a platform when loaded before it (`node --import`). Everything else stays the same. */
 import { registerHooks } from 'node:module'
 
 const source = `

@@ -16,8 +16,8 @@ function errorFields(error: unknown): object {
 }
 
 /**
- * The message quotes what could not be read: the value in the database's data exceptions, the text in a parser's
- * errors.
+ * Leaves out messages that quote unreadable input: data exceptions of the database quote a value, errors of a parser
+ * quote its text.
  */
 function words(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
   const quotes = /^22[0-9A-Z]{3}$/.test(code ?? '') || error instanceof SyntaxError

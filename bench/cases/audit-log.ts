@@ -1,6 +1,6 @@
 /**
- * The audit log: chaining entries against one `insert ... select` of them, what it costs a bank's confirms, and `verify` against
- * `sha256sum`.
+ * The audit log: chaining entries compared with one `insert ... select` of them, its cost for a bank's confirms, and `verify`
+ * compared with `sha256sum`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,7 +51,7 @@ async function withDatabase(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** A bank's confirms over HTTP with the log, against a platform that is the same but tells it nothing. */
+/** A bank's confirms over HTTP, compared with the same platform without the log. */
 async function confirming(bench: Bench): Promise<Figure> {
   const without = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../without-audit-log.ts', import.meta.url))}` }
   const { ours, limit, ratio } = await using(serveCampaigns(bench, `${name}_with`), one =>
@@ -162,7 +162,7 @@ async function rateOf(entries: number, work: () => Promise<unknown>): Promise<nu
   return (entries * 1000) / (performance.now() - start)
 }
 
-/** Entries that are not chained yet. */
+/** Adds entries that are not chained yet. */
 async function tell(database: Database, count: number): Promise<void> {
   await database.dedicated(client =>
     client.query(

@@ -142,7 +142,7 @@ async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): 
   return (performance.now() - start) / 1000
 }
 
-/** How many simultaneous readers, who read repeatedly, affect the process and its other requests. */
+/** The effect of simultaneous readers, who read repeatedly, on the process and its other requests. */
 async function cost(
   bench: Bench,
   platform: Served,

@@ -103,7 +103,7 @@ function compareReads({ platform, large, small }: Merchants, paths: string[]): P
   return compare(paths.length, reader(large), reader(small))
 }
 
-/** What the first reader pays after a campaign has changed. For information only. */
+/** The time of the first reader after a campaign has changed. For information only. */
 async function compareAfterChange({ platform, large, small }: Merchants): Promise<Figure[]> {
   const queries = {
     'default sort': '',

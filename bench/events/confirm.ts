@@ -1,4 +1,4 @@
-/** The statement of confirms, 64 orders each, two at a time: with its row of the outbox, against the same without. */
+/** Compares the statement of confirms with and without its outbox row: 64 orders for each statement, two statements at a time. */
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { recordingOrders } from '../../src/events/outbox.ts'
 import type { Bench } from '../bench.ts'
@@ -29,7 +29,7 @@ export async function measureConfirm(bench: Bench): Promise<Figure> {
       const batches = await reserve(database, { bankId, tariffId, statements })
       return confirmAll(database, { statement, bankId, batches })
     }
-    // A trigger would record what `ended_by` says that the statement has recorded; without the row it must stay away.
+    // Both statements set `ended_by`. Otherwise a trigger would write the outbox row, also for the side without it.
     const withRow = measure({
       name: 'with',
       text: confirm(`, recorded as (${recordingOrders('order.confirmed', 'confirmed')})`),
@@ -53,7 +53,7 @@ export async function measureConfirm(bench: Bench): Promise<Figure> {
 
 type Reserved = { bankId: string; tariffId: number; statements: number }
 
-/** Each profile is on one live order only, so those of the round before are cancelled first. */
+/** Each profile is on one live order only, so the orders of the round before are removed first. */
 async function reserve(database: Database, { bankId, tariffId, statements }: Reserved): Promise<string[][]> {
   const ids = await database.dedicated(async client => {
     await client.query('truncate orders')

@@ -1,4 +1,4 @@
-/** Deliveries to one receiver, against a bare client; many endpoints beside one that never answers. */
+/** Deliveries to one receiver, compared with a bare client; and many endpoints beside one that never answers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
@@ -34,7 +34,7 @@ export function measureDeliveries(bench: Bench): Promise<Figure> {
       await makeEndpoint(platform, 0, receiver.url)
       await tellMany(platform.database, platform.bankIds, warmUp)
       await until(receiver.received, warmUp)
-      // Statements are planned once only for tables that are known to have grown.
+      // A statement keeps its plan only when the planner's statistics show that its tables have grown.
       await platform.database.dedicated(client => client.query('vacuum analyze'))
       const { ours, limit, ratio } = await compare(
         bench.quick ? 1 : 3,

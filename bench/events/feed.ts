@@ -1,4 +1,4 @@
-/** Ticks, pages of the feed and of the log: an account of a million events beside one of ten thousand. */
+/** Ticks, and pages of the feed and the log: an account with a million events compared with one with ten thousand. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Database } from '../../src/db/database.ts'
@@ -10,7 +10,7 @@ import { compare, median } from '../rounds.ts'
 import { deliverAll, numberAll, tellMany } from './filling.ts'
 
 const accounts = 10
-/** As many as a filter without an index looks at, so that both accounts are looked at as far. */
+/** As many events as a filter without an index examines, so that it examines as many in both accounts. */
 const smallEvents = 10_000
 const leastOfInsert = 0.5
 const mostOfSmall = 2
@@ -19,7 +19,7 @@ const mostBetweenPages = 1.5
 /** Below this, ratios show only noise. */
 const quickMs = 10
 
-/** Numbers events in a database without a platform, against one insert of the same rows into a table like it. */
+/** Numbers events in a database without a platform, compared with one insert of the same rows into a similar table. */
 export async function measureTick(bench: Bench, database: Database, bankIds: readonly string[]): Promise<Figure> {
   const count = bench.quick ? 20_000 : 200_000
   await database.execute('create table plain_events (like events including all)')
@@ -70,7 +70,7 @@ export function measureReads(bench: Bench): Promise<Figure[]> {
 async function fill(bench: Bench, platform: CampaignPlatform, index: number, events: number): Promise<Side> {
   const { database, bankTokens, bankIds, call } = platform
   const token = bankTokens[index] ?? ''
-  // For each endpoint it is the feed's end that counts, so nothing is sent.
+  // The filter matches none of the events, so nothing is sent.
   const fields = { url: 'http://127.0.0.1:9/', eventTypes: ['order.*'] }
   const { body } = await call('POST', '/partner/v1/webhook-endpoints', token, fields)
   for (let told = 0; told < events; told += 100_000) {
@@ -84,7 +84,7 @@ async function fill(bench: Bench, platform: CampaignPlatform, index: number, eve
   return { token, events, endpointId: body.endpointId, eventId: page.data[0].id }
 }
 
-/** All pages of 1,000 events, against psql copying the same texts; the pages among themselves. */
+/** All pages of 1,000 events compared with psql copying the same texts, and pages compared with each other. */
 async function wholeFeed(
   bench: Bench,
   { port, database, bankIds: [bankId = ''] }: CampaignPlatform,

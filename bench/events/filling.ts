@@ -1,4 +1,4 @@
-/** Events and deliveries for measurements: told like any other, or written with the columns that real ones have. */
+/** Makes events and deliveries for measurements: through the outbox, or directly with the columns of real ones. */
 import type { Database } from '../../src/db/database.ts'
 import { sequenceEvents } from '../../src/events/sequence-store.ts'
 
@@ -21,7 +21,7 @@ export async function numberAll(database: Database): Promise<void> {
   while ((await sequenceEvents(database, true))?.mayBeMore);
 }
 
-/** One delivered delivery of an endpoint for each event of its account. */
+/** Writes a finished delivery of an endpoint for each event of its account. */
 export async function deliverAll(database: Database, endpointId: string): Promise<void> {
   await database.dedicated(async client => {
     await client.query(

@@ -1,4 +1,4 @@
-/** From the commit of a confirm to the answer of a long poll that has its event, while a bank sells; also beside an open upload. */
+/** The time from the commit of a confirm to the long poll's answer with its event, while a bank sells; also beside an open upload. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Bench, freshPrefix, type Served, serve, using } from '../bench.ts'
@@ -10,7 +10,7 @@ import { operatorCode, tariffCode } from '../world.ts'
 
 const name = 'bench_latency'
 const target = { p50Ms: 250, p99Ms: 1_000, besideUpload: 1.2 }
-/** About 1,000 confirms a second where the machine makes them. */
+/** With this pause there are about 1,000 confirms a second, if the machine is fast enough. */
 const pauseMs = 55
 
 type Lags = { confirmsASecond: number; p50: number; p99: number }
@@ -61,7 +61,7 @@ async function start(bench: Bench): Promise<Served> {
   return serve(bench, name)
 }
 
-/** A transaction that has written, and so has a number, and goes on. */
+/** Measures beside an open transaction that has a number, as if it had written. */
 async function besideUpload(connectionString: string, work: () => Promise<Lags>): Promise<number> {
   const client = new pg.Client({ connectionString })
   await client.connect()

@@ -1,4 +1,4 @@
-/** The launch of a campaign with 200 banks: how long it takes beside a bare insert of 200 rows, and until every bank can read of it. */
+/** The launch of a campaign with 200 banks, compared with a bare insert of 200 rows; and the time until every bank can read its event. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'

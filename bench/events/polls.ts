@@ -1,4 +1,4 @@
-/** A thousand waiting long polls, four of each of 250 banks: memory, and what other requests notice of them. */
+/** A thousand waiting long polls, four of each of 250 banks: their memory, and their effect on other requests. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'

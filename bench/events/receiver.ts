@@ -10,7 +10,7 @@ export type Receiver = {
   stop(): Promise<void>
 }
 
-/** @param answers false: it takes requests and says nothing */
+/** @param answers false: the receiver accepts requests and never answers */
 export async function startReceiver(answers = true): Promise<Receiver> {
   const received: Receiver['received'] = []
   const sockets = new Set<Socket>()
@@ -38,7 +38,7 @@ export async function startReceiver(answers = true): Promise<Receiver> {
   }
 }
 
-/** Sends bodies over kept connections, as many at a time. @returns requests per second */
+/** Sends bodies over open connections, `atOnce` at a time. @returns requests per second */
 export async function sendPlainly(url: string, bodies: readonly string[], atOnce: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
   const headers = { 'content-type': 'application/json', 'webhook-signature': `v1,${'x'.repeat(44)}` }

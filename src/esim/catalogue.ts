@@ -1,7 +1,7 @@
 /**
  * Mobile operators, tariffs and which banks may sell them. This is a copy in memory, read again when the directory
- * changes. Whether a tariff has a free profile changes with every sale, so the database is asked for that
- * (`store.findFree`).
+ * changes. It does not contain whether a tariff has a free profile, because that changes with every sale
+ * (`store.findFree` reads it).
  */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -55,7 +55,7 @@ export type Catalogue = {
    * again.
    */
   tariffOf(tariffId: number): Promise<Tariff>
-  /** All tariffs, for the operator's side. */
+  /** All tariffs, for the platform's operator. */
   tariffs(): Tariff[]
   operatorByCode(code: string): MobileOperator | undefined
 }

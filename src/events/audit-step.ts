@@ -23,8 +23,8 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. Once days were
- * removed, it is the beginning of the oldest day, and an hour more because clocks differ.
+ * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. After days were
+ * removed, it is an hour after the beginning of the oldest day that is left, because clocks differ.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}
@@ -41,7 +41,7 @@ export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rul
 /**
  * Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too.
  *
- * @param numberAllEvents not where nothing may be written
+ * @param numberAllEvents left out where nothing may be written
  */
 export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'orders and their events',
@@ -56,7 +56,7 @@ export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvent
     {
       code: confirmedCheck.code,
       broken: 'told.subject is null',
-      text: `'order ' || o.order_id || ' is confirmed, but its bank was not told'`,
+      text: `'order ' || o.order_id || ' is confirmed, but its bank has no event about it'`,
     },
   ],
 })

@@ -1,5 +1,5 @@
 /**
- * Every type of event: who receives it and what it contains (docs/contract/events.md, "Types"). Pure. The answer of
+ * Every type of event: who receives it and what it contains (contract/events.md, "Types"). Pure. The answer of
  * `GET /event-types`, the `webhooks` of the OpenAPI document and the checks in tests are made from this list.
  */
 import type { TSchema } from 'typebox'

@@ -11,7 +11,10 @@ const sequence = (description: string, example: number) =>
 
 export const Event = Type.Object(
   {
-    id: uuid('The event, for this account; at endpoints `webhook-id`', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+    id: uuid(
+      'Id of the event for this account; webhooks send it as `webhook-id`',
+      '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+    ),
     type: text('Type. An open list: ignore what you do not know', 'order.expired'),
     timestamp: instant('When it happened, by the clock of the rules', '2026-11-22T08:15:00.000Z'),
     sequence: Type.Integer({
@@ -101,10 +104,10 @@ export const EventTypes = Type.Object(
       { description: 'All types' },
     ),
   },
-  { description: 'What events tell of' },
+  { description: 'The types of events' },
 )
 
-/** What the first of its recipients gets. */
+/** An example of the event, as the first kind of its recipients gets it. */
 const exampleOf = (one: EventType) => ({
   id: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
   type: one.type,
@@ -138,7 +141,7 @@ export const webhooks = Object.fromEntries(
             },
           },
         },
-        responses: { '2XX': { description: 'Taken. Anything else is tried again' } },
+        responses: { '2XX': { description: 'Accepted. Anything else is tried again' } },
       },
     },
   ]),

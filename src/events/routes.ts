@@ -26,7 +26,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
       schema: {
         ...operation('Events', everybody, {
           operationId: 'listEventTypes',
-          summary: 'What events tell of',
+          summary: 'The types of events',
           description: 'Every type with its recipients and the schema of its `data`. The list grows.',
         }),
         querystring: NoQuery,
@@ -97,7 +97,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
   )
 }
 
-/** Sends events exactly as they are stored, and as bytes: Node.js writes a long string with half as much again. */
+/** Sends events exactly as they are stored. It sends bytes, because Node.js takes half as long again to write a long string. */
 const sendText = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, text: string): Promise<never> =>
   reply.type('application/json; charset=utf-8').send(Buffer.from(text)) as never
 

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import type { EventType } from './catalogue.ts'
 
-/** What the examples of a schema, which several types share, leave wrong for a type. */
+/** Values that replace examples: several types share a schema, and its examples do not fit each of them. */
 const settled = { status: 'confirmed', reservedUntil: null, confirmedAt: '2026-11-22T08:05:00.000Z', cancelledAt: null }
 const unsettled = { confirmedAt: null, cancelledAt: null, paymentReference: null }
 const moved = (previousStatus: string, trigger: string, status: string) => ({ previousStatus, trigger, status })
@@ -56,8 +56,8 @@ const facts: Partial<Record<string, Record<string, unknown>>> = {
 }
 
 /**
- * Sample data of a type, as an account of this kind would get it: the examples of its schema, put right where they do not
- * fit the type. Only merchants learn the banks of a segment.
+ * Sample data of a type, as an account of this kind would get it: the examples of its schema, corrected where they do not
+ * fit the type. Only merchants get the banks of a segment.
  */
 export function sampleOf({ type, schema }: EventType, to: string): unknown {
   const sample = exampleOf(schema)

@@ -51,8 +51,8 @@ export const lastSequence = `coalesce((
 ), f.removed_through)`
 
 /**
- * A version 7 id of the time of recording. The first part, up to the version, is the same for all events of a tick, and
- * made once: the time's share of `uuid_at` takes longer than the rest of it.
+ * A version 7 id of the time of recording. The first part, up to the version, is the same for all events of a tick. It
+ * is computed once, because this part takes longer than the rest.
  */
 const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
 
@@ -103,7 +103,7 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
   })
 }
 
-/** Like `countWaiting`, of the rows that become events. Those that a long backlog has numbered so far do not count. */
+/** Like `countWaiting`, but only for rows that become events, and without the rows of a long backlog that have numbers already. */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
   const [row] = await database.query<Waiting>(
     `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"

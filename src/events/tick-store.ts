@@ -57,9 +57,9 @@ export function tickInOrder<T>(
 }
 
 /**
- * Settings of a transaction whose statement keeps its plan. It runs several times a second and mostly finds little, so
- * planning it anew cost more than the work. It leaves the planner no choice that depends on how much the tables hold:
- * it finds rows by an index, each within `lateral (... offset 0)`.
+ * Settings of a transaction whose statement keeps its plan. The statement runs several times a second and mostly finds
+ * little, so planning it each time cost more than running it. Its plan must be right for tables of any size: it finds
+ * rows by an index, each within `lateral (... offset 0)`.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],

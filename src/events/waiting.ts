@@ -74,7 +74,7 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
       const waiter = { account, after, wake: () => ended.abort('woken') }
       waiters.add(waiter)
       try {
-        // Events that came between the reader's last look and now have woken nobody.
+        // Events that came after the reader's last look and before this line have not woken it.
         await wake()
         const signal = AbortSignal.any([ended.signal, stopping.signal, left])
         await sleep(ms, undefined, { signal }).catch((error: Error) => {

@@ -1,7 +1,7 @@
 /**
  * Requests with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"). The first answer is stored in the
- * same transaction as the operation, and a repeated request gets it again. A process that dies before the answer leaves both or
- * none.
+ * same transaction as the operation, and a repeated request gets it again. A process that dies before the answer leaves both
+ * the change and its answer, or none of them.
  */
 import { type Database, within } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'

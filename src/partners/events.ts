@@ -1,4 +1,4 @@
-/** The events of an apply (docs/contract/events.md, "Types"). */
+/** The events of an apply (contract/events.md, "Types"). */
 import type { Queryable } from '../db/database.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
@@ -10,7 +10,7 @@ const maxBytes = 3_900
 /** The codes of the mobile operators that a bank sees, by the bank's code. */
 export type Sights = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What these banks see now. */
+/** The mobile operators that these banks see now. */
 export async function findSights(transaction: Queryable, bankCodes: readonly string[]): Promise<Sights> {
   const rows = await transaction.query<{ bank: string; operators: string[] }>(
     `select b.code as bank, array_agg(m.code) as operators from banks b join mobile_operators m on m.status = 'active' and (
@@ -24,7 +24,7 @@ export async function findSights(transaction: Queryable, bankCodes: readonly str
 
 type Turned = { gained: string[]; lost: string[] }
 
-/** How the sight of banks differs that the apply has changed. */
+/** The mobile operators that each changed bank has gained and lost. */
 async function findTurned(transaction: Queryable, changes: Changes, before: Sights): Promise<Map<string, Turned>> {
   const banks = changes.codes('bank')
   const after = banks.length > 0 ? await findSights(transaction, banks) : new Map<string, Set<string>>()
@@ -122,7 +122,7 @@ function bounded(operators: readonly string[], tariffs: readonly TariffCode[]) {
   return data
 }
 
-/** Tells merchants, and the banks of their campaigns that use these terminals, how many there are now. */
+/** Records events with the present number of terminals, for merchants and for the banks of campaigns that use these terminals. */
 export async function recordTerminalsChanged(
   transaction: Queryable,
   changed: ReadonlyMap<string, TerminalsChange>,

@@ -33,8 +33,8 @@ const breaks = '(outside_period or unknown_terminal or amount_out_of_range or wr
 
 /**
  * Finds the terms of the campaign $1 that each line of the report $2 breaks. If several lines name the same transaction, the
- * first one counts. Only the bank spends the budget: `spent` is the running total of the cashback, in the order of the file, over
- * lines without other violations.
+ * first one counts. The budget limits only the bank's report: `spent` is the running total of its cashback, in the order of the
+ * file, over lines without other violations.
  */
 export function checkLines(side: Side): string {
   const spent = `case when not ${breaks} then sum(cashback_amount) filter (where not ${breaks}) over (order by line) end`

@@ -40,7 +40,7 @@ export type Comparison = {
   compensation: string
   /** The number of transactions that both reports have with the same amount; null while there is only one report. */
   matched: number | null
-  /** The terms that lines of this report break, and its differences from the other side's report. */
+  /** `brokenTerms`: the terms that lines of this report break; `unmatched`: differences from the other side's report. */
   brokenTerms: Partial<CountsByKind>
   unmatched: Partial<CountsByKind>
 }
@@ -67,9 +67,9 @@ export async function compareReport(
   type Totals = Omit<Comparison, 'matched' | 'brokenTerms' | 'unmatched'> & { transactions: number }
   const [totals] = await transaction.query<Totals>(sql.readTotals, [cashbackId])
   if (!totals) throw new Error('A select of sums has one row')
-  const { transactions, ...told } = totals
+  const { transactions, ...sums } = totals
   const unlike = (unmatched['amount-differs'] ?? 0) + (unmatched[`only-in-${side}-report`] ?? 0)
-  return { ...told, matched: otherReportId === null ? null : transactions - unlike, brokenTerms, unmatched }
+  return { ...sums, matched: otherReportId === null ? null : transactions - unlike, brokenTerms, unmatched }
 }
 
 /** Deletes the lines and differences of this side's previous report, and its differences from the other side's. */

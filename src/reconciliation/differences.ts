@@ -9,7 +9,7 @@ export type Side = (typeof sides)[number]
 
 export const otherSide = (side: Side): Side => (side === 'bank' ? 'merchant' : 'bank')
 
-/** Violations by a line itself or within its report. A line of the bank's report with one of them is not compensated. */
+/** Violations that one report shows without the other one. A line of the bank's report with a violation is not compensated. */
 export const termKinds = [
   'outside-period',
   'unknown-terminal',

@@ -41,7 +41,7 @@ export async function loadReport(
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // This message shows no values, so it comes before errors that do.
+  // First, because errors of lines quote values, which here would be card numbers.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
     throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })

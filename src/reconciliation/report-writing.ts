@@ -15,7 +15,7 @@ const bufferBytes = 512 * 1024
 export type ReportWriter = {
   /** Stores some of the file's bytes. */
   keep(bytes: Buffer): Promise<void>
-  /** Writes lines and empties the list, so that the objects do not survive the wait for the database and fill the memory. */
+  /** Writes lines and empties the list. Otherwise the lines would stay in memory while the database is slow. */
   add(lines: ReportLine[]): Promise<void>
   /** Writes the rest. @returns how many bytes were stored */
   finish(): Promise<number>

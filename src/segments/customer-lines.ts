@@ -30,7 +30,7 @@ export type CustomerFileRules = { maxLines: number; blankLines: 'left-out' | 'er
  * so a stray quote affects only its own line.
  *
  * @param options.maxLines maximum number of lines below the header
- * @param options.blankLines whether they are skipped, or are errors
+ * @param options.blankLines whether blank lines are skipped or are errors
  * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
  */
 export async function* readCustomerLines(

@@ -4,8 +4,8 @@ import type { Queryable } from '../db/database.ts'
 const importLock = 7_365_015
 
 /**
- * Lets one import at a time change the directory: the lock is held until its transaction ends, so that what it has read stays
- * true.
+ * Lets one import at a time change the directory. The lock is held until the transaction ends, so that the directory stays as
+ * the import has read it.
  */
 export async function lockCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])

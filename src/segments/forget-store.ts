@@ -10,7 +10,7 @@ export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze forgotten_customers')
 }
 
-/** Deletes them from the directory. @returns how many of them were this bank's customers */
+/** Deletes the customers of the file from the directory. @returns how many of them were this bank's customers */
 export function deleteForgotten(transaction: Queryable, bankId: string): Promise<number> {
   return transaction.execute(
     'delete from customers c using forgotten_customers f where c.customer_id = f.customer_id and c.bank_id = $1',
@@ -23,7 +23,7 @@ export async function countForgotten(transaction: Queryable): Promise<number> {
   return row?.count ?? 0
 }
 
-/** The campaigns whose segment of this bank contains one of them. */
+/** The campaigns whose segment of this bank contains a customer of the file. */
 export async function findSegmentsOfForgotten(database: Queryable, bankId: string): Promise<string[]> {
   const rows = await database.query<{ cashbackId: string }>(
     `select cashback_id as "cashbackId" from campaign_segments s
@@ -35,7 +35,7 @@ export async function findSegmentsOfForgotten(database: Queryable, bankId: strin
   return rows.map(({ cashbackId }) => cashbackId)
 }
 
-/** Deletes them from the bank's segment of one campaign that this transaction has locked; the others keep their order. */
+/** Deletes the customers of the file from the bank's segment of a campaign, which must be locked. The others keep their order. */
 export async function cutSegment(transaction: Queryable, cashbackId: string, bankId: string): Promise<void> {
   await transaction.execute(
     `update campaign_segments s set customer_ids = kept.customer_ids, customers_count = kept.customers_count

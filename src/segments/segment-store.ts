@@ -1,4 +1,4 @@
-/** All SQL of segments. A file is split by bank before the campaign is locked, so that nobody waits for that. */
+/** All SQL of segments. A file is split by bank before the campaign is locked, so that no other request waits for the split. */
 import type { Queryable } from '../db/database.ts'
 
 /**

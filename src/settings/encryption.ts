@@ -1,6 +1,6 @@
 /**
- * Finds connections to other machines that would carry passwords and customers' data unencrypted, or to whoever answers in the other
- * machine's place (live mode refuses them).
+ * Finds connections to other machines that would carry passwords and customers' data unencrypted or without checking who the other
+ * machine is. Live mode refuses such connections.
  */
 import { isLoopback } from './loopback.ts'
 
@@ -68,7 +68,7 @@ function faultWithoutMode(option: (name: string) => string): Fault | null {
   return ['true', '1'].includes(option('ssl')) || option('sslnegotiation') === 'direct' ? null : 'plain'
 }
 
-/** With `uselibpqcompat` the driver takes the modes as libpq does: those below `verify-ca` check nothing without a root of their own. */
+/** With `uselibpqcompat` the driver handles modes like libpq: those below `verify-ca` check nothing unless `sslrootcert` is given. */
 function isUnverifiedMode(option: (name: string) => string): boolean {
   const mode = option('sslmode')
   if (option('uselibpqcompat') !== 'true') return mode === 'no-verify'
@@ -83,7 +83,7 @@ function mailFault(url: URL): Fault | null {
   return option('tls.rejectUnauthorized') === 'false' ? 'unverified' : null
 }
 
-/** Its certificate is always checked. */
+/** With TLS, the certificate of a Redis server is always checked. */
 const isSafeRedis = (url: URL): boolean => {
   const host = decodeURIComponent(url.hostname) || optionsOf(url, -1)('host')
   return url.protocol === 'rediss:' || host === '' || isLoopback(host)

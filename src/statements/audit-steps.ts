@@ -60,7 +60,7 @@ const pieceOf = ({ code }: Check, texts: readonly string[], rows: number, reache
 
 type Compared = { wrong: string[]; missing: string[] }
 
-/** Compares orders with lines in one pass over both. A sale of the last moments is still in the outbox and gets its line soon. */
+/** Compares orders with lines in one pass over both. A very recent sale may have no line yet: it is still in the outbox. */
 async function compareLines(database: Queryable, range: unknown[]): Promise<Compared> {
   const isComplete = await hasEveryLine(database)
   for (;;) {
@@ -100,7 +100,7 @@ type Closed = {
   previousSha256: string | null
 }
 
-/** Most days of a small bank have a few lines: one by one, their statements would take longer to ask for than to read. */
+/** Statements of small banks have few lines, so many are read together: a query for each would take longer than the reading. */
 const statementsAtOnce = 100
 /** This many lines are about 5 MB of files. A longer statement is a piece of its own. */
 const linesAtOnce = 20_000
@@ -182,7 +182,7 @@ async function* piecesOf(
   else if (first) for await (const bytes of readFile(database, first)) yield { statementId: first, bytes }
 }
 
-/** Whether each statement has all its lines, none of after its end, and their sums. Each line is read once. */
+/** Counts and sums the lines of each statement anew, and looks for lines after its end. Each line is read once. */
 async function compareSums(database: Queryable, statementIds: readonly string[]): Promise<Map<string, Recounted>> {
   const rows = await database.query<Recounted & { statementId: string }>(
     `select s.statement_id as "statementId", found.*

@@ -90,14 +90,14 @@ export type NewStatement = {
 }
 
 /**
- * Begins the transaction of a closing. The planner guesses how many lines a bank has, and when it guessed too many it walked over the
+ * Begins the transaction of a closing. The settings are for the planner: when it overestimated the lines of a bank, it read the
  * lines of all banks.
  */
 export const beginClosing = `begin; ${['seqscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 
 /**
- * Assigns the bank's open lines from before the end to a statement and numbers them by time. Only a closing changes lines, and it has
- * the bank's lock: they stay in their place until they are found again.
+ * Assigns the bank's open lines from before the end to a statement and numbers them by time. Only a closing changes lines, and it
+ * holds the bank's lock. So no line moves in the table between the numbering and the update.
  *
  * @returns how many
  */
@@ -177,7 +177,7 @@ export async function writeFile(
   )
 }
 
-/** Some 2 MB at most. */
+/** At most about 2 MB. */
 const piecesAtOnce = 4
 
 function readPieces(database: Queryable, statementId: string, from: number): Promise<{ bytes: Buffer }[]> {
@@ -190,7 +190,7 @@ function readPieces(database: Queryable, statementId: string, from: number): Pro
   )
 }
 
-/** The pieces of a statement's file, in order. Those that follow are read while the caller takes these. */
+/** The pieces of a statement's file, in order. The next pieces are read while the caller handles the present ones. */
 export async function* readFile(database: Queryable, statementId: string): AsyncGenerator<Buffer> {
   let piece = 0
   for (let next: ReturnType<typeof readPieces> | null = readPieces(database, statementId, piece); next; ) {
@@ -203,7 +203,7 @@ export async function* readFile(database: Queryable, statementId: string): Async
   }
 }
 
-/** All pieces of some files, in order within each: for files that are short together. */
+/** All pieces of some files, in order within each file. Use it only when all files together are short. */
 export const readShortFiles = (
   database: Queryable,
   statementIds: readonly string[],

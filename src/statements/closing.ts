@@ -129,7 +129,7 @@ async function announce(
   ])
 }
 
-/** How long the oldest day that should be closed has been waiting, in seconds; 0: none is. */
+/** How long the oldest day that should be closed has been waiting, in seconds; 0: no day waits. */
 export async function lateSeconds(database: Queryable, now: Date): Promise<number> {
   const ages = (await store.findBankStates(database)).flatMap(bank => {
     const standing = standingOf(bank)

@@ -37,7 +37,7 @@ export async function readStatement(
   return found
 }
 
-/** Files of statements, one after the other: the hash is of all their bytes. */
+/** Files of statements, one after the other. The hash is over all their bytes. */
 export type StatementFile = { name: string; sha256: Buffer; statementIds: readonly string[] }
 
 /** The file of one statement. @throws DomainError 'not-found' */

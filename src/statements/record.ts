@@ -101,7 +101,7 @@ export const lineSource = (statement: string): string => `
   ) as t
   cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
 
-/** As `lineSource`, with the cells of a tariff's codes made once for each tariff in a row. */
+/** Like `lineSource`. Consecutive lines of one tariff share the cells with its codes, which are made only once. */
 export const recordSource = (statement: string): string => `
   ${statement} as s
   cross join statement_lines l

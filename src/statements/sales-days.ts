@@ -7,10 +7,10 @@ type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
 type Asked = { from: string; to: string; timeZone: string }
 
 /**
- * A day that is closed is the span of its statement, whatever the zone was then. Before the first statement days are those of its zone,
- * after the last one they go on from its end.
+ * A closed day is the span of its statement, whatever the time zone was then. Days before the first statement are days of that
+ * statement's zone. Days after the last statement begin at its end.
  *
- * @param asked the first and the last day, `yyyy-mm-dd`, and the zone of the days to come
+ * @param asked the first and the last day, `yyyy-mm-dd`, and the time zone of the days after the last statement
  * @throws DomainError 'invalid' as `daysBetween`
  */
 export async function findSalesDays(database: Queryable, bankId: string, asked: Asked, maxDays: number): Promise<Days> {

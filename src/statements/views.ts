@@ -26,7 +26,7 @@ export function statementView(statement: Statement) {
 
 export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString('hex')}"`
 
-/** The headers of a file. The digest is of these exact bytes, so nothing may change them on the way. */
+/** The headers of a file. The digest is over exactly these bytes, so nothing may change them on the way. */
 export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   ...downloadHeaders(file.name),
   'content-type': 'text/csv; charset=utf-8',

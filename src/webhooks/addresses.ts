@@ -1,5 +1,5 @@
 /**
- * Which addresses endpoints may have (docs/contract/webhooks.md, "Addresses"): a partner's URL must not reach the
+ * Which addresses endpoints may have (contract/webhooks.md, "Addresses"): a partner's URL must not reach the
  * platform's own network. We use our own resolver, because `dns.lookup` runs on four threads without a time limit,
  * and a dead name server would block them.
  */
@@ -102,7 +102,7 @@ async function resolveName(name: string): Promise<string[]> {
   return askNameServers(plain)
 }
 
-/** Asks each name server once, and for three seconds altogether: the resolver's own limit is one for each server. */
+/** Asks each name server once, for three seconds at most in total. The resolver's own limit applies to each server separately. */
 async function askNameServers(name: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: Math.floor(nameWaitMs / Math.max(1, getServers().length)), tries: 1 })
   const over = setTimeout(() => resolver.cancel(), nameWaitMs)

@@ -1,4 +1,4 @@
-/** What partners do with single deliveries (docs/contract/webhooks.md, "The log"). */
+/** What partners do with single deliveries (contract/webhooks.md, "The log"). */
 import type { Account } from '../access/caller.ts'
 import type { Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'

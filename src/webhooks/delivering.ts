@@ -30,7 +30,7 @@ export type DeliveringDeps = {
   recordDelivered: Batcher<store.Delivered, null>
 }
 
-/** Deliveries that are taken at the same time are recorded together. What waits is bounded by the requests of this process. */
+/** Records deliveries together that receivers accept at the same time. At most one record waits for each request of this process. */
 export const createDeliveredRecorder = (database: Queryable): Batcher<store.Delivered, null> =>
   createStatementBatcher(async delivered => {
     await store.recordDelivered(database, delivered)
@@ -174,8 +174,8 @@ const probesAtOnce = 10
 const testsAMinute = 10
 
 /**
- * Makes one attempt of everything that waits at enabled endpoints. Of an endpoint that takes one request at a time,
- * only the oldest delivery is attempted.
+ * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only
+ * its oldest delivery is attempted.
  *
  * @param endsAtMs no attempt begins later
  * @returns how many were attempted

@@ -135,19 +135,19 @@ export async function recordAttempt(
   return moved === 1
 }
 
-/** A success resets everything that failures have started. */
+/** A success clears everything that failures have set. */
 const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
   probe_at = null, probes = 0`
 
-/** An attempt that got its 2xx. */
+/** An attempt that was answered with 2xx. */
 export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
 
 /**
- * Records deliveries that were taken, of any endpoints, in one statement and so with one commit: one for each took most of the time of a
- * quick receiver. Endpoints are locked first and in their order, as everywhere, so that nobody can deadlock.
+ * Records accepted deliveries of any endpoints in one statement, and so with one commit. With a commit for each delivery, a quick
+ * receiver mostly waited for commits. Endpoints are locked first and in the order of their ids, as everywhere, to prevent deadlocks.
  *
- * The commit does not wait for the disk; the next claim's does. If the database breaks down in between, the deliveries are made again, like
- * those whose process dies between the 2xx and its record.
+ * This commit does not wait for the disk; the commit of the next claim does. If the database crashes in between, the deliveries are
+ * made again, like those whose process dies between the 2xx and its record.
  */
 export async function recordDelivered(database: Queryable, delivered: readonly Delivered[]): Promise<void> {
   const listed = <Key extends keyof Delivered>(key: Key) => delivered.map(one => one[key])
@@ -203,7 +203,8 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
 }
 
 /**
- * A failure that comes while the next probe is awaited is of an attempt from before, or of a retry: it moves no probe.
+ * Records a failure of an endpoint. A failure that comes before the next probe is due belongs to an earlier attempt or a retry.
+ * It does not change when that probe is due.
  *
  * @param probeMs until the next probe; null: the endpoint is not probed
  */

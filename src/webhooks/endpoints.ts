@@ -1,4 +1,4 @@
-/** What partners do with their endpoints (docs/contract/webhooks.md, "Endpoints"). */
+/** What partners do with their endpoints (contract/webhooks.md, "Endpoints"). */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Account } from '../access/caller.ts'

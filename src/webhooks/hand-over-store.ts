@@ -87,9 +87,9 @@ const handOverText = `
   )
   select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
 
-/** In any second of an endpoint, all workers together. */
+/** Maximum for one endpoint within any second, over all workers. */
 const maxReplayedASecond = 50
-/** A share of that, so that a replay is spread over the second. */
+/** Maximum at once, so that a replay is spread over the second. */
 const replayedAtOnce = 12
 
 /** The endpoint is locked, so no other worker creates deliveries between the count and the insert. @returns how many */
@@ -102,7 +102,7 @@ async function handOverReplay(transaction: Queryable, endpointId: string, { pend
   return handed?.made ?? 0
 }
 
-/** Ids begin with the time of their making, so the index finds the deliveries of the last second. */
+/** Ids begin with the time of their creation, so the index finds the deliveries of the last second. */
 const nextReplayText = `
   select replay_id as "replayId", (
     select count(*)::int from webhook_deliveries d where d.endpoint_id = $1 and d.replay_id is not null

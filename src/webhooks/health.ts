@@ -1,6 +1,6 @@
 /**
- * Endpoints with nothing but failures: an event warns after an hour, and the endpoint is disabled after 5 days
- * (docs/contract/webhooks.md, "Failing and disabled").
+ * Endpoints whose attempts all fail: an event warns after an hour, and the endpoint is disabled after 5 days
+ * (contract/webhooks.md, "Failing and disabled").
  */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'

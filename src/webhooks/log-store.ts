@@ -63,7 +63,7 @@ const lookedAt = `
     and ($8::text is null or not $11 or state = $8)
   order by delivery_id desc`
 
-/** Examines no more than it needs for a page. `lookedTo` is null when the page is full, or fewer than $12 were there. */
+/** Examines no more deliveries than a page needs. `lookedTo` is null when the page is full, or when all deliveries were examined. */
 const pageText = `
   with found as materialized (
     select * from (${lookedAt} limit $12) as looked

@@ -44,8 +44,8 @@ export async function readTail(database: Queryable, account: Account, limit: num
 export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
 
 /**
- * The number of endpoints by status, and of all pending deliveries. `failing` counts enabled endpoints with nothing
- * but failures.
+ * The number of endpoints by status, and of all pending deliveries. `failing` counts enabled endpoints whose attempts
+ * all fail.
  */
 export async function countEndpoints(database: Queryable): Promise<EndpointCounts> {
   const [counts] = await database.query<EndpointCounts>(

@@ -61,7 +61,7 @@ export async function insertReplay(
   )
 }
 
-/** Clocks differ a little, so an event can be recorded just before the time that it tells of. */
+/** Clocks differ a little, so an event can be recorded shortly before its own timestamp. */
 const early = `interval '5 minutes'`
 
 /**
@@ -83,8 +83,8 @@ export async function firstSequenceSince(
 }
 
 /**
- * The last event of the newest day that has an event of that time or before; null: none. An event can be recorded days
- * after it happened, when no worker ran. So each day knows its lowest timestamp.
+ * The last event of the newest day that contains an event from that time or earlier; null: none. When no worker ran, an
+ * event is recorded days after it happened. For this reason the lowest timestamp of each day is stored.
  */
 export async function lastSequenceUntil(
   database: Queryable,

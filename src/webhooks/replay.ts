@@ -1,4 +1,4 @@
-/** Sends events of a feed again (docs/contract/webhooks.md, "The log"). */
+/** Sends events of a feed again (contract/webhooks.md, "The log"). */
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
@@ -14,7 +14,7 @@ export type Replay = {
   /** Sequences, or instants for the events' timestamps; both inclusive. */
   from: number | Date
   to: number | Date | null
-  /** null: those that the endpoint is for */
+  /** null: the types that the endpoint receives */
   types: string[] | null
   only: 'failed' | 'all'
 }

@@ -1,4 +1,4 @@
-/** When a delivery is attempted and when it is given up (docs/contract/webhooks.md, "When"). Pure. */
+/** When a delivery is attempted and when it is given up (contract/webhooks.md, "When"). Pure. */
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute

@@ -57,7 +57,7 @@ const readOnly = {
     { description: 'Why it is disabled; null: it is not' },
   ),
   position: count('The last event of the feed that was handed over', 1842),
-  lag: count('Events of the feed behind that position', 0),
+  lag: count('Events that are not yet handed over', 0),
   pending: count('Deliveries that are not finished', 0),
   failingSince: nullable(instant('Since when every attempt has failed, by the clock of the rules')),
   lastSuccessAt: nullable(instant('The last success')),

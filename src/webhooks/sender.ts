@@ -1,4 +1,4 @@
-/** Sends one HTTP request of a delivery (docs/contract/webhooks.md, "The request"). */
+/** Sends one HTTP request of a delivery (contract/webhooks.md, "The request"). */
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** Secrets of endpoints, and signatures (Standard Webhooks 1.0.0; docs/contract/webhooks.md, "The request"). */
+/** Secrets of endpoints, and signatures (Standard Webhooks 1.0.0; contract/webhooks.md, "The request"). */
 import { createHmac, randomBytes } from 'node:crypto'
 
 const secretBytes = 32

@@ -1,4 +1,4 @@
-/** Which URLs an endpoint may have (docs/contract/webhooks.md, "Endpoints"). Pure. */
+/** Which URLs an endpoint may have (contract/webhooks.md, "Endpoints"). Pure. */
 import type { Rule } from '../error-rules.ts'
 import { type AddressRules, literalOf } from './addresses.ts'
 
@@ -11,7 +11,7 @@ export type UrlRules = {
 
 const maxLength = 2_048
 const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
-/** The URL parser also accepts fewer or more slashes, and then takes another part for the host. */
+/** Exactly two slashes: with fewer or more, the URL parser would take another part of the text for the host. */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
 
 /** @returns the rule that the URL breaks; null: it is valid. The addresses of a name are checked for each connection */
@@ -21,7 +21,7 @@ export function urlError(rules: UrlRules, text: string): Rule | null {
   const schemes = rules.isSandbox ? ['https://', 'http://'] : ['https://']
   if (url === null || !schemes.includes(`${url.protocol}//`))
     return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
-  // The URL parser drops or escapes them; the text is shown as it was written.
+  // The URL parser drops or escapes these characters, but the text is shown as it was written.
   if (/[\p{Cc}\s]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
   if (url.username !== '' || url.password !== '') return { rule: 'endpoint-user', params: {} }
   if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }

@@ -39,7 +39,8 @@ export function startDelivering(
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      // From before the look on: what finishes during it has made room, too, and its record may have hidden the endpoint.
+      // Renewed before the look, because a request that finishes during the look also makes room. Its endpoint may not have been
+      // due yet when the look began.
       roomMade = Promise.withResolvers()
       await look().catch(onError)
       // A finished request makes room at once; otherwise look again after a while.

@@ -1,4 +1,4 @@
-/** Receivers with every fault (docs/contract/webhooks.md, "The request", "When"): the outcome, the next attempt, and what each costs. */
+/** Receivers with every fault (contract/webhooks.md, "The request", "When"): the outcome, the next attempt, and what each costs. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

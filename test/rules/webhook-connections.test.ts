@@ -1,4 +1,4 @@
-/** No address that may not be called gets a connection, whatever its spelling, and whatever a name says the second time (docs/contract/webhooks.md, "Addresses"). */
+/** No forbidden address gets a connection, however it is written, and whatever a name resolves to later (contract/webhooks.md, "Addresses"). */
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'

@@ -22,8 +22,8 @@ const startsWithinMs = 180_000
 const tryAgainMs = 500
 
 /**
- * The group of processes is a new one, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the
- * group's name.
+ * Enters a new control group, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the group's
+ * name.
  */
 const enterGroup = `
 set -e
@@ -143,7 +143,7 @@ const childrenOf = (pid: number): number[] =>
 
 const wantedFiles = 65_536
 
-/** A machine that may not open as many files as the unit asks for gives the unit as many as it may. */
+/** When the machine's limit of open files is below the limit in the unit, the unit gets the machine's limit. */
 function allowFewFiles(root: string): void {
   const most = Number(/^Max open files\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
   if (!(most < wantedFiles)) return

@@ -90,7 +90,10 @@ export async function visit(
   }
 }
 
-/** For the end of a test whose pages were refused something: leaves the page, so that no request is under way, and takes its errors out. */
+/**
+ * Ends a test whose pages got refusals. It leaves the page, so that no request is under way. Then it removes the logged errors, which
+ * must all be refusals.
+ */
 export async function expectRefusals({ page, errors }: Visitor): Promise<void> {
   await goQuiet(page)
   assert.ok(

@@ -108,7 +108,7 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
        on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns`,
       [cashbackId, count],
     )
-    // Without `version`, as an older release wrote it: nobody was told of the copies, and the audit then asks for no events.
+    // Without `version`, as an older release wrote it. The copies have no events, and for such entries the audit expects none.
     const columns =
       'at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state, changes, comment'
     await transaction.execute(

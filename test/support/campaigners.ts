@@ -25,7 +25,7 @@ export function campaignFormOf(name: string): object {
   }
 }
 
-/** The three moves of a campaign: a merchant makes it, its bank approves it, and the merchant launches it. Each is answered with 201. */
+/** The three steps of a campaign: the merchant creates it, its bank approves it, and the merchant launches it. Each answer is 201. */
 export function campaignMoves({ call }: Caller, { merchant, bank }: Campaigners) {
   return {
     make: (name: string) => call('POST', '/cashbacks/for-merchant', { token: merchant, body: campaignFormOf(name) }),

@@ -1,5 +1,5 @@
 /**
- * A client as the guides ask for: it repeats what was not answered, at any process, and a write of the Partner API with its
+ * A client that follows the guides: it repeats requests that got no answer, at any process. It repeats a write with the same
  * Idempotency-Key.
  */
 import assert from 'node:assert/strict'
@@ -10,16 +10,16 @@ import { callAt, type PerklineProcess } from './process.ts'
 export type Asked = { method: string; path: string; body?: unknown; token: string }
 type Answer = Awaited<ReturnType<PerklineProcess['call']>>
 
-/** On a busy machine, and of a feed with hundreds of thousands of events that is audited. */
+/** Long enough for a busy machine, and for an audit of hundreds of thousands of events. */
 const answerWithinMs = 120_000
 const giveUpAfterMs = 600_000
 const askAgainMs = 100
 
 /**
- * Asks any of the processes until it is answered: no connection, 503 and a first request that still runs are what a killed process
- * leaves.
+ * Asks the processes in turn until one answers. After a killed process, a client may get no connection, 503, or an error because the
+ * first request still runs.
  *
- * @param processes looked at anew for each try, since killed ones are replaced
+ * @param processes read again for each try, because killed processes are replaced
  */
 export async function ask(processes: readonly PerklineProcess[], asked: Asked): Promise<Answer> {
   const { method, path, body, token } = asked

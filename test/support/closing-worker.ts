@@ -1,7 +1,6 @@
 /**
- * Closes the statements that are due, as the worker does, and kills itself with one of its statements on the way: `node
- * closing-worker.ts DATABASE_URL NOW N`. The Nth statement of its transactions has been sent, and nobody reads the answer. With
- * fewer statements it ends by itself.
+ * Closes bank statements that are due, as the worker does, and kills itself meanwhile: `node closing-worker.ts DATABASE_URL NOW N`. It
+ * dies after it has sent the Nth SQL statement of its transactions, before the answer. With fewer SQL statements it ends normally.
  */
 import process from 'node:process'
 import pg from 'pg'

@@ -1,13 +1,13 @@
-/** An empty Debian 12 in a folder, made by mmdebstrap, and the way from there to the packages that this machine reaches. */
+/** Makes an empty Debian 12 in a folder with mmdebstrap, which can reach the same packages as this machine. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Authorities that this machine trusts beside Debian's: those of a proxy on the way to the registry. */
+/** Certificate authorities that this machine trusts in addition to Debian's, such as the one of a proxy before the registry. */
 const authorities = '/usr/local/share/ca-certificates'
 
-/** @param packages further packages, beside those that Debian cannot do without */
+/** @param packages packages in addition to Debian's essential ones */
 export function makeDebian(root: string, packages: readonly string[]): void {
   execFileSync('mmdebstrap', ['--variant=minbase', `--include=${packages.join()}`, 'bookworm', root], {
     stdio: 'ignore',

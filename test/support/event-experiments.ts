@@ -20,11 +20,11 @@ import { startGuideReceiver } from './guide-receiver.ts'
 import { eventually } from './patroni.ts'
 import { keepServer, startWorld, type World } from './world.ts'
 
-/** On a busy machine. */
+/** Long enough for a busy machine. */
 const patienceMs = 300_000
 const endpoints = '/partner/v1/webhook-endpoints'
 const maxBacklog = 20_000
-/** Enough for 64 writers, two processes and what disturbs them. */
+/** Enough for 64 writers, two processes and the disturbance. */
 const serverSettings = { max_connections: '140' }
 
 export type StreamOptions = {
@@ -114,12 +114,12 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
 }
 
 type Received = { id: string; body: string }
-/** Events of ours name this operator. */
+/** The mobile operator in the events that this experiment writes. */
 const killed = 'killed'
 
 /**
- * A worker is killed between the receiver's 2xx and its record of it, round by round; at the end every event was delivered, with one id
- * and the same bytes each time.
+ * In each round a worker is killed after the receiver has answered 2xx and before the worker has recorded this. At the end every event
+ * was delivered, each time with the same id and the same bytes.
  */
 export async function deliverUnderKills(options: { rounds: number; eventsEach: number }) {
   const world = await startWorld({ processes: 1, profiles: 1, seed: 8_301 })
@@ -148,7 +148,7 @@ export async function deliverUnderKills(options: { rounds: number; eventsEach: n
         range(options.eventsEach).map(n => `${round}-${n}`),
       )
       await eventually('the receiver is called', async () => received.length > before, patienceMs)
-      // Others of the same moment may still arrive: their bytes were sent before the process was frozen.
+      // Other requests may still arrive, because their bytes were sent before the process was frozen.
       await sleep(20)
       freezesNext = false
       await world.replace(0, frozen => frozen.kill())
@@ -191,7 +191,7 @@ function tell(database: Database, bankId: string, names: readonly string[]): Pro
   )
 }
 
-/** The lease of the killed process ends, without half a minute of waiting. @returns how many attempts it had not recorded */
+/** Ends the leases of the killed process, to save a wait of half a minute. @returns how many attempts it had not recorded */
 function endLeases(database: Database): Promise<number> {
   return database.execute('update webhook_deliveries set leased_until = now() where leased_until > now()')
 }
@@ -207,8 +207,8 @@ function proveReceived(all: readonly Received[], { rounds, eventsEach }: { round
 }
 
 /**
- * A receiver in Python, written by the guide alone, gets events while in each round the worker or, every third time, the database is
- * killed. It stores each event once, in no order; nothing is missing, and every signature is right.
+ * A receiver in Python that follows only the guide gets events. In each round a worker is killed, or every third time the database. At
+ * the end the receiver has stored each event once, in any order, and every signature is right.
  */
 export async function receiveByGuide(options: { rounds: number; eventsEach: number }) {
   const world = await startWorld({ processes: 2, profiles: 1, seed: 8_302 })
@@ -250,7 +250,7 @@ export async function receiveByGuide(options: { rounds: number; eventsEach: numb
   }
 }
 
-/** The platform tells of the shop's own tariff, too, once it has stayed so for a while. */
+/** The platform also sends events about the shop's own tariff; this experiment ignores them. */
 const isOwn = ({ data }: { data: { operatorCode: string } }): boolean => data.operatorCode === killed
 
 async function sequencesOf({ processes, tokens }: World, type: string): Promise<number[]> {

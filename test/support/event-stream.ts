@@ -12,13 +12,13 @@ import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import type { PerklineProcess } from './process.ts'
 
-/** Of each ten events of a subject this many have the filtered type. */
+/** Of ten events of a subject, this many have the type that a reader filters by. */
 const filteredOfTen = 3
 const filtered = 'catalogue.changed'
 const rolledBackPercent = 10
 const askAgainMs = 50
 
-/** What a writer did; its subject's versions are 1, 2, 3, ... in the order of its commits. */
+/** An event that a writer has committed. The versions of a writer's subject are 1, 2, 3, ... in the order of the commits. */
 type Told = { committedAtMs: number }
 export type Writing = {
   /** Committed events by their key. */
@@ -33,7 +33,7 @@ type WritingOptions = {
   maxDelayMs: number
   /** Writers begin no transaction once this is false. */
   goesOn(told: number): boolean
-  /** Writers wait while this is false: a backlog that grows without end proves nothing more, and takes hours to number. */
+  /** Writers wait while this is false. Otherwise the backlog would grow without end and take hours to number. */
   hasRoom(told: number): boolean
 }
 
@@ -50,7 +50,7 @@ async function connectTo(database: Database): Promise<pg.Client> {
   }
 }
 
-/** What `recordEvents` needs of a transaction, on a connection of our own. */
+/** The part of a transaction that `recordEvents` uses, on a connection of our own. */
 export const transactionOn = (client: pg.Client): Queryable =>
   ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
@@ -94,7 +94,7 @@ export function startWriting(database: Database, bankId: string, options: Writin
     }
   }
   const done = Promise.all(range(options.writers).map(write))
-  // Reported by whoever waits for the end.
+  // An error is reported to the caller that awaits `done`.
   done.catch(() => {})
   return { told, rolledBack: () => rolledBack, done }
 }
@@ -104,11 +104,11 @@ type Seen = { sequence: number; key: string; isKept: boolean; seenAtMs: number }
 export type Reader = {
   name: string
   query: string
-  seen: Seen[] /** Ends once it has read up to the sequence. */
+  seen: Seen[] /** Stops the reader once it has read up to the sequence. */
   readTo(last: number): Promise<void>
-  /** Ends it, wherever it is. */
+  /** Stops the reader at once. */
   stop(): void
-  /** Whether it has ended, by itself or because of a wrong answer. */
+  /** Whether the reader has ended, normally or because of a wrong answer. */
   isOver(): boolean
 }
 
@@ -169,7 +169,10 @@ export async function endOfFeed(processes: readonly PerklineProcess[], token: st
   return (await expectAnswer(processes, asked, 200)).nextAfter
 }
 
-/** Every committed event once, nothing that was rolled back, in the order of each subject; without a filter also without a hole. */
+/**
+ * Fails unless the reader saw every committed event exactly once, no event that was rolled back, and the events of each subject in
+ * their order. Without a filter, the sequences must have no gaps.
+ */
 export function proveSeen({ name, query, seen }: Reader, { told }: Pick<Writing, 'told'>): void {
   const own = seen.filter(({ key }) => told.has(key) || /^\d+\/\d+$/.test(key))
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** A bank that sells, and a merchant and a bank with campaigns, that remember the answers they got while the database fails over. */
+/** Clients that send requests and remember the answers while the database fails over: a bank that sells, and partners with campaigns. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../../samples/make-profiles.ts'
@@ -7,28 +7,31 @@ import { type Bank, range } from './esim.ts'
 import type { Answer } from './platform.ts'
 import type { PerklineProcess } from './process.ts'
 
-/** With this pause they sell about 100 orders a second. */
+/** Ten sellers with `pauseMs` sell about 100 orders a second. */
 const sellers = 10
 const pauseMs = 60
 const campaignPauseMs = 1_000
-/** More than is sold meanwhile. */
+/** More profiles than are sold between two deliveries. */
 const delivery = { everyMs: 20_000, profiles: 3_000, firstSeed: 7_000 }
 const readAtOnce = 20
 
 export type FailoverFigures = {
-  /** Orders that a client was told of; none of them may be lost. */
+  /** Orders whose client got an answer; none of them may be lost. */
   acknowledged: number
   /** Orders that were confirmed or cancelled. */
   sold: number
-  /** Moves of campaigns that a client was told of; none of them may be lost. */
+  /** Changes of campaigns whose client got an answer; none of them may be lost. */
   moved: number
   /** The number of answers with 503. */
   away: number
   /** Requests that failed after all of a client's attempts. */
   failed: number
-  /** The last answers of these: their status and error code. */
+  /** The last answers of failed requests, by status and error code. */
   failures: Record<string, number>
-  /** From each event to the next confirmed order. Where the event is only asked for, sales go on until it happens. */
+  /**
+   * The times from each disturbance to the next confirmed order. When a disturbance is only requested, sales go on until it
+   * happens.
+   */
   recoveriesMs: number[]
   /** The times longer than a second in which no order ended. They include the wait that the 503 asks for. */
   gapsMs: number[]
@@ -81,7 +84,7 @@ export function openLedger({ platform, campaigners, bank, tries }: Scene) {
   }
 }
 
-/** Imports profiles again and again; while the database is away it does not matter. */
+/** Imports profiles again and again. An import may fail while the database is away. */
 function deliver(platform: PerklineProcess) {
   const ended = new AbortController()
   const pause = () =>
@@ -92,7 +95,7 @@ function deliver(platform: PerklineProcess) {
     for (let seed = delivery.firstSeed; !ended.signal.aborted; seed++) {
       await pause()
       const lines = [...profileLines({ count: delivery.profiles, seed })].join('')
-      // Each delivery is of other profiles, so one whose answer was lost is not repeated.
+      // Each delivery has new profiles, so a delivery whose answer was lost is not repeated.
       await platform.admin('POST', '/profiles?operator=kyivstar&tariff=eu-10gb', lines).catch(() => null)
     }
   })()
@@ -104,10 +107,10 @@ function deliver(platform: PerklineProcess) {
   }
 }
 
-/** Sends requests as a client does that tries again after 503, and notes each answer that is neither right nor 503. */
+/** Sends requests like a client that tries again after 503. Collects every answer that is neither right nor 503. */
 function openAsking(figures: FailoverFigures) {
   const wrong: string[] = []
-  /** @param done the status that says that an earlier attempt, whose answer was lost, has done it */
+  /** @param done the status of a repeat when an earlier attempt has succeeded and its answer was lost */
   const ask = async <A extends Told>(send: () => Promise<A>, most: number, done?: number): Promise<A | null> => {
     for (let tried = 1; ; tried++) {
       const answer = await send().catch(() => null)
@@ -171,7 +174,7 @@ function openSales({ ask }: Asking, figures: FailoverFigures) {
   }
 }
 
-/** Where a campaign is after each of its three moves. */
+/** The status of a campaign after each of its three steps. */
 const statuses = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved'] as const
 /** A campaign that is launched cannot be launched. */
 const alreadyLaunched = 400

@@ -14,10 +14,10 @@ import { type PerklineProcess, type Settings, sharedSettings, startProcess } fro
 import { openShop } from './world.ts'
 
 const recoverWithinMs = 30_000
-/** A recovery that takes too long is measured, too, and fails at the end. */
+/** Longer than the allowed recovery, so that a slow recovery is measured, too. The test then fails at its end. */
 const giveUpMs = 120_000
 const standbyWithinMs = 180_000
-/** A standby that has just come back may be away again a moment later, and then nobody may take over. */
+/** A standby that has just come back may fail again a moment later, and then no member may take over. */
 const steadyMs = 5_000
 
 type Scene = {
@@ -29,7 +29,7 @@ type Scene = {
    * took.
    */
   sellsAgain(sinceMs: number): Promise<void>
-  /** Waits until all three members run and one of them is a synchronous standby: nothing is promised when two fail. */
+  /** Waits until all three members run and one of them is a synchronous standby, because two failures at once may lose data. */
   isSafeAgain(): Promise<void>
   /**
    * Sells once at another process; its acknowledged orders must not be lost either.

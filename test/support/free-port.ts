@@ -20,8 +20,8 @@ const returned: number[] = []
 let areReused = false
 
 /**
- * From now on a platform of this process gets the port of one that has been closed, where there is one: a browser keeps what it has
- * compiled by address.
+ * From now on, a new platform of this process gets the port of a closed one, if there is one. A browser keeps compiled code by
+ * address, so it need not compile the portal again.
  */
 export function reusePorts(): void {
   areReused = true
@@ -30,7 +30,7 @@ export function reusePorts(): void {
 /** The port for a platform of this process. */
 export const platformPort = (): Promise<number> => freePort(areReused ? returned.pop() : 0)
 
-/** For the next platform. */
+/** Returns the port of a closed platform, for the next one. */
 export function returnPort(port: number): void {
   returned.push(port)
 }

@@ -1,6 +1,6 @@
 /**
- * A receiver in Python that was written by docs/guide-events.md alone: it checks signatures by the guide's own function, stores each event
- * once by its `webhook-id`, and answers 204 then.
+ * A receiver in Python that follows only docs/guide-events.md. It checks signatures by the guide's own function, stores each event once
+ * by its `webhook-id`, and then answers 204.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline'
 
 const guide = new URL('../../docs/guide-events.md', import.meta.url)
 
-/** The port is the first line that it writes. Each further line is an event that was new to it, or `forged`. */
+/** It prints its port in the first line. Each further line is an event that it did not have yet, or `forged`. */
 const main = `
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,9 +54,9 @@ server.serve_forever()
 
 export type GuideReceiver = {
   url: string
-  /** Tells it the endpoint's secret. */
+  /** Gives the receiver the endpoint's secret. */
   keep(secret: string): Promise<void>
-  /** What it has stored. */
+  /** The events that the receiver has stored. */
   events: { id: string; sequence: number; data: { operatorCode: string; tariffCode: string } }[]
   forged(): number
   close(): Promise<void>

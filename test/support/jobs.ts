@@ -13,10 +13,10 @@ import type { Durations, Job } from './schedule.ts'
 const room = fileURLToPath(new URL('room.ts', import.meta.url))
 
 const leastAtATime = Math.max(2, availableParallelism())
-/** Limits what they need of memory and of connections to the database. */
+/** The maximum number of jobs at a time. It limits their memory and their database connections. */
 const mostAtATime = 3 * leastAtATime
 const sampleMs = 100
-/** Many files mostly wait, so another one begins when cores were idle for this share of so many samples. */
+/** Many files mostly wait. Another job begins when the cores were idle for this share of this many samples. */
 const idle = { share: 0.2, samples: 10 }
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
@@ -72,7 +72,7 @@ function coreTimes(): CoreTimes {
 
 type Event = { type: string; data: { file?: string } }
 
-/** Events are reported when a file ends, because those of several processes could not be told apart. */
+/** Events are reported when a file ends, because the events of several processes would be mixed otherwise. */
 async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
   const result: JobResult = { failed: [], counts: noCounts, took: {} }
   let isWhole = false

@@ -13,7 +13,7 @@ import { callAt, type PerklineProcess } from './process.ts'
 import { startWorld, type World } from './world.ts'
 
 type Answer = Awaited<ReturnType<PerklineProcess['call']>>
-/** Its body is made once: a form of a moment later is another request. */
+/** A create whose body is made only once, because a form that is made later has other dates and is another request. */
 type Create = { name: string; key: string; body: object }
 const createOf = (name: string): Create => ({ name, key: randomUUID(), body: campaignFormOf(name) })
 
@@ -29,7 +29,7 @@ const create = (url: string, { merchant }: Campaigners, { key, body }: Create): 
     headers: { 'idempotency-key': key },
   })
 
-/** Repeats it until it is answered with anything but 503 and 409, as the guides tell clients to. */
+/** Repeats a create until the answer is neither 503 nor 409, as the guides say. */
 async function repeat(url: () => string, campaigners: Campaigners, what: Create): Promise<Answer> {
   for (const _ of range(tries)) {
     const answer = await create(url(), campaigners, what).catch(() => null)
@@ -93,8 +93,8 @@ export async function createTogether({ rounds }: { rounds: number }) {
 }
 
 /**
- * In each round both processes are killed, one after its commit and before its answer has arrived, the other at some moment of its work.
- * Clients repeat with their keys.
+ * In each round both processes are killed: one after its commit and before its answer arrives, the other at a random moment. Clients
+ * repeat their requests with the same keys.
  *
  * @returns how many repeats got a stored answer, and how many did the work
  */
@@ -126,7 +126,7 @@ export async function createUnderKills({ rounds }: { rounds: number }) {
   }
 }
 
-/** Asks a process, and kills it: once the answer has left it and is cut off, or at once. */
+/** Sends a create to a process and kills the process: after its answer was cut off, or at a random moment. */
 async function loseAnswer(
   world: World,
   campaigners: Campaigners,

@@ -1,4 +1,4 @@
-/** A real Prometheus that reads processes of the platform, with rules of its own choice, and a page of metrics that stands for other exporters. */
+/** A real Prometheus that reads processes of the platform, with the given rules; and a page of metrics in place of other exporters. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -16,11 +16,12 @@ export type Prometheus = {
 }
 
 /**
- * Starts one that judges each second what it reads every three: a process whose database is silent answers after two.
+ * Starts a Prometheus that reads metrics every three seconds and checks its rules each second. Three seconds, because a process whose
+ * database is silent answers after two.
  *
  * @param options.rules path of a rule file
  * @param options.targets ports of 127.0.0.1
- * @param options.history what it knows of earlier times, in OpenMetrics' format with times
+ * @param options.history earlier metrics, in OpenMetrics' format with times
  */
 export async function startPrometheus(
   t: TestContext,
@@ -70,7 +71,7 @@ async function askFiring(url: string): Promise<Alert[] | null> {
     .map(({ labels }) => ({ name: labels.alertname ?? '', severity: labels.severity ?? '', labels }))
 }
 
-/** Metrics of others; set a series to what it shall show from now on. */
+/** Serves metrics like other exporters. Each series is a function that returns its present value. */
 export async function startMetricsPage(t: TestContext, series: Record<string, () => number>) {
   const server = createServer((_, response) => {
     const lines = Object.entries(series).map(([name, read]) => `${name} ${read()}\n`)
@@ -87,8 +88,8 @@ export async function startMetricsPage(t: TestContext, series: Record<string, ()
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
- * The same rules, in which time runs faster: each window, each `offset` and each `for` is shorter by one factor. Figures in expressions
- * stay as they are.
+ * The same rules in shorter time: each window, each `offset` and each `for` is divided by one factor. Other numbers in expressions stay
+ * as they are.
  *
  * @param own factors of single alerts
  */

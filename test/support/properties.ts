@@ -1,6 +1,6 @@
 /**
- * fast-check for the tests of rules. All draw from one seed, so that a run says the same twice; `PROPERTY_SEED` takes another one, or
- * `random`. The report of a failure tells the seed.
+ * fast-check for the tests of rules. All use one seed, so that a repeated run gives the same result. `PROPERTY_SEED` sets another seed,
+ * or `random`. The report of a failure shows the seed.
  */
 import process from 'node:process'
 import fc from 'fast-check'

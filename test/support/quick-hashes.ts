@@ -1,6 +1,6 @@
 /**
- * Loaded before the tests of a room that checks no password rules: passwords are hashed with less memory and fewer rounds. A test logs in
- * many people, and each full hash takes a processor 20 ms. The product has no such setting: the tests replace the package below it.
+ * Makes passwords hash with less memory and fewer rounds. It is loaded before tests that check no password rules, because they log in
+ * many people, and each full hash takes 20 ms. The product has no such setting: the tests replace the package that it uses.
  */
 import { registerHooks } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** The release before this one, from the project's own history: what an upgrade comes from, and what it may be taken back to. */
+/** The release before this one, from the project's own history, for tests of upgrades and of going back. */
 import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,14 +11,14 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** Version 0.2.0. */
 const previous = '23c8b70'
 
-/** In live mode a process that stops gives notice, and the balancer sees it in time. */
+/** In live mode, a process that stops gives notice, so that the balancer sees this in time. */
 const liveSettings = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
   ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
 }
 
 /**
- * Its program, with the packages of this one.
+ * Unpacks the program of the release before, and adds the packages of this release.
  *
  * @param folder where it is unpacked
  * @returns null where the history does not reach so far (a shallow checkout)

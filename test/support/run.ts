@@ -42,9 +42,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 // Programs in tests use `#!/usr/bin/env node`, and the Node.js in the PATH may be too old.
 process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`
 if (url) process.env.TEST_DATABASE_URL = url
-// Every process of tests else compiles the whole platform for itself. The same place as bin/perkline's.
+// Otherwise each test process would compile the whole platform again. bin/perkline uses the same folder.
 process.env.NODE_COMPILE_CACHE ??= join(checkout, 'node_modules/.cache/node-compile')
-// Programs of other users write there, too.
+// Programs of other users also write into this folder.
 process.env.TMPDIR = join(folder, 'tmp')
 mkdirSync(process.env.TMPDIR)
 chmodSync(process.env.TMPDIR, 0o1777)

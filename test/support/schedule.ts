@@ -20,23 +20,23 @@ export const isExperiment = (file: string): boolean => experimentRooms.test(file
 /** Assumed for a file without a recorded duration, because it may be a long one. */
 const unknownSeconds = 30
 
-/** Files of one of these rooms may share a process: they leave nothing behind in it, and none looks at the process itself. */
+/** Files of one of these rooms may share a process: they leave nothing behind in it, and no test checks the process itself. */
 const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
 /**
- * A shared process takes no more files after this time, so that no core waits for the last one. Loading the platform takes more than a
- * second of a processor, and what it has compiled serves the next file, so it is not shorter.
+ * A shared process starts no more files after this time, so that no core waits long for the last process. A shorter time would cost
+ * more, because each new process loads and compiles the platform again.
  */
 const jobSeconds = 150
 
 /** A shared process makes and drops whole platforms. With Node's default it spends a sixth of its time on collecting their garbage. */
 const sharedExecArgv = ['--max-semi-space-size=64']
 
-/** Its tests of queues need passwords that are slow to hash. */
+/** The tests of queues in this room need passwords that are slow to hash. */
 const passwordRoom = 'test/api/access/'
 const quickHashes = ['--import', new URL('quick-hashes.ts', import.meta.url).href]
 
-/** Longest first, because what waits does so beside the others then. */
+/** The longest jobs come first, so that they run beside the others and not alone at the end. */
 export function makeJobs(files: readonly string[], durations: Durations): Job[] {
   const jobs: Job[] = []
   const last = new Map<string, Job>()

@@ -1,5 +1,5 @@
 /**
- * A second count besides the platform's, while processes are killed: random sales, cancels, changes of price and passing days
+ * Counts sales independently of the platform while processes are killed: random sales, cancels, changes of price and passing days
  * (contract/statements.md). statements-killed.test.ts has the short form, `npm run chaos -- statements` the long one.
  */
 import assert from 'node:assert/strict'
@@ -181,8 +181,8 @@ const reservers = 48
 const pageLimit = 500
 
 /**
- * Makes orders as fast as the machine does, while a program walks up the list from its last cursor; at the end it has seen each order
- * once.
+ * Makes orders as fast as the machine can, while a program reads the ascending list from its last cursor. At the end the program has
+ * seen each order once.
  */
 export async function walkWhileSelling({ forMs, profiles }: { forMs: number; profiles: number }) {
   const world = await startWorld({ processes: 2, profiles, seed: 8_401 })
@@ -196,7 +196,7 @@ export async function walkWhileSelling({ forMs, profiles }: { forMs: number; pro
           const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: `walked-${index}-${n}` }
           const { orderId } = await expect(world, { method: 'POST', path: '/esim/v1/orders', body }, 200, 201)
           made.push(orderId)
-          // Its profile is sold again.
+          // A cancelled order's profile can be sold again.
           await expect(world, { method: 'POST', path: `/esim/v1/orders/${orderId}/cancel` }, 200)
         }
       }),

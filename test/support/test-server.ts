@@ -6,7 +6,7 @@ import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 
 const systemServers = '/usr/lib/postgresql'
 
-/** Newest last; only versions that the platform takes. */
+/** The system's servers in a version that the platform supports, the newest last. */
 function systemRuntimes(): string[] {
   if (!existsSync(systemServers)) return []
   return readdirSync(systemServers)
@@ -19,8 +19,8 @@ function systemRuntimes(): string[] {
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
- * The system's own server is taken where there is one (its version is likely another than the embedded one's, which some tests start
- * anyway); else the embedded one.
+ * Starts the system's own server if there is one, otherwise the embedded one. The system's version is probably a different one, and some
+ * tests start the embedded one anyway, so both versions are tested.
  */
 export async function startTestServer(dataDir: string) {
   for (const runtimeDir of systemRuntimes()) {
@@ -36,16 +36,16 @@ export async function startTestServer(dataDir: string) {
 }
 
 const memoryDisk = '/dev/shm'
-/** Free space of the memory's file system, and memory beside what lies there. */
+/** The free space that the file system in memory must have, and the memory that must be free in addition. */
 const neededBytes = { disk: 3e9, memory: 6e9 }
 
 /**
- * A new folder in memory where there is enough of it, else on disk: a copy of the template has 350 files, and a disk takes a second
- * to make them.
+ * Makes a new folder: in memory if there is enough, otherwise on disk. A copy of the template has 350 files, which take a second on a
+ * disk.
  */
 export function makeTestFolder(): string {
   const folder = mkdtempSync(join(hasMemoryDisk() ? memoryDisk : tmpdir(), 'perkline-test-'))
-  // The server of a run as root is another user's process.
+  // In a run as root, the server is a process of another user.
   chmodSync(folder, 0o711)
   return folder
 }

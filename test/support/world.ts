@@ -31,7 +31,7 @@ export type World = {
 /**
  * @param options.settings further settings of the processes
  * @param options.serverSettings further settings of the database server
- * @param options.first what happens before the shop is opened: a directory with ids of its own must come first
+ * @param options.first runs before the shop is opened, for a directory with its own ids, which must come first
  * @param options.parent where its folder is made; default: the folder of temporary files
  */
 export async function startWorld(options: {

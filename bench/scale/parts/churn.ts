@@ -1,4 +1,4 @@
-/** Very many reservations that are cancelled: what stays of them on the disk, and what a sale costs afterwards. */
+/** Very many reservations that are cancelled: the disk space that they leave behind, and the speed at the end. */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { requireExpected, runLoad } from '../../load.ts'
@@ -7,10 +7,10 @@ import { attempt, type Part, shown } from '../compared.ts'
 import type { Side } from '../sides.ts'
 import { requireStock, soldTariff } from '../stock.ts'
 
-/** Much less, and other work on the machine decides. */
+/** With much shorter rounds, other work on the machine would decide the result. */
 const roundSeconds = 10
 const connections = 32
-/** A new row of the table is written twice; vacuum gives the place of the first version back to later ones. */
+/** Each order is written twice. Vacuum frees the space of the first version, and later orders use it. */
 const maxGrowth = 2
 
 export const churnPart: Part = {
@@ -41,7 +41,7 @@ async function churn(bench: Bench, side: Side, cycles: number): Promise<Figure[]
 
 type Sizes = { table: number; indexes: number; orders: number }
 
-/** After autovacuum's work, which takes its time. */
+/** Vacuums first, because autovacuum would come late. */
 async function sizesOf({ query }: Side): Promise<Sizes> {
   await query('vacuum analyze orders')
   const [row] = await query<Record<keyof Sizes, string>>(
@@ -67,7 +67,7 @@ async function cancelMany(bench: Bench, side: Side, cycles: number): Promise<[fi
   return [rates[0] ?? Number.NaN, rates.at(-1) ?? Number.NaN]
 }
 
-/** How much an order of these takes, compared with those that were there. */
+/** The size of each new order, compared with the orders that were there before. */
 function growth(name: string, before: number, after: number, ordersBefore: number, ordersAfter: number): Figure {
   const ours = (after - before) / (ordersAfter - ordersBefore)
   const limit = before / ordersBefore

@@ -19,10 +19,10 @@ export type ListFilters = PeriodFilter & {
   bankStatuses: string[] | null
 }
 
-/** `version` counts the changes that the bank can see, and belongs to exactly this content. */
+/** `version` counts the changes that the bank can see. `body` is the content of exactly this version. */
 export type BankList<Body> = { version: number; body: Body }
 
-/** The list of customers completes this object. */
+/** The beginning of the segment's JSON object. The list of customers and the closing brackets follow. */
 const segmentHead = `
   ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
     || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
@@ -31,9 +31,9 @@ const segmentHead = `
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
 /**
- * A campaign's JSON in two rows, each beginning with a comma or continuing the first: the second row holds its segment.
- * PostgreSQL allocates memory for all long texts of a row at once; with two long texts in one row it would free and allocate that
- * memory for each row, which takes longer than reading them.
+ * The columns of a campaign's JSON, which takes one row or two: the second row holds the segment, if there is one. PostgreSQL
+ * allocates memory for all long texts of a row at once. With two long texts in one row, it would free and allocate that memory
+ * for each row, which takes longer than reading the texts.
  */
 const columns = `
   case n when 1 then ',' end,
@@ -42,7 +42,7 @@ const columns = `
   case n when 1 then ${ownTerminals} else s.customer_ids end,
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
-/** There are few merchants and countries. `offset 0` is a fence, so that the plan builds and remembers the JSON of each once. */
+/** There are few merchants and countries. `offset 0` makes the plan build the JSON of each only once and remember it. */
 const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)

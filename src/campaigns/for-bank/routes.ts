@@ -159,7 +159,7 @@ function readRetailerRoute(app: App, deps: CampaignRoutesDeps): void {
   )
 }
 
-/** Answers an id that the database cannot store like any other invalid UUID; otherwise the path would be unknown. */
+/** An id that the database cannot store gets the same answer as any other invalid UUID. Otherwise the path would be unknown. */
 const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
   if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')
 }

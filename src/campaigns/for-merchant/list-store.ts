@@ -17,7 +17,7 @@ export type ListFilter = {
 export type ListSort = { by: SortBy; ascending: boolean }
 export type ListRequest = { page: number; pageSize: number; filter: ListFilter; sort: ListSort }
 
-/** Change counters of a merchant's campaigns: of the fields that most lists are sorted by, and of any field. */
+/** Counters of a merchant's changes: `arranged` of the fields that most lists are sorted by, `touched` of any field of a campaign. */
 export type ListVersion = { arranged: number; touched: number }
 
 export type ListItem = {
@@ -46,7 +46,7 @@ export async function readVersion(database: Queryable, merchantId: string): Prom
   return row ?? { arranged: 0, touched: 0 }
 }
 
-/** The same as a table of one row, for statements that also read this version's data. */
+/** The version as a table of one row, for statements that also read the data of this version. */
 const version = `
   select coalesce(max(arranged), 0) as arranged, coalesce(max(touched), 0) as touched from merchant_lists where merchant_id = $1`
 
@@ -82,7 +82,7 @@ export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => n
 /**
  * The ids of a merchant's campaigns that match the filter, in order, ties by id ascending, and the version that they belong to.
  *
- * @param params.max only so many from the beginning, the rest is just counted, which takes a third of the time; null: all
+ * @param params.max the maximum number of ids; the others are only counted, which takes a third of the time. null: all ids
  */
 export async function findOrder(
   database: Queryable,

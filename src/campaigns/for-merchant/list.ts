@@ -25,7 +25,7 @@ type RememberedOrder = Remembered & { total: number }
 const defaultLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
 /** Memory of an entry besides its bytes and its key. */
 const overheadBytes = 512
-/** A list that changes at every look is answered as it was at the last one. */
+/** When the list changes during every try, the answer is the result of the last try. */
 const maxTries = 3
 
 /**
@@ -74,7 +74,7 @@ function createOrders(database: Queryable, limits: typeof defaultLimits) {
   const reading = new Map<string, Promise<RememberedOrder>>()
 
   return {
-    /** A known order that reaches to the end of the page. */
+    /** The cached order, if it reaches the end of the page. */
     take(key: string, request: store.ListRequest): RememberedOrder | undefined {
       const order = orders.take(key)
       const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))

@@ -65,7 +65,7 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** One index has the newest campaigns of each status and bank status, with nearly all that they are put in order by. */
+/** One index finds the newest campaigns of each status and bank status. It contains nearly all columns that lists are sorted by. */
 const newest: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage from campaign_banks

@@ -26,8 +26,8 @@ const openStatuses = [
 ] as const satisfies CampaignStatus[]
 
 /**
- * The indexes that find a partner's open campaigns. They put those first in which the partner can probably act, and among these
- * the ones that end first. The lifecycle decides what is really possible.
+ * The indexes that find a partner's open campaigns. Campaigns in which the partner can probably act come first, then those that
+ * end soonest. The lifecycle decides what is really possible.
  */
 const parts = {
   bank: {
@@ -42,7 +42,7 @@ const parts = {
 
 const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
 
-/** A partner's campaigns that may have tasks: first those where it can act, among these the ones that end first. */
+/** A partner's campaigns that may have tasks. Campaigns where the partner can act come first, then those that end soonest. */
 export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
   const { from, order } = parts[party.type]
   const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
@@ -93,7 +93,7 @@ export type ImposedCampaign = {
   currency: string
 }
 
-/** A merchant's campaigns that are not over; those that end first come first. */
+/** A merchant's campaigns that are not over. Campaigns that end soonest come first. */
 export function findImposedCampaigns(
   database: Queryable,
   merchantId: string,

@@ -16,7 +16,7 @@ type TaskKind = (typeof taskKinds)[number]
 export const outcomes = ['participation-expires', 'campaign-expires', 'stays'] as const
 type Outcome = (typeof outcomes)[number]
 
-/** Something that a bank or the merchant can do now and that others wait for. */
+/** A step that a bank or the merchant can make now and that others wait for. */
 export type Task = {
   kind: TaskKind
   /** The bank that the task is about; null: the whole campaign. */
@@ -93,7 +93,7 @@ function addOfBank(
 }
 
 /**
- * The tasks that a bank may see: its own, and those of the merchant that it waits for.
+ * The tasks that a bank may see: its own tasks, and those tasks of the merchant that the bank waits for.
  *
  * @param bankId of the bank
  */

@@ -1,4 +1,4 @@
-/** All SQL of a campaign's terminals as people look for them: some at a time, with when each was added. */
+/** All SQL of searches in a campaign's terminals: page by page, with the time at which each terminal was added. */
 
 import type { Queryable } from '../../db/database.ts'
 import { type Page, skipped } from '../../http/paging.ts'

@@ -142,7 +142,7 @@ export async function updateTerms(
   await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card, ...terminals])
 }
 
-/** In the order of the columns from `name` to `terminals_count`; the terminals are given apart, because they may be long. */
+/** The values in the order of the columns from `name` to `terminals_count`. Terminals are passed separately: they may be long. */
 function termsValues(terms: Terms, countryId: string): unknown[] {
   return [
     terms.name,

@@ -42,7 +42,7 @@ function canonical(value: unknown): string | undefined {
   return JSON.stringify(Array.isArray(value) ? [...elements(value)].sort() : value)
 }
 
-/** For these the history says only that they changed, because their values are long. */
+/** Fields with long values. The history says only that they changed. */
 const withoutValues: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
 /** Stored as decimal text, shown as numbers. */
 const decimals: readonly FieldName[] = [
@@ -53,7 +53,7 @@ const decimals: readonly FieldName[] = [
   'merchantCompensationPercentage',
 ]
 
-/** The history shows only the length of a longer list, and of terminals always, because a history is read as a whole. */
+/** The history shows only the length of a longer list, because readers get the whole history at once. Terminals always show it. */
 const maxListed = 100
 
 /** The changes of an edit as the history shows them: values as in the form, long lists by their length. */

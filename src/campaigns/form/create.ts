@@ -86,7 +86,7 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
     if (merchantId === undefined || invited === undefined || countryId === null)
       throw new Error('The schema has let a form without these pass')
     const terms = settled(fields as Fields)
-    // The limit is for campaigns that wait for banks; a bank's own campaign does not.
+    // The limit is for campaigns that wait for banks. A bank's own campaign waits for none.
     if (createdByBankId === null && pending)
       requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content: terms }))
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)

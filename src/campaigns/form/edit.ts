@@ -32,8 +32,8 @@ export type Edit = Guard & {
 type Known = Terms & { participantsIds: string[] }
 
 /**
- * Changes the given fields, all or none. A given field with the same value is not a change, even where the field may not be
- * changed.
+ * Changes the given fields, all or none. A field that is given with its present value is not a change, so it is accepted even
+ * when the field may not change.
  *
  * @throws DomainError 'invalid' with all errors; 'not-found'; 'forbidden' for anybody but the author; 'stale' when the edit was
  *   made from another version of the campaign
@@ -70,7 +70,7 @@ async function editWith(
     paymentSystems: merged.paymentSystemsId,
   })
   const isOpen = editable(campaign, now).fields.length > 0
-  // Banks that are invited already stay valid, even if the bank was disconnected since.
+  // A bank that is invited already stays valid, even if it was disconnected since.
   const banks = [...found.banks, ...present.participantsIds]
   requireNoErrors([
     ...formErrors,

@@ -163,7 +163,7 @@ function instant(value: unknown, field: string, errors: BrokenRule[]): Date | un
   return read ?? undefined
 }
 
-/** The shortest text of a number is the one that was sent, except for zeros at its end. */
+/** The number as it was sent, without zeros at the end: JavaScript writes a number in the shortest way. */
 function decimal(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }

@@ -10,7 +10,8 @@ export const bankNotInvited = (): DomainError => new DomainError('not-found', 'T
 
 /**
  * @param params.bankId whose part is read; left out: a bank reads its own, the merchant all
- * @throws DomainError 'not-found', also to and for a bank that is not invited; 'forbidden' for another merchant's campaign
+ * @throws DomainError 'not-found', also when the calling bank or the requested bank is not invited; 'forbidden' for another
+ *   merchant's campaign
  */
 export async function requireParty(
   database: Queryable,

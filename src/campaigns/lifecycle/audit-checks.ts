@@ -19,13 +19,13 @@ export const campaignChecks: readonly Check[] = [
   },
   {
     code: 'campaign-turns',
-    name: 'it is told where the merchant has something to do',
+    name: 'campaigns that wait for the merchant are marked',
     holds: 'home pages find first what waits for the merchant',
   },
   {
     code: 'campaign-counts',
     name: 'campaigns are counted as they are',
-    holds: 'each merchant and bank is told how many of its campaigns are in which status',
+    holds: 'each merchant and bank sees how many of its campaigns are in which status',
   },
   {
     code: 'history-moves',

@@ -21,7 +21,7 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
  * A bank is in the campaign from the version of its invitation up to that of its removal. Each event is looked up by its
  * type, version and bank, in the feed of its account: the merchant, and the bank itself or every bank of that moment.
  *
- * @param numberAllEvents not where nothing may be written
+ * @param numberAllEvents left out where nothing may be written
  */
 export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'campaign_history',

@@ -14,12 +14,12 @@ import {
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
 
-/** In these statuses the banks have decided. */
+/** The statuses in which the banks have decided. */
 const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-/** SQL expression for a transition as one text, which the database looks up in a list by its hash. */
+/** SQL expression for a transition as one text. The database looks it up in a list by hash. */
 const moveOf = (subject: string, trigger: string, from: string, to: string): string =>
   `(${subject} || ' ' || ${trigger} || ' ' || coalesce(${from}, '') || '>' || coalesce(${to}, ''))`
 const knownMoves = `array[${listed(
@@ -27,9 +27,9 @@ const knownMoves = `array[${listed(
 )}]`
 
 /** SQL that maps the reporting stage to the JSON text of one of the contract's fields, generated from the lifecycle. */
-const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
-  `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
-    else '${JSON.stringify(tell(null))}' end`
+const ofStage = (fieldOf: (stage: ReportingStage | null) => unknown): string =>
+  `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(fieldOf(stage))}'`).join(' ')}
+    else '${JSON.stringify(fieldOf(null))}' end`
 
 /** Repeats what generated columns contain (`migrations/0011_stored_states.sql`). */
 const standing = `',"status":"' || c.status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
@@ -212,8 +212,8 @@ const moved = (from: string) =>
 const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
 
 /**
- * Puts the entries of each subject in order, its present state behind them as if it were moved from, and compares each with the one
- * before it. One sort does for all rules; joins of each entry took as long again.
+ * Compares each entry of a subject with the entry before it. The present state is added as the last entry: its `from_state` must be
+ * the state that the history leads to. One sort serves all rules; a join for each entry would double the time.
  */
 const history = (within: Within): Read => ({
   of: 'campaign_history',
@@ -303,7 +303,7 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
 
 const pagesAtOnce = 500
 
-/** By position and not by id: ids of customers are unordered, so each would be read from another page. */
+/** Walks by position and not by id. Ids of customers are unordered, so a walk by id would read a different page for each row. */
 const customers: Walk = {
   name: 'customers',
   table: 'customers',

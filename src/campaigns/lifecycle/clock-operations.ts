@@ -11,7 +11,7 @@ import {
   writeDecisions,
 } from './transitions-store.ts'
 
-/** Maximum of each kind of transition in one transaction. The banks' lists are locked for as long as that takes. */
+/** Maximum of each kind of transition in one transaction. The transaction locks the banks' lists until it ends. */
 const maxAtOnce = 200
 
 /**

@@ -1,4 +1,4 @@
-/** Which entries of the audit log a decision about a campaign leaves (docs/contract/audit-log.md, "Entries"). Pure. */
+/** Which entries of the audit log a decision about a campaign leaves (contract/audit-log.md, "Entries"). Pure. */
 import type { EntryChange } from '../../audit-log/entry.ts'
 import type { Origin } from '../../audit-log/origin.ts'
 import type { Fact } from '../../audit-log/recording.ts'
@@ -32,7 +32,7 @@ function noted(note: Note, notes: readonly Note[]): Pick<Fact, 'action' | 'chang
   return { action: 'campaign.edited', change: Object.fromEntries(change) }
 }
 
-/** The entry is the merchant's, who learns no exact number of a bank's customers. */
+/** The merchant reads this entry, and must not learn the exact number of a bank's customers. */
 function roundedSums(notes: readonly Note[]): EntryChange[string] {
   const sum = (place: 0 | 1): number | null => {
     const counts = notes.flatMap(({ changes }) => (changes.customersCount?.[place] ?? []) as number | never[])
@@ -58,7 +58,7 @@ const moved = (campaign: LockedCampaign, changes: readonly Change[], account: Ac
 
 const fields = { campaign: 'status', bank: 'participation', reporting: 'stage' } as const
 
-/** In the merchant's entry the field says of which bank it is. */
+/** In the merchant's entry, the name of the field ends with the id of the bank. */
 function fieldOf({ subject, bankId }: Change, account: Account): string {
   const isOwn = bankId === null || bankId === account.id
   return isOwn ? fields[subject] : `${fields[subject]}.${bankId}`

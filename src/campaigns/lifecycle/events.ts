@@ -1,5 +1,5 @@
 /**
- * Decides which events a decision about a campaign causes, for whom and in which order (docs/contract/events.md, "Types"). Pure.
+ * Decides which events a decision about a campaign causes, for whom and in which order (contract/events.md, "Types"). Pure.
  */
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { RecordedEvent } from '../../events/event-writing.ts'
@@ -7,7 +7,7 @@ import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
-/** What the writer of a change knows besides its states. */
+/** Data for events that the states of a change do not contain. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
@@ -64,7 +64,7 @@ const campaignData = ({ cashbackId, merchantId, createdByBankId, status, updated
 const merchantOf = ({ merchantId }: LockedCampaign) => ({ merchants: [merchantId] })
 const banksOf = ({ banks }: LockedCampaign) => ({ banks: banks.map(({ bankId }) => bankId) })
 
-/** The type of the event that tells of a transition. */
+/** The type of the event that reports a transition. */
 export function typeOfTransition({ subject, from, trigger, to }: Transition): EventTypeName {
   if (subject === 'reporting') return reportingType(trigger)
   if (subject === 'bank') return to === null ? 'participation.withdrawn' : ofPart[to]
@@ -124,7 +124,7 @@ function editEvents(
   ]
 }
 
-/** A bank gets its exact count, the merchant rounded ones, of many banks in several events. */
+/** A bank gets its exact count. The merchant gets rounded counts, in several events when there are many banks. */
 function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedEvent[] {
   const parts = notes.flatMap(({ trigger, bankId, changes }) => {
     const count = trigger === 'segment' ? changes.customersCount?.[1] : undefined
@@ -149,7 +149,7 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedE
 /** More would make the data of an event larger than 4 KiB. */
 const maxBanksPerEvent = 40
 
-/** At least one piece, also of an empty list. */
+/** Splits the list into pieces, one event each. An empty list gives one empty piece, so that its event is still sent. */
 const inPieces = <T>(list: readonly T[]): T[][] =>
   Array.from({ length: Math.max(1, Math.ceil(list.length / maxBanksPerEvent)) }, (_, n) =>
     list.slice(n * maxBanksPerEvent, (n + 1) * maxBanksPerEvent),

@@ -5,7 +5,7 @@
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
-/** In the order of life: lists that are sorted by status follow it. */
+/** In the order in which a campaign passes through them. Lists that are sorted by status use this order. */
 export const campaignStatuses = [
   'awaitingBankApproval',
   'awaitingMerchantApproval',
@@ -427,7 +427,7 @@ const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingSta
 const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
-/** Only this reason has a rule code, because people can meet it without an outdated page. */
+/** Only this reason has a rule code, because a user can get it even on a page that is up to date. */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
 

@@ -15,7 +15,7 @@ export type Listing = {
   filter: string | null
   /** Another sort of the same campaigns; null: newest first. */
   order: { by: string; ascending: boolean } | null
-  /** Whether filter or order need the campaign `c`: each look at one costs more than all that `newest` tells of it. */
+  /** Whether filter or order need the campaign `c`. Reading `c` costs more than the whole row of `newest`. */
   readsCampaigns: boolean
   /** Values for `newest` and `filter`, from $5 on. */
   values: unknown[]

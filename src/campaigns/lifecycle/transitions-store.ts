@@ -20,7 +20,7 @@ export type Actor = {
   id: string | null
   subject: string | null
   role: string | null
-  /** The same for the audit log, with the way by which it came. */
+  /** The same for the audit log, with how the request came in. */
   origin: Origin
 }
 
@@ -43,7 +43,7 @@ export function actorOf(caller: Caller): Actor {
 
 /** The changes of an edit or a segment: old and new value of each field, or null where only the fact is shown. */
 export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
-/** A change of fields without a transition. The history has it like a transition. */
+/** A change of fields without a transition. The history records it like a transition. */
 export type Note =
   | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
   | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: FieldChanges }
@@ -67,7 +67,7 @@ const lockStatement: Statement = {
   text: `select ${stateColumns} from campaigns where cashback_id = $1 for update`,
 }
 
-/** A separate statement after the lock, because only that sees what the previous holder of the lock has written. */
+/** Runs after the lock: only a separate statement sees what the previous holder of the lock has written. */
 const banksStatement: Statement = {
   name: 'campaigns.banks',
   text: `
@@ -256,7 +256,7 @@ export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: re
 
 /**
  * Writes decisions about campaigns that this transaction has locked. Even a decision without a transition gives the campaign a
- * new version and `updatedAt`. Call it for every change, also of fields alone, and last, because it locks the banks' lists.
+ * new version and `updatedAt`. Call it for every change, even of fields alone. Call it last, because it locks the banks' lists.
  *
  * @returns the campaigns in their new state
  */
@@ -321,7 +321,7 @@ async function writeRows(
     throw new Error('A decision was made about a state that is not there: the campaign was not locked')
 }
 
-/** Events, entries of the audit log, and news for the banks' lists. Last in the transaction, because it locks those lists. */
+/** Writes events, entries of the audit log, and the banks' lists. Call it last in the transaction, because it locks those lists. */
 async function announce(
   transaction: Queryable,
   { decided, after, steps }: Omit<Written, 'followers'>,
@@ -372,7 +372,7 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/** Banks without a transition of their own whose campaign has another status now. */
+/** Banks without a transition of their own, when the status of their campaign changed. */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
@@ -391,8 +391,8 @@ function isRearranged(before: LockedCampaign, { changes }: Decision, after: Lock
 }
 
 /**
- * Renews the lists of all banks of these campaigns, and of these banks. The last statement of a transaction, because it locks the
- * lists.
+ * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Must be the last statement of a
+ * transaction, because it locks the lists.
  */
 async function notifyBanks(
   transaction: Queryable,

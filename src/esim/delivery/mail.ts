@@ -42,7 +42,7 @@ export async function writeMessage(file: string, compose: () => Promise<Buffer>)
     await writeFile(file, await compose(), { mode: 0o600, flag: 'wx' })
     return 'sent'
   } catch (error) {
-    // On a full disk only a part of the message was written. Nobody must take it for the whole.
+    // On a full disk only a part of the message was written. Remove it, so that nobody takes it for the whole message.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
     return 'failed'
   }

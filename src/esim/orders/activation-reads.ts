@@ -1,5 +1,5 @@
 /**
- * Counts who was shown activation data again: every repeated confirm and every QR picture, by order and caller
+ * Counts repeated reads of activation data by order and caller: every repeated confirm and every QR picture
  * (contract/security.md, "Reads of activation data"). The counts are written after the answer: a caller's first read of
  * an order within a second, further reads at most once a minute.
  */
@@ -57,7 +57,7 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // While the database is away nobody is shown activation data, so the entries that wait here cannot grow.
+      // While the database is away, nobody can read activation data, so no entries are added here.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

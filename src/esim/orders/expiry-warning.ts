@@ -1,4 +1,4 @@
-/** Tells banks about reservations that end in a few minutes (docs/contract/events.md, "Types"). */
+/** Records events for reservations that end in a few minutes (contract/events.md, "Types"). */
 import type { Database } from '../../db/database.ts'
 import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
 import { expiringMinutes } from './lifecycle.ts'
@@ -19,16 +19,16 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
     if (!position) return false
-    const [told] = await transaction.query<{ orders: number }>(expiringStatement, [
+    const [reported] = await transaction.query<{ orders: number }>(expiringStatement, [
       position.reached,
       until,
       reportedAtOnce,
     ])
-    return told?.orders === reportedAtOnce
+    return reported?.orders === reportedAtOnce
   })
 }
 
-/** When a sandbox's clock was set back, the position follows. */
+/** When a sandbox's clock was set back, the position moves back, too. */
 const expiringStatement = {
   name: 'esim.tell-expiring',
   text: `

@@ -1,7 +1,7 @@
 /**
- * Reads of single orders, by one of their names. Requests that arrive together share one statement, and an order that was read before
- * costs little or nothing: what belongs to an order when it is made stays as it is, and once it has come to its end its state never
- * changes any more (contract/esim.md, "States").
+ * Reads single orders by one of their names. Requests that arrive together share one statement. An order that was read before is
+ * kept in memory and costs little or nothing: before it ends, only its status can change, and after that nothing
+ * (contract/esim.md, "States").
  */
 import type { Clock } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
@@ -11,7 +11,7 @@ import { cutoff } from '../../retention/cutoff.ts'
 import { isFinal, statusAt } from './lifecycle.ts'
 import { areReserved, expireOrder, type Order } from './store.ts'
 
-/** An order of a bank by its id, or by the bank's own. */
+/** The name of a bank's order: its id, or the bank's own identifier of the order. */
 export type OrderName = { bankId: string; name: string }
 
 export type OrderReadDeps = {
@@ -29,7 +29,8 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
 
 /**
  * @param options.find the orders in the order of their names; null where the bank has none
- * @param options.isUnchanged whether an order that has ended is still as it was read, while the database is heard; left out: always
+ * @param options.isUnchanged whether an order that has ended is still as it was read; left out: always true. It counts only while
+ *   the database can be reached
  * @param options.maxKept how many are kept in memory
  * @returns reads an order: the same object as before while nothing has changed
  */
@@ -80,7 +81,7 @@ export function createOrderReader<Found extends Read>(
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())
 
-/** Those that were read last. */
+/** Keeps the orders that were read last. */
 function createKnownOrders<Known>(maxKept: number) {
   const orders = new Map<string, Known>()
   const keyOf = ({ bankId, name }: OrderName): string => `${bankId} ${name}`
@@ -91,7 +92,7 @@ function createKnownOrders<Known>(maxKept: number) {
       if (orders.size >= maxKept && !orders.has(key)) orders.delete(orders.keys().next().value ?? '')
       orders.set(key, order)
     },
-    /** With the database away nothing is known: it may come back from a copy that lacks what was read. */
+    /** Forgets all orders when the database is away: it may come back from a copy that lacks orders that were read. */
     orForget: <Result>(read: Promise<Result>): Promise<Result> =>
       read.catch(error => {
         orders.clear()

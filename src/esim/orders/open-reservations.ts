@@ -12,8 +12,8 @@ const maxPerSecond = 20_000
 const maxStatementMs = 60_000
 const shareOfRoom = 1 / 16
 /**
- * With less room than this, every reservation is counted, so that even a statement that is delayed for a second does no
- * harm.
+ * When less than this is left below the limit, every reservation is counted. The value is so large that even a statement
+ * that is delayed for a second cannot exceed the limit.
  */
 const leastRoom = 4_000
 

@@ -40,13 +40,16 @@ type ReserveRequest = {
 export type Reserve = (input: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
-/** `candidate` is the profile that was really tried: `arrange` hands out the profiles of one statement anew. */
+/**
+ * `candidate` is the profile that this reservation was tried with. It may differ from the one in the attempt, because
+ * `arrange` redistributes a statement's profiles in the order of their ids.
+ */
 type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | null }
 
 /**
  * Reserves a profile of a tariff (POST /orders). A repeated externalId gets its order as it is now.
  *
- * @param lapsed tells whether an order's reservation is over but not marked yet, and marks it; then the order must be
+ * @param lapsed `isOver`: the reservation is over but not marked yet; `settle` marks it, and the order must then be
  *   read again
  * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' when the
  *   externalId belongs to another tariff, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched
@@ -180,8 +183,8 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
 }
 
 /**
- * Sorts the rows of a statement and hands out the profiles in the same order, so that two statements that want the same
- * profiles wait for each other at most once.
+ * Sorts the rows of a statement and distributes the profiles in the same order. Two statements that need the same
+ * profiles then wait for each other at most once.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
   const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))

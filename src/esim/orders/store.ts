@@ -160,8 +160,8 @@ export async function findSealedOrder(database: Queryable, { orderId, bankId }: 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
 /**
- * Written so that no index fits it; use it for orders that are found by id. Otherwise the planner, which may believe
- * that nothing is reserved, would search all reservations for each order.
+ * Written so that the planner cannot use an index for it. Use it for orders that are found by id. With an index, the
+ * planner might expect no reservations, and would then search all of them for each order.
  */
 const isReserved = `status || '' = 'reserved'`
 
@@ -182,13 +182,13 @@ const confirmWith = (name: string, change: string): Statement => ({
 })
 
 const confirmStatement = confirmWith('esim.confirm', '')
-/** A separate statement: most confirms send no reference, and should not pay for looking it up. */
+/** A separate statement, because most confirms send no reference and need no look-up of one. */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
   ', payment_reference = ($6::text[])[array_position($1::uuid[], o.order_id)]',
 )
 
-/** @property paymentReference when several confirms of one order come together, the first one's counts */
+/** @property paymentReference when several confirms of one order come together, the first reference counts */
 export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
@@ -242,9 +242,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * The end time up to which banks were told that reservations are expiring (expiring.ts). It is locked before any order,
- * so that it cannot change meanwhile. A reservation that ends after it has had no such event yet. The statement that
- * marks the reservation as expired then records this event first.
+ * The end time up to which reservations have their "expiring" event (expiring.ts). It is locked before any order, so
+ * that it cannot change meanwhile. A reservation that ends after this time has no such event yet, so the statement that
+ * marks it as expired records that event first.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
@@ -308,8 +308,8 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
 
 /**
  * Waits for another process that is deciding about an expired reservation of the tariff (it marks the reservation, or a
- * confirm came first). The profile can be sold as soon as the reservation is over, so nobody may be told meanwhile that
- * the tariff is sold out.
+ * confirm came first). The profile can be sold as soon as the reservation is over, so the answer "sold out" would be
+ * wrong meanwhile.
  *
  * @returns false when there was nothing to wait for
  */
@@ -378,8 +378,8 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 }
 
 /**
- * Joins as `o` whether a profile is taken: one probe of the unique index on live orders for each profile, whichever
- * plan the planner prefers.
+ * Joins the live order of a profile as `o`, if there is one. It always probes the unique index on live orders once for
+ * each profile, whichever plan the planner prefers.
  */
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (

@@ -20,15 +20,15 @@ function tariffView(tariff: Tariff, free: boolean) {
   return { ...shown, price: Number(price), available: onSale && free }
 }
 
-/** The phone number, which an order that ended without a sale no longer has. Empty: it was removed after KEEP_MSISDN_DAYS. */
+/** The phone number; null when the order ended without a sale, and when the number was removed (KEEP_MSISDN_DAYS; stored as ''). */
 export const shownMsisdn = ({ status, msisdn }: Pick<Order, 'status' | 'msisdn'>): string | null =>
   status === 'cancelled' || status === 'expired' || msisdn === '' ? null : msisdn
 
-/** When the reservation ends or has ended by itself. */
+/** The time at which the reservation ends or has ended; null when the order ended in another way. */
 export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'reservedUntil'>): string | null =>
   status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
 
-/** @param order with its current status: a reservation that is over was marked as expired before */
+/** @param order with its current status: a reservation that is over must be marked as expired already */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order
   return {

@@ -193,7 +193,7 @@ const ofTariffs = 'tariff_id > $4 and tariff_id <= $5'
 const isGone = `status in ('confirmed', 'withdrawn')`
 const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) as p`
 
-/** The profiles that are sold or withdrawn. Both sides are ranges of an index that holds all that is asked for. */
+/** The profiles that are sold or withdrawn. Both sides are ranges of an index that contains all needed columns. */
 const goneInRange = `${ofThem}
   join (
     select profile_id, status from orders where ${holdsProfile} and ${isGone} and profile_id >= $6 and profile_id <= $7
@@ -205,10 +205,10 @@ const goneOneByOne = `${ofThem}
     select status from orders where profile_id = p.profile_id and ${holdsProfile} and ${isGone} offset 0
   ) as o`
 
-/** In a range of ids that is longer than this, other tariffs' profiles would cost more than the look-ups. */
+/** The longest range, in ids for each profile. In a longer one, the profiles of other tariffs would cost more than look-ups. */
 const maxIdsForEach = 3
 
-/** The range of the ids of these tariffs' profiles, if they are together as those of an import are. */
+/** The range of the ids of these tariffs' profiles, if few other ids lie between. The ids of one import lie together. */
 async function findRange(database: Queryable, from: number, to: number): Promise<number[]> {
   const [range] = await database.query<{ first: number | null; last: number | null; loaded: number }>(
     `select min(first) as first, max(last) as last,

@@ -30,7 +30,7 @@ export async function readFigures<Row>(database: Queryable, query: FiguresQuery)
 
 type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: unknown[] }
 
-/** Like `readFigures`, for rows that are long texts: as one JSON value they would block other requests. At least one. */
+/** Like `readFigures`, for rows with long texts, which would block other requests as one JSON value. Returns at least one row. */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
   const text = `

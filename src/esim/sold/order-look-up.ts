@@ -1,4 +1,4 @@
-/** One order, as a program asks for it after a lost answer (contract/partner-orders.md, "One order"): read as those of the eSIM API. */
+/** Reads one order for a program, for example after a lost answer (contract/partner-orders.md, "One order"). */
 import { createStatementBatcher } from '../../db/batching.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { createOrderReader, type OrderReadDeps, type ReadOrder } from '../orders/known-orders.ts'

@@ -34,7 +34,7 @@ export const orderSearchParameters = {
   tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
 }
 
-/** The other parameters, besides `externalId`. */
+/** The parameter that says how `externalId` is compared. */
 export const exactParameter = {
   exact: Type.Boolean({ default: false, description: 'true: `externalId` is the whole identifier' }),
 }

@@ -1,4 +1,4 @@
-/** All SQL for people who search orders: by what they know of an order, newest first, one page at a time. */
+/** All SQL for people who search orders, newest first, one page at a time. */
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
@@ -262,13 +262,13 @@ const shownJoins = `${ownJoins}
     select t.code, t.name, m.code as operator_code
     from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t`
 
-/** Orders by their ids, newest first: the first are there at once, however many follow. */
+/** Orders by their ids, newest first. The first rows arrive at once, even when many follow. */
 const shownText = (ids: string, order = 'found.order_id desc'): string => `
   select ${shownColumns} from ${ids} found (order_id, n)
   cross join lateral (select * from orders where order_id = found.order_id offset 0) o ${shownJoins}
   order by ${order}`
 
-/** An order with what is kept of it, without what its tariff and its bank are called. `status` is as stored. */
+/** The stored values of an order, without the names of its tariff and its bank. `status` is as stored. */
 export type StoredOrder = Pick<ShownOrder, keyof typeof ownColumns | 'status'> & { tariffId: number }
 
 const stored: { [Name in keyof StoredOrder]: string } = { ...ownColumns, tariffId: 'o.tariff_id', status: 'o.status' }
@@ -319,7 +319,7 @@ const areUnstatedStatement: Statement = {
     where not l.is_stated`,
 }
 
-/** Whether each order is on no closed statement, in the order of their ids. */
+/** For each order whether it is on no closed statement, in the sequence of `orderIds`. */
 export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
   const unstated = orderIds.map(() => false)

@@ -1,4 +1,4 @@
-/** The history of one order: what happened to it, and who was shown its activation data. */
+/** The history of one order: its changes, and who read its activation data. */
 import { parseCallerName } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { findReads, type ReadCount } from '../orders/activation-reads-store.ts'
@@ -7,7 +7,7 @@ import { findLogins } from './order-store.ts'
 
 export type OrderTimeline = { reads: ReadCount[]; logins: Map<string, string> }
 
-/** What `timelineOf` needs beside the order. */
+/** The data that `timelineOf` needs in addition to the order. */
 export async function readTimeline(database: Queryable, order: LookedUpOrder): Promise<OrderTimeline> {
   const reads = await findReads(database, order.orderId)
   const callers = [order.reservedBy, order.endedBy, ...reads.map(({ caller }) => caller)].flatMap(name => name ?? [])

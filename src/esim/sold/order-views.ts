@@ -80,7 +80,7 @@ export type OrderHappening = {
 const readEvents = { confirm_repeated: 'confirm-repeated', qr_read: 'qr-read' } as const
 
 /**
- * The history of an order and its profile, oldest first, with the callers that were shown its activation data.
+ * The history of an order and its profile, oldest first, with the callers that read its activation data.
  *
  * @param logins of the people among the callers, by their ids
  */

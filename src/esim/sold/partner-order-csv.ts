@@ -44,8 +44,8 @@ const header = `${Object.keys(cells).map(csvCell).join(',')}\r\n`
 const line = `concat(${Object.values(cells).join(`, ',', `)}, E'\\r\\n')`
 
 /**
- * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids: the first lines are there at
- * once, however many follow.
+ * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids, so the first lines arrive at
+ * once, even in a long file.
  */
 const lines = `
   select ${line} from ($2) found (order_id)
@@ -64,7 +64,7 @@ const lines = `
   order by found.order_id desc`
 
 /**
- * Opens the file: all orders that fit, newest first, as they are at one moment. It resolves when the first bytes have arrived.
+ * Opens the file: all matching orders, newest first, as they are at one moment. It resolves when the first bytes have arrived.
  *
  * @param deps.database where it is read
  * @param deps.aside where tariffs are looked up

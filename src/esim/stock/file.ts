@@ -62,8 +62,8 @@ const errors = {
 export type StockError = (typeof errors)[keyof typeof errors]
 
 /**
- * All reasons to refuse a line; `column` and `text` together make one sentence. Where millions of errors are kept or
- * sent, the index in this list stands for the reason. No text repeats a value, because values are secrets.
+ * All reasons to refuse a line; `column` and `text` together make one sentence. Files may have millions of errors, so
+ * an error is kept as an index into this list. No text repeats a value, because values are secrets.
  */
 export const stockErrors: readonly StockError[] = Object.values(errors)
 

@@ -33,8 +33,8 @@ const analyzeFrom = 1_000
  * @param input.skipInvalid true: invalid lines are skipped and returned as `rejects`; false: with a single invalid line
  *   nothing is imported
  * @param input.dryRun true: everything is checked and counted, but nothing is kept
- * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` also for
- *   invalid lines: it names the first 20 and the count of all
+ * @throws DomainError 'invalid' for a file that has no header or is cut off; without `skipInvalid` also for invalid
+ *   lines: the error contains the first 20 and the count of all
  */
 export async function importProfiles(
   deps: StockDeps,
@@ -121,7 +121,7 @@ async function* sealedRows(work: {
   yield copyTrailer
 }
 
-/** When the source fails, that is the caller's error and must not look like a lost database. */
+/** A failure of the source is the caller's error. It must not look like a lost database. */
 async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   try {
     yield* readStockLines(source)

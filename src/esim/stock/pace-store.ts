@@ -1,4 +1,4 @@
-/** All SQL that tells how quickly the stock is sold. */
+/** All SQL that measures how quickly the stock is sold. */
 import type { Queryable } from '../../db/database.ts'
 import { countSoldSince } from '../sold/figures-store.ts'
 
@@ -8,7 +8,7 @@ export type TariffPace = {
   operatorNameEn: string
   tariffCode: string
   tariffName: string
-  /** It can be ordered: the tariff is on sale and its operator is active. */
+  /** True when the tariff can be ordered: it is on sale and its mobile operator is active. */
   isOffered: boolean
   sold: number
   /** null: nothing was ever imported. */

@@ -1,5 +1,5 @@
 /**
- * Records the events that a tariff is available again or sold out, and that its stock is low (docs/contract/events.md,
+ * Records the events that a tariff is available again or sold out, and that its stock is low (contract/events.md,
  * "Types"). A change is reported only after it has lasted for a while, so that a tariff that sells its last profile
  * again and again causes no series of events.
  */

@@ -17,9 +17,9 @@ export type Candidate = { profileId: number; msisdn: string }
 export type Stock = {
   /** Returns a profile to try, which no other caller in this process gets meanwhile; null when none is free. */
   take(tariffId: number): Promise<Candidate | null>
-  /** Its order was made, or another process had taken it. It is not tried again. */
+  /** The candidate's order was made, or another process had taken the profile. The candidate is not tried again. */
   used(tariffId: number, candidate: Candidate): void
-  /** It was not needed; the next caller may have it. */
+  /** The candidate was not needed; the next caller may get it. */
   giveBack(tariffId: number, candidate: Candidate): void
   /** Another process tries the same profiles. If that happens repeatedly, this process looks further ahead. */
   overlapped(tariffId: number): void
@@ -80,8 +80,8 @@ export function createStock(deps: StockDeps): Stock {
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break
-        // Other callers are trying the last profiles, and may have taken them during the refill. Only their outcome
-        // tells whether one is left.
+        // Other callers are trying the last profiles, and may have taken them during the refill. Wait for their
+        // outcome, which shows whether a profile is left.
         if (trying === 0 && window.trying === 0) return null
         await settled.promise
       }

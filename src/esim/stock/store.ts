@@ -1,6 +1,6 @@
 /**
- * All SQL of the operator's side of the stock: importing and sealing again. The SQL of selling is in `orders/store.ts`,
- * that of counting in `sold/`.
+ * All SQL of what the platform's operator does with the stock: importing and sealing again. The SQL of selling is in
+ * `orders/store.ts`, the SQL of counting in `sold/`.
  */
 import type { Queryable } from '../../db/database.ts'
 import type { ProfileRow } from './sealing.ts'

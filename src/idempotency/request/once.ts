@@ -82,7 +82,8 @@ function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
 }
 
 /**
- * An account's people share its keys. What two of them ask for themselves is not the same request, though its bytes are.
+ * Identifies a request. All people of an account share its keys. When a request is about the person who sends it (`own`), the same
+ * bytes from two people are two requests.
  *
  * @param content identifies the body: different bodies have different texts
  */

@@ -51,7 +51,7 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
   if (bank.settledAt !== null) signatures(document, [texts.merchant, texts.bank], texts.signature)
 }
 
-/** What the parts of a bank's page are written from. */
+/** The data that the parts of a bank's page show. */
 type BankPage = {
   document: PDFKit.PDFDocument
   act: SettlementAct

@@ -61,7 +61,7 @@ test('all that happened was told', async () => assert.deepEqual(await broken(), 
 
 test('a confirmed order without its event is named', async () => {
   assert.deepEqual(await without('order.confirmed', ids.alpha), [
-    `order ${orderId} is confirmed, but its bank was not told`,
+    `order ${orderId} is confirmed, but its bank has no event about it`,
   ])
 })
 

@@ -1,4 +1,4 @@
-/** Endpoints whose names no name server answers for hold up no other endpoint, and no request (docs/contract/webhooks.md, "When"). */
+/** Endpoints whose names no name server answers for hold up no other endpoint, and no request (contract/webhooks.md, "When"). */
 import assert from 'node:assert/strict'
 import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'
