@@ -11,7 +11,7 @@ const denseCheck: Check = {
 const ordersCheck: Check = {
   code: 'feed-orders',
   name: 'events of orders are in the feed of their bank',
-  holds: 'each event of an order’s end tells of an order of that bank that has ended so',
+  holds: 'each event about the end of an order belongs to an order of that bank that has ended in this way',
 }
 const confirmedCheck: Check = {
   code: 'feed-confirmed',

@@ -64,7 +64,7 @@ const rows = [
   row('credential.issued', all, shapes.credential, 'A credential was issued'),
   row('credential.rotated', all, shapes.credential, 'A credential got a new secret'),
   row('credential.revoked', all, shapes.credential, 'A credential was revoked'),
-  row('credential.overlap_ending', all, shapes.credential, 'The secret before ends an hour after `timestamp`'),
+  row('credential.overlap_ending', all, shapes.credential, 'The previous secret ends an hour after `timestamp`'),
   row('endpoint.failing', all, shapes.endpoint, 'Every attempt at an endpoint has failed for an hour'),
   row('endpoint.disabled', all, shapes.endpoint, 'An endpoint was disabled'),
   row('endpoint.enabled', all, shapes.endpoint, 'A disabled endpoint was enabled'),

@@ -22,13 +22,16 @@ export const Event = Type.Object(
       description: 'Position in the account’s feed, without gaps',
       examples: [1842],
     }),
-    feedId: uuid('The feed; another one after the operator has restored an older database'),
-    mode: Type.Enum(['live', 'sandbox'], { title: 'EventMode', description: 'sandbox: a test, to be booked nowhere' }),
+    feedId: uuid('The feed; it gets a new id when the operator has restored an older database'),
+    mode: Type.Enum(['live', 'sandbox'], {
+      title: 'EventMode',
+      description: 'sandbox: a test, which you must not book',
+    }),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       // Serializers drop properties that a schema does not allow.
       additionalProperties: true,
-      description: 'By type, as `GET /event-types` says; facts as of the change',
+      description: 'The data of the type, as of the change; `GET /event-types` has the schema',
       examples: [{ orderId: '019aa5a2-0000-7000-8000-000000000001', status: 'expired' }],
     }),
   },
@@ -38,13 +41,13 @@ export const Event = Type.Object(
 export const FeedPage = Type.Object(
   {
     data: Type.Array(Event, { description: 'Events, oldest first' }),
-    nextAfter: sequence('What to ask with next, as `after`', 1842),
+    nextAfter: sequence('Send it as `after` to get the next events', 1842),
     lastSequence: sequence('The newest event; 0: there is none yet', 1842),
     oldestSequence: sequence('The oldest event that is stored', 1),
     feedId: uuid('The feed: send it with `after`, always'),
-    hasMore: Type.Boolean({ description: 'There are events behind `nextAfter`' }),
+    hasMore: Type.Boolean({ description: 'There are events after `nextAfter`' }),
   },
-  { description: 'A piece of the feed' },
+  { description: 'A page of the feed' },
 )
 
 export const FeedQuery = Type.Object(
@@ -91,7 +94,7 @@ export const EventTypes = Type.Object(
           description: text('What has happened', 'The reservation ended without a confirm'),
           recipients: Type.Array(
             Type.Enum([...accountKinds], { title: 'AccountKind', description: 'Kind of account' }),
-            { description: 'Whose feeds may have it' },
+            { description: 'The kinds of accounts that may get it' },
           ),
           schema: Type.Unsafe<object>({
             type: 'object',
@@ -126,7 +129,7 @@ export const webhooks = Object.fromEntries(
       post: {
         operationId: `send_${one.type.replaceAll('.', '_')}`,
         summary: one.description,
-        description: 'Sent to every endpoint that wants it, until it is taken.',
+        description: 'Sent to every endpoint with this type, until the endpoint accepts it.',
         tags: ['Events'],
         security: [],
         requestBody: {

@@ -46,11 +46,11 @@ const reporting = { ...campaign, bankId, stage: word(reportingStages, 'Where the
 const upload = {
   ...reporting,
   reportId: id('The report'),
-  differences: count('Differences between the reports and against the terms, in all', 3),
+  differences: count('All differences: between the reports, and from the terms', 3),
 }
 const endpoint = {
   endpointId: id('The endpoint'),
-  reason: orNull(word(['partner', 'operator', 'gone', 'failing'], 'Why it is disabled; null: it is not')),
+  reason: orNull(word(['partner', 'operator', 'gone', 'failing'], 'Why it is disabled; null: it is enabled')),
   failingSince: orNull(instant('Since when every attempt has failed')),
 }
 const totals = shape('The sums of one currency', {
@@ -67,14 +67,16 @@ const stock = {
   operatorCode,
   tariffCode,
   free: count('Profiles that can be sold', 12),
-  daysOfCover: orNull(Type.Number({ description: 'How long they last at the pace of the last days', examples: [3.5] })),
+  daysOfCover: orNull(
+    Type.Number({ description: 'How many days the profiles last at the pace of the last days', examples: [3.5] }),
+  ),
 }
 const hash = (description: string) =>
   text(description, '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08')
 
 export const shapes = {
   order: shape('The order as of the change', order),
-  emailDelivery: shape('The order, and what became of the QR e-mail', {
+  emailDelivery: shape('The order, and the outcome of the QR e-mail', {
     ...order,
     emailDelivery: word(['sent', 'unknown', 'failed'], 'Outcome of the e-mail'),
   }),
@@ -83,18 +85,18 @@ export const shapes = {
     tariffCode,
     available: Type.Boolean({ description: 'A profile is free, and the tariff is on sale' }),
   }),
-  catalogue: shape('What the bank is to read anew', {
+  catalogue: shape('What the bank should read again', {
     operatorCodes: Type.Array(operatorCode, { description: 'Mobile operators that changed' }),
     tariffs: Type.Array(shape('A tariff', { operatorCode, tariffCode }), {
       description: 'Tariffs that changed, the first 100',
     }),
-    truncated: Type.Boolean({ description: 'More changed than is listed' }),
+    truncated: Type.Boolean({ description: 'There are more changes than are listed' }),
   }),
   campaign: shape('The campaign as of the change', campaign),
   campaignMoved: shape('The campaign as of the change', {
     ...campaign,
     previousStatus: word(campaignStatuses, 'The status before'),
-    trigger: text('What caused it, a word of the history. An open list', 'confirm'),
+    trigger: text('The cause, as in the history. An open list', 'confirm'),
   }),
   campaignUpdated: shape('The campaign, and which of its fields an edit changed', {
     ...campaign,
@@ -111,12 +113,15 @@ export const shapes = {
   upload: shape('The campaign, and a report that was uploaded', upload),
   segment: shape('The campaign, and the size of its segment', {
     ...campaign,
-    customersCount: count('Customers in the segment. To a merchant: the sum of `banks`', 120),
+    customersCount: count('Customers in the segment; for a merchant, the sum of `banks`', 120),
     banks: Type.Optional(
-      Type.Array(shape('A bank’s part', { bankId, customersCount: count('Down to tens, and 0 below 20', 120) }), {
-        description:
-          'To a merchant only. Of more than 40 banks, several events of the same `updatedAt` tell, each of its part',
-      }),
+      Type.Array(
+        shape('A bank’s part', { bankId, customersCount: count('Customers, rounded down to tens; 0 below 20', 120) }),
+        {
+          description:
+            'To a merchant only. Of more than 40 banks, several events of the same `updatedAt` tell, each of its part',
+        },
+      ),
     ),
   }),
   terminals: shape('How a merchant’s terminals changed', {
@@ -129,7 +134,7 @@ export const shapes = {
     clientId: text('The credential', 'pk_alpha_1'),
     label: text('Its name', 'production backend'),
     role: text('Its role', 'ADMIN'),
-    previousValidUntil: orNull(instant('Until when the secret before works, too')),
+    previousValidUntil: orNull(instant('Until when the previous secret also works')),
   }),
   endpoint: shape('A webhook endpoint', endpoint),
   statement: shape('A closed statement', {
@@ -140,10 +145,10 @@ export const shapes = {
   }),
   checkpoint: shape('The head of the audit log', {
     at: instant('When it was made'),
-    hash: hash('Of the whole log, hexadecimal'),
+    hash: hash('Hash of the whole log, hexadecimal'),
     accountSeq: count('Number of the account’s last entry', 41),
-    accountHash: hash('Of the account’s own entries, hexadecimal'),
+    accountHash: hash('Hash of the account’s own entries, hexadecimal'),
   }),
   stock: shape('The stock of a tariff', stock),
-  ping: shape('Nothing but a sign of life', {}),
+  ping: shape('No data: the event only shows that events arrive', {}),
 } as const satisfies Record<string, TSchema>

@@ -13,7 +13,7 @@ import { hasEveryLine } from './lines-store.ts'
 const linesCheck: Check = {
   code: 'statement-lines',
   name: 'each confirmed order has one line, for what was sold',
-  holds: 'every line is of a confirmed order with its price, and no confirmed order is without one',
+  holds: 'every line belongs to a confirmed order and has its price, and every confirmed order has a line',
 }
 const chainCheck: Check = {
   code: 'statement-chain',

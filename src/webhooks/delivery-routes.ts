@@ -38,7 +38,7 @@ function listDeliveriesRoute(app: App, deps: Deps): void {
       schema: {
         ...operation('Webhooks', integrationReaders, {
           operationId: 'listDeliveries',
-          summary: 'What was sent, and what became of it',
+          summary: 'Deliveries and their outcomes',
           description:
             'Newest first. With filters that no index serves, one answer looks at 10,000 deliveries at most: it may be short or empty, ' +
             'and still have a `nextCursor`.',
@@ -75,7 +75,7 @@ function readDeliveryRoute(app: App, deps: Deps): void {
         ...operation('Webhooks', integrationReaders, {
           operationId: 'readDelivery',
           summary: 'One delivery',
-          description: 'With everything that was tried.',
+          description: 'With all its attempts.',
         }),
         params: schemas.DeliveryPath,
         querystring: NoQuery,
@@ -95,7 +95,7 @@ function retryDeliveryRoute(app: App, deps: Deps): void {
         ...operation('Webhooks', integrationAdmins, {
           operationId: 'retryDelivery',
           summary: 'Try a delivery now',
-          description: 'Also one that has failed or was delivered. Attempts go on being counted.',
+          description: 'Also a delivery that has failed or was delivered. The count of attempts continues.',
         }),
         params: schemas.DeliveryPath,
         querystring: NoQuery,
@@ -122,7 +122,7 @@ function skipDeliveryRoute(app: App, deps: Deps): void {
         ...operation('Webhooks', integrationAdmins, {
           operationId: 'skipDelivery',
           summary: 'Give a delivery up',
-          description: 'At a serial endpoint the next one follows. Again it changes nothing.',
+          description: 'At a serial endpoint, the next delivery follows. A repeated call changes nothing.',
         }),
         params: schemas.DeliveryPath,
         querystring: NoQuery,

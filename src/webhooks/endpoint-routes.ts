@@ -71,7 +71,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         ...changes(
           'createEndpoint',
           'Have events sent to an address',
-          'The secret is told this once. At most 10 for an account.',
+          'The secret is shown only in this answer. At most 10 endpoints for an account.',
         ),
         querystring: NoQuery,
         body: schemas.CreateBody,
@@ -143,7 +143,11 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     {
       config: idempotent,
       schema: {
-        ...changes('changeEndpoint', 'Change an endpoint', 'What the body leaves out stays. Honours `If-Match`.'),
+        ...changes(
+          'changeEndpoint',
+          'Change an endpoint',
+          'Fields that the body leaves out stay. `If-Match` is checked.',
+        ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
         headers: Type.Object({
@@ -181,7 +185,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     {
       config: { ...idempotent, ...bodyOptional },
       schema: {
-        ...changes('enableEndpoint', 'Enable an endpoint again', `${change}. Again it changes nothing.`),
+        ...changes('enableEndpoint', 'Enable an endpoint again', `${change}. A repeated call changes nothing.`),
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.EnableBody,
@@ -219,7 +223,7 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         ...changes(
           'disableEndpoint',
           'Disable an endpoint',
-          `${change}. It keeps its position. Again it changes nothing.`,
+          `${change}. It keeps its position. A repeated call changes nothing.`,
         ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
@@ -322,7 +326,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
-        response: { 204: Type.Null({ description: 'It is deleted' }), ...partnerErrors(notFound) },
+        response: { 204: Type.Null({ description: 'The endpoint is deleted' }), ...partnerErrors(notFound) },
       },
     },
     (request, reply) =>

@@ -11,7 +11,10 @@ import { disabledReasons, endpointOrders, endpointStatuses } from './endpoint-st
 import { outcomes } from './sender.ts'
 
 const endpointId = uuid('The endpoint', '3f0c9a52-8d1b-4c7e-9a40-5d2c8e1f7b63')
-const secret = text('Signs what is sent; told this once', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD2zWGxzGHQK0=')
+const secret = text(
+  'Signs each request; shown only in this answer',
+  'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD2zWGxzGHQK0=',
+)
 
 const url = Type.String({
   minLength: 1,
@@ -44,7 +47,10 @@ const order = Type.Enum([...endpointOrders], {
 
 const readOnly = {
   endpointId,
-  status: Type.Enum([...endpointStatuses], { title: 'EndpointStatus', description: 'Whether it gets events' }),
+  status: Type.Enum([...endpointStatuses], {
+    title: 'EndpointStatus',
+    description: 'Whether the endpoint gets events',
+  }),
   disabledReason: Type.Union(
     [
       Type.Enum([...disabledReasons], {
@@ -54,7 +60,7 @@ const readOnly = {
       }),
       Type.Null(),
     ],
-    { description: 'Why it is disabled; null: it is not' },
+    { description: 'Why the endpoint is disabled; null: it is enabled' },
   ),
   position: count('The last event of the feed that was handed over', 1842),
   lag: count('Events that are not yet handed over', 0),
@@ -66,7 +72,7 @@ const readOnly = {
     Type.Object(
       {
         createdAt: instant('When it was made'),
-        validUntil: nullable(instant('When it ends; null: it is the present one')),
+        validUntil: nullable(instant('When the secret ends; null: it is the current one')),
       },
       { title: 'EndpointSecret', description: 'A secret that signs, without its value' },
     ),
@@ -84,7 +90,9 @@ export const NewEndpoint = Type.Object(
 export const Endpoints = Type.Object(
   {
     data: Type.Array(Endpoint, { description: 'The account’s endpoints, the oldest first' }),
-    nextCursor: nullable(text('Give it as `cursor` to go on. Null: there is nothing more', 'WzQyXQ.Vf8mRz1xq0kQy1aJ')),
+    nextCursor: nullable(
+      text('Send it as `cursor` to get the next page; null: this is the last page', 'WzQyXQ.Vf8mRz1xq0kQy1aJ'),
+    ),
   },
   { description: 'Endpoints' },
 )
@@ -97,7 +105,7 @@ export const CreateBody = Type.Object(
     order: Type.Optional(order),
     startAfter: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Literal('now')], {
-        description: 'The sequence behind which it begins. Default: now',
+        description: 'The endpoint gets the events after this sequence. Default: now',
         examples: ['now'],
         ...mustBe('sequence-or-now'),
       }),
@@ -119,7 +127,7 @@ export const EnableBody = Type.Object(
     resume: Type.Optional(
       Type.Enum(['position', 'now'], {
         title: 'EndpointResume',
-        description: 'position: with everything since it was disabled; now: with what comes. Default: position',
+        description: 'position: from where it was disabled; now: only new events. Default: position',
       }),
     ),
   },
@@ -130,7 +138,7 @@ export const RotateBody = Type.Object(
     overlap: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'How long the secret before signs, too; ISO 8601, at most P7D. Default: PT24H',
+        description: 'How long the previous secret also signs; ISO 8601, at most P7D. Default: PT24H',
         examples: ['PT24H'],
       }),
     ),
@@ -138,7 +146,7 @@ export const RotateBody = Type.Object(
   closed,
 )
 export const RotatedSecret = Type.Object(
-  { secret, previousValidUntil: instant('Until when the secret before signs, too') },
+  { secret, previousValidUntil: instant('Until when the previous secret also signs') },
   { title: 'RotatedSecret', description: 'The new secret' },
 )
 export const TestBody = Type.Object(
@@ -151,7 +159,7 @@ export const TestBody = Type.Object(
 )
 export const TestAnswer = Type.Object(
   { deliveryId: uuid('The delivery of the test') },
-  { description: 'It is under way' },
+  { description: 'The attempt is under way' },
 )
 
 const edge = (description: string) =>
@@ -188,7 +196,7 @@ export const ReplayBody = Type.Object(
 )
 export const ReplayAnswer = Type.Object(
   { replayId: uuid('The replay'), deliveries: count('How many deliveries there will be', 12) },
-  { title: 'Replay', description: 'It is handed over as there is room' },
+  { title: 'Replay', description: 'The replay. Its deliveries are created as soon as there is room' },
 )
 
 const Attempt = Type.Object(
@@ -198,9 +206,11 @@ const Attempt = Type.Object(
     durationMs: nullable(count('How long it took; null: it was interrupted', 42)),
     outcome: Type.Enum([...outcomes], {
       title: 'DeliveryOutcome',
-      description: 'interrupted: its process ended before it was known; the delivery is tried again',
+      description: 'interrupted: the process ended before the outcome was known; the delivery is tried again',
     }),
-    statusCode: nullable(Type.Integer({ description: 'Of the answer; null: there was none', examples: [204] })),
+    statusCode: nullable(
+      Type.Integer({ description: 'Status code of the answer; null: there was no answer', examples: [204] }),
+    ),
     responseExcerpt: nullable(text('The beginning of the answer’s body', 'ok')),
   },
   { title: 'DeliveryAttempt', description: 'One request' },
@@ -215,8 +225,8 @@ export const Delivery = Type.Object(
     replayId: nullable(uuid('The replay that made it; null: none')),
     state: Type.Enum([...deliveryStates], { title: 'DeliveryState', description: 'What became of it' }),
     createdAt: instant('When it was made, real time'),
-    nextAttemptAt: nullable(instant('When it is tried next; null: not any more')),
-    attempts: Type.Array(Attempt, { description: 'What was tried, in order' }),
+    nextAttemptAt: nullable(instant('When the next attempt is due; null: no attempt follows')),
+    attempts: Type.Array(Attempt, { description: 'The attempts, in order' }),
   },
   { title: 'Delivery', description: 'One event for one endpoint' },
 )

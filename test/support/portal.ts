@@ -1,4 +1,4 @@
-/** A person's browser: it keeps the session cookie, and sends the headers that tell where each request comes from. */
+/** A person's browser: it keeps the session cookie, and sends the headers that say where each request comes from. */
 import assert from 'node:assert/strict'
 import { addUser, type UserOwner } from '../../src/access/operations.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'

@@ -44,7 +44,7 @@ export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes
 }
 
 /**
- * Sells until told to stop: half of the orders are confirmed, some cancelled, the others left as they are.
+ * Sells while `going` is true: half of the orders are confirmed, some cancelled, the others left as they are.
  *
  * @param at the bank, at any of the processes
  * @param sales receives every acknowledged step

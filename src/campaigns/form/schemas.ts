@@ -50,7 +50,7 @@ const banner = (size: string) =>
   nullable(
     Type.String({
       'x-documented': { minLength: 1, format: 'uri' },
-      description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB; SVG is not taken`,
+      description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB; SVG is refused`,
       examples: [`https://cdn.grocer.example/${size}.png`],
     }),
   )

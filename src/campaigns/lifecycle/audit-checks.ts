@@ -20,7 +20,7 @@ export const campaignChecks: readonly Check[] = [
   {
     code: 'campaign-turns',
     name: 'campaigns that wait for the merchant are marked',
-    holds: 'home pages find first what waits for the merchant',
+    holds: 'home pages show first what waits for the merchant',
   },
   {
     code: 'campaign-counts',
@@ -30,7 +30,7 @@ export const campaignChecks: readonly Check[] = [
   {
     code: 'history-moves',
     name: 'history holds only moves of the tables',
-    holds: 'each entry is one of the moves that the rules know, or an edit or a segment, which move nothing',
+    holds: 'each entry is a transition of the rules, or an edit or a segment, which change no status',
   },
   {
     code: 'history-gaps',
@@ -45,7 +45,7 @@ export const campaignChecks: readonly Check[] = [
   {
     code: 'report-counts',
     name: 'reports are counted as they are kept',
-    holds: 'each bank has as many reports of each side as its part says, numbered from 1',
+    holds: 'each bank has as many reports of each side as its part states, numbered from 1',
   },
   {
     code: 'campaign-texts',

@@ -44,7 +44,7 @@ export const pageParameters = {
   cursor: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: '`nextCursor` of the page before, for the page that follows it',
+      description: '`nextCursor` of the previous page',
       examples: ['019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'],
     }),
   ),
@@ -150,8 +150,8 @@ export const timeline = Type.Array(
         { description: 'Who; null: the platform, or not known' },
       ),
     ),
-    count: nullable(count('How often this caller was shown the activation data again', 2)),
-    lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
+    count: nullable(count('How often this caller has read the activation data again', 2)),
+    lastAt: nullable(instant('When this caller last did so', '2026-11-21T08:05:00.000Z')),
   }),
   { description: 'What happened to the order and its profile, oldest first' },
 )

@@ -26,7 +26,7 @@ const cells = {
   reservedUntil: `case when now.status in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
   createdAt: instant('o.created_at'),
   confirmedAt: 'times.confirmed',
-  // An amount is no text.
+  // An amount is a number, so it needs no protection against formulas.
   price: 'o.price',
   currency: csvCellSql('o.currency'),
   endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,
@@ -66,7 +66,7 @@ const lines = `
 /**
  * Opens the file: all matching orders, newest first, as they are at one moment. It resolves when the first bytes have arrived.
  *
- * @param deps.database where it is read
+ * @param deps.database where orders are read
  * @param deps.aside where tariffs are looked up
  * @param left aborts when the reader has left
  * @throws DomainError 'unavailable' when the reader has left

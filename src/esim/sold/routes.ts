@@ -102,7 +102,7 @@ function readPortalOrderRoute(app: App, deps: PortalEsimDeps): void {
         ...common,
         operationId: 'readPortalOrder',
         summary: 'One eSIM order with its history',
-        description: 'The history names who was shown the activation data. Without installation secrets.',
+        description: 'The history names who has read the activation data. Without installation secrets.',
         params: OrderPath,
         querystring: NoQuery,
         response: {

@@ -41,12 +41,12 @@ export const auditChecks: readonly Check[] = [
   {
     code: 'lost-profiles',
     name: 'no free profile is lost for sale',
-    holds: 'each is ahead of the place up to which its tariff was handed out, or noted as given back',
+    holds: 'each is above the position of its tariff, or in the list of returned profiles',
   },
   {
     code: 'returned-profiles',
     name: 'every profile that was given back is one of its tariff',
-    holds: 'nothing is noted as given back that is not in stock',
+    holds: 'the list of returned profiles contains only profiles in stock',
   },
 ]
 

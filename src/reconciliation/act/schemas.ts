@@ -12,7 +12,7 @@ export const ActQuery = Type.Object({ bankId }, closed)
 export const ActPdfQuery = Type.Object(
   {
     bankId,
-    language: Type.Enum([...actLanguages], { default: 'uk', description: 'Of the words, dates and amounts' }),
+    language: Type.Enum([...actLanguages], { default: 'uk', description: 'Language of the words, dates and amounts' }),
     timeZone: Type.String({
       default: 'Europe/Kyiv',
       maxLength: 64,
@@ -85,7 +85,7 @@ export const SettlementAct = Type.Object(
       { description: 'The merchant that pays' },
     ),
     paidAt: nullable(instant('When the merchant marked the compensation as paid')),
-    totalCompensation: money('To the banks of this act', 16_836.92),
+    totalCompensation: money('What the merchant owes the banks of this act', 16_836.92),
     generatedAt: instant('When the act was made'),
     banks: Type.Array(Bank, {
       description: 'Every bank whose reconciliation has begun, by name; for a bank itself alone',
