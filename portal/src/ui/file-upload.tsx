@@ -12,7 +12,7 @@ import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
 
-/** A file that only the browser reads is never being sent. */
+/** The state of sending is left out for a file that only the browser reads. */
 type ShownUpload<Data> = Omit<Upload<Data>, OfSending> & Partial<Pick<Upload<Data>, OfSending>>
 type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
 
@@ -23,7 +23,7 @@ type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
  * @param props.upload from `useUpload`, which knows where to send the file
  * @param props.hint one sentence about the content of the file
  * @param props.guide explains the columns and offers a template to download
- * @param props.mostBytes the maximum size that the platform accepts
+ * @param props.maxBytes the maximum size that the platform accepts
  */
 export function FileUpload<Data>(props: {
   upload: ShownUpload<Data>

@@ -5,7 +5,7 @@ import { useRef } from 'react'
  * Starts a change once at a time. The second press of a double click comes before the button is disabled, and would
  * otherwise send everything again.
  *
- * @param mutation of a form without variables
+ * @param mutation a mutation that takes no variables
  */
 export function useOnce(mutation: { mutate(variables: undefined, options: { onSettled(): void }): void }): () => void {
   const isSent = useRef(false)

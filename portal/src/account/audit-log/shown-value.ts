@@ -15,7 +15,7 @@ const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const percents = ['percentage', 'merchantCompensationPercentage', 'esim.statement.commissionPercentage']
 const named = ['participantsIds', 'paymentSystemsId', 'cashbackId']
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/
-/** Of longer lists only the length is shown. */
+/** Longer lists are shown by their length only. */
 const maxListed = 8
 
 /** @returns a function that lists an entry's changes: the field's name, the old value and the new one */

@@ -7,7 +7,7 @@ import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 type NumberName = 'price' | 'dataVolumeMb' | 'voiceMinutes' | 'smsCount' | 'validityDays'
-/** A new tariff gets its id from the platform. A text that is typed as a number may not be one yet. */
+/** Without the id, which the platform assigns. A number is a text while the field is empty or its content is invalid. */
 type Values = Omit<Tariff, 'id' | NumberName> & Record<NumberName, number | string>
 
 const newTariff: Values = {

@@ -21,7 +21,6 @@ import type { TableSearch } from './use-table-search.ts'
  * @param props.query for the states; the rows are passed separately, because the page may sort them and show only
  *   some
  * @param props.rows undefined until they are loaded
- * @param props.rowLink the cell whose link stands for the whole row; it is in the first column
  * @param props.after where this part of the list begins, if the platform examines the list in parts
  * @param props.isSizeChosen the person can choose the page size (`usePageSize`)
  * @param props.onSearch changes the address: `useSetSearch`; without it the table cannot be sorted
