@@ -1,22 +1,25 @@
 /**
  * The one clock that all rules use (contract/reliability.md, "Clocks"). Real time is the database's, so that processes
- * whose machines' clocks differ follow the same time. Between two reads of it, a process counts with its monotonic
- * clock: a jump of the machine's clock changes nothing, and time continues while the database is away.
+ * whose machines' clocks differ follow the same time. Between two reads of the database's clock, a process counts with
+ * its monotonic clock. So a jump of the machine's clock changes nothing, and time continues while the database is away.
  */
 
-/** Real time when `performance.now()` was 0; the machine's until the database's is known. */
+/**
+ * The instant at which `performance.now()` was 0: by the database's clock, and by this machine's until the database was
+ * asked.
+ */
 let startedAtMs = performance.timeOrigin
 
 /** Real time, in milliseconds since 1970. */
 export const realMs = (): number => startedAtMs + performance.now()
 
-/** Real time, also in a sandbox: for protection and for records of what happened. */
+/** Real time, even in a sandbox. Security rules and records of what happened use it. */
 export const realNow = (): Date => new Date(realMs())
 
 /** How far the clock of this machine is ahead of the database's. */
 export const machineOffsetMs = (): number => Date.now() - realMs()
 
-/** `followDatabaseClock` reads the answer. */
+/** The query whose result `followDatabaseClock` needs. */
 export const databaseTime = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseMs"'
 
 /**
@@ -29,8 +32,8 @@ export async function followDatabaseClock(read: () => Promise<{ databaseMs: numb
   const [row] = await read()
   const afterMs = performance.now()
   if (!row) throw new Error('A select without a table has one row')
-  // The database read its clock at some moment in between. The longer the answer took, the less exact it is, so it only
-  // corrects a time outside that range.
+  // The database read its clock at some moment between the two. A slow answer is less exact. So the time is corrected
+  // only when it is outside this range.
   const [earliest, latest] = [row.databaseMs - afterMs, row.databaseMs - beforeMs]
   if (startedAtMs < earliest || startedAtMs > latest) startedAtMs = (earliest + latest) / 2
 }
@@ -65,7 +68,7 @@ export function createClock(): Clock {
 }
 
 /**
- * The time of a record is never before that of the record that it follows, even if the clock goes back (after a
- * failover, or in a sandbox).
+ * The later of two instants. The time of a record must not be before that of the previous record, even if the clock
+ * goes back (after a failover, or in a sandbox).
  */
 export const laterOf = (one: Date, other: Date): Date => (one < other ? other : one)

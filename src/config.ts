@@ -52,7 +52,7 @@ export type Config = {
   reservationShare: number
   /** The maximum number of a merchant's campaigns that no bank has approved yet. */
   pendingCampaigns: number
-  /** The maximum size of their terminals and banners. */
+  /** The maximum size of the terminals and banners of these campaigns. */
   pendingCampaignMib: number
   completeAfterDays: number
   webhooks: WebhookSettings
@@ -251,12 +251,12 @@ const readRetention = ({ days }: Source): Config['retention'] => ({
   msisdnDays: days('KEEP_MSISDN_DAYS'),
 })
 
-/** What the steps of `readConfig` read from. */
+/** The source of settings for the steps of `readConfig`. */
 type Source = ReturnType<typeof createReaders> & {
-  /** The text of a setting, or of the file that a secret is in; null: not given. */
+  /** The text of a setting, or of the file that contains a secret; null when it is not set. */
   text(name: string): string | null
   isGiven(name: SecretName): boolean
-  /** Gets all errors, in the order of reading. */
+  /** Collects all errors, in the order of reading. */
   errors: string[]
 }
 
@@ -310,7 +310,7 @@ function readOwnAddresses({ text, whole, errors }: Source, listening: Address): 
   return { metrics, admin }
 }
 
-/** The address that others call while PUBLIC_URL is not set. */
+/** The address that clients call when PUBLIC_URL is not set. */
 function defaultUrl({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

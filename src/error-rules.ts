@@ -184,8 +184,8 @@ export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
 ]
 
 /**
- * For a schema whose pattern or format would say too little: the rule for programs, and its English text for the
- * documents.
+ * Adds a rule to a schema whose pattern or format alone would give an unclear message: the rule for programs, and its
+ * English text for the documents.
  */
 export const mustBe = (rule: RuleCode, params: RuleParams = {}): { 'x-must-be': string; 'x-rule': Rule } => ({
   'x-must-be': ruleText({ rule, params }).replace(/^be /, ''),

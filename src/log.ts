@@ -41,7 +41,7 @@ export function createLogger(level: string, stream?: DestinationStream, instance
   return pino(options, stream ?? openLogOutput())
 }
 
-/** The fields that a terminal shows of a request, and how other lines refer to their request. */
+/** The fields of a request that a terminal shows, and the field by which other lines name their request. */
 const requestFields = 'method,route,statusCode,ms,caller,identity,subject,requestId'
 
 /**

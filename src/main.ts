@@ -470,7 +470,7 @@ program
 finish(program, 'perkline')
 let serves = false
 process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
-  // The platform continues when nobody reads its output, and when the disk is full.
+  // The platform continues even when nobody reads its output, or when the disk is full.
   if (serves) return
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
   else end((await import('./cli/files.ts')).writeError('The output', error))

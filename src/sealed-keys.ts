@@ -26,7 +26,7 @@ export async function loadSealedKey(
 }
 
 /**
- * The key of a database that has been used; it never makes a new one.
+ * The key of a database that has already been used. Never makes a new key.
  *
  * @throws SealingError when there is none, or none of the master keys opens it
  */

@@ -47,7 +47,7 @@ const nonceBytes = 12
 const nonces = Buffer.alloc(nonceBytes * 512)
 let nextNonce = nonces.length
 
-/** A random nonce, used once. Many are drawn at a time, which is ten times faster. */
+/** A random nonce, used once. Making many at a time is ten times faster. */
 function takeNonce(): Buffer {
   if (nextNonce === nonces.length) {
     randomFillSync(nonces)

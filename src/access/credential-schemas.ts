@@ -9,7 +9,7 @@ import { addDuration } from '../text/duration.ts'
 import { controls, invisible } from '../text/visible.ts'
 
 const longestLabel = 200
-/** What people call a credential. It stands in lists and logs, so it is one line, and looks like no other. */
+/** The name that people give a credential. Lists and logs show it, so it is one line without invisible characters. */
 export const credentialLabel = Type.String({
   maxLength: longestLabel,
   pattern: `^[^${controls}${invisible}]*$`,
@@ -19,7 +19,7 @@ export const credentialLabel = Type.String({
   examples: ['Core banking'],
 })
 const longestLogin = 128
-/** The login of a new person. A space at an end cannot be seen: " olena" would look like somebody else's login. */
+/** The login of a new person. It has no space at its beginning or end, because " olena" would look like "olena". */
 export const newLogin = (description: string) =>
   Type.String({
     minLength: 1,
@@ -35,7 +35,7 @@ export const newLogin = (description: string) =>
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
-/** What the documentation of both operations says. */
+/** The description of the two operations that rotate a credential. */
 export const rotation =
   'The previous secret works until the overlap ends. Never more than two work: a rotation during an overlap ends the older one at once.'
 export const RotateBody = Type.Object(

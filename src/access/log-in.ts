@@ -27,7 +27,7 @@ export type LogInDeps = FactorDeps & {
   refusalSums: Pick<RefusalSums, 'add'>
   /** The default for the platform's people before a policy was set. */
   platformMfa: Mfa
-  /** Whether the platform's own people may log in here; if not, they are refused as if their password were wrong. */
+  /** Whether the platform's own people may log in here. If not, they get the same error as for a wrong password. */
   admitsStaff: boolean
 }
 
@@ -46,7 +46,7 @@ export type Found = { person: store.User } | { person: null; lacking: Lacking }
 /**
  * Finds the person with this login and password.
  *
- * @returns what is wrong, if anything is, after the same time. Only the audit log may tell it
+ * @returns the person, or what is wrong. Both take the same time. Only the audit log may record what is wrong
  */
 export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<Found> {
   const user = await store.findUser(deps.database, { login: given.login })
@@ -102,8 +102,8 @@ export async function letIntoPortal(
 ): Promise<Issued | Challenge | null> {
   if (asksFactor(person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
-  // This process must know it before the first request comes; other processes were notified when the person or the
-  // policy changed.
+  // This process must know of the lacking factor before the session's first request. Other processes were notified when
+  // the person or the policy changed.
   if (lacksFactor(deps, person)) await deps.refusals.refresh()
   return issued
 }

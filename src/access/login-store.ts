@@ -6,7 +6,7 @@ import { type AccountRow, accountOf } from './store.ts'
 
 /** How long the address of a successful login counts as known. */
 const knownDays = 30
-/** After so many wrong passwords each further attempt has to wait, twice as long as the one before. */
+/** After this many wrong passwords each further attempt has to wait. Each wait is twice as long as the one before. */
 const freeFailures = 4
 const longestWaitSeconds = 60
 
@@ -87,7 +87,7 @@ export async function noteFailure(database: Queryable, login: string, isKnown: b
   )
 }
 
-/** Counts a wrong code behind a right password. It makes no further password wait: codes have a throttle of their own. */
+/** Counts a wrong code after a right password. It does not make password attempts wait, because codes have their own throttle. */
 export async function noteWrongCode(database: Queryable, login: string): Promise<void> {
   await database.execute(
     `insert into failed_logins as f (login_key, is_known, failures, wrong_codes, last_at, next_at)
@@ -102,7 +102,10 @@ export async function forgetFailures(database: Queryable, login: string): Promis
   await database.execute('delete from failed_logins where login_key = $1', [keyOf(login)])
 }
 
-/** Stores a successful login: its address is now known, and the wrong passwords and codes before it are shown but no longer counted. */
+/**
+ * Stores a successful login. Its address is now known. The number of failures before it is kept for display, and counting starts
+ * again.
+ */
 export async function noteSuccess(
   database: Queryable,
   given: { userId: string; login: string; address: string },

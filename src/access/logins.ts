@@ -30,14 +30,14 @@ export type LoginDeps = LogInDeps & {
   loginThrottle: Throttle
   /** Called with the outcome of each attempt, for the metrics. */
   observeToken(outcome: 'issued' | 'refused' | 'throttled'): void
-  /** Called with each failed attempt, for the log; never with what was typed. */
+  /** Called with each failed attempt, for the log. It never gets the login, password or code that was sent. */
   observeFailure(failure: LoginFailure): void
 }
 
 export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
 
 export type Logins = {
-  /** Whether the platform's own people may log in, and their tokens count as sessions. */
+  /** Whether the platform's own people may log in and use their sessions here. */
   admitsStaff: boolean
   /**
    * A token for clientId and secret. Secrets cannot be guessed, so a right one is always accepted.
@@ -77,7 +77,10 @@ export type Logins = {
 
 /** Password hashing is slow on purpose; more than a few at once would only slow down everyone else. */
 const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
-/** Places for people at an address where they have logged in before, so that no stranger is ahead of them. */
+/**
+ * A separate queue for people at an address where they have logged in before, so that they do not wait behind
+ * strangers.
+ */
 const knownQueue = { atOnce: 1, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many logins at once; try again', retryAfterSeconds: 2 } as const
 
@@ -117,7 +120,7 @@ export function createLogins(deps: LoginDeps): Logins {
   }
 }
 
-/** Runs an attempt and reports its outcome; the step that only asks for a second factor reports none. */
+/** Runs an attempt and reports its outcome. A step that only asks for a second factor has no outcome yet. */
 async function observed<Result extends object | string>(
   deps: LoginDeps,
   { by, address }: Pick<LoginFailure, 'by' | 'address'>,
@@ -139,7 +142,7 @@ async function observed<Result extends object | string>(
 }
 
 /**
- * Makes an attempt once it has its place.
+ * Makes an attempt when its turn in the queue has come.
  * @param attempts.holder null for a login that nobody has, which is treated like all others
  */
 async function tryPassword<Result extends Issued | Challenge>(
@@ -150,7 +153,7 @@ async function tryPassword<Result extends Issued | Challenge>(
 ): Promise<Result | null> {
   const { database, loginThrottle } = deps
   const { address } = client
-  // Also counts attempts that others have made meanwhile.
+  // Checked again now that this attempt's turn has come, so that failures counted while it waited are included.
   await loginThrottle.check(address, given.login)
   if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
   const found = await findPerson(deps, client, given)
@@ -167,13 +170,16 @@ async function tryPassword<Result extends Issued | Challenge>(
   return result
 }
 
-/** What a refused attempt lacked. A person without a second factor was changed while the attempt was made. */
+/**
+ * What a refused attempt lacked. A right password without a second factor is refused only when the person was changed
+ * during the attempt.
+ */
 function lackingOf(found: Found): Lacking {
   if (found.person === null) return found.lacking
   return asksFactor(found.person) ? 'code' : 'access'
 }
 
-/** @returns a function that makes a complete attempt with a password, in one of two queues */
+/** @returns a function that waits in one of the two queues and then makes the attempt */
 function createAttempt(deps: LoginDeps) {
   const { database, loginThrottle } = deps
   const [strangers, known] = [
@@ -181,7 +187,7 @@ function createAttempt(deps: LoginDeps) {
     createConcurrencyLimit(knownQueue, busy, 'logins'),
   ]
 
-  /** @param enter called after a right password; null: it is refused all the same */
+  /** @param enter called after a right password; the attempt is also refused when it returns null */
   return async <Result extends Issued | Challenge>(
     client: Client,
     given: PasswordLogin,
@@ -215,7 +221,7 @@ type Attempt<Result> = {
 export const isChallenge = (result: object | string): result is Challenge =>
   typeof result === 'object' && 'challenge' in result
 
-/** @throws DomainError 'too-many' unless no wait is needed */
+/** @throws DomainError 'too-many' when a wait is needed */
 function refuseFor(waitSeconds: number): void {
   if (waitSeconds > 0)
     throw new DomainError('too-many', 'Too many wrong passwords for this login; wait a moment', {

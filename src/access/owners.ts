@@ -1,4 +1,4 @@
-/** The owners of credentials and people, in the form of tables: `bank_id`, `merchant_id`, or neither. */
+/** The owner of a credential or a person as tables store it: `bank_id`, `merchant_id`, or neither for the platform. */
 export type CredentialOwner = { bankId: string } | { merchantId: string }
 /** The platform owns people, but no credentials. */
 export type AccountOwner = CredentialOwner | 'platform'

@@ -2,7 +2,7 @@
  * Knows who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users,
  * suspended partners, and ended sessions. Also who may connect only from some addresses, and who must set up a second
  * factor first. Each process keeps the list in memory, so that checking a token needs no database. It reads the list
- * again at notifications and every two seconds; of ended sessions only the new ones.
+ * again at notifications and every two seconds. Of the ended sessions it reads only the new ones.
  */
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
@@ -66,9 +66,9 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
   }
 }
 
-/** Tokens that were ended one by one, until they expire. */
+/** Tokens that were ended individually. Each is kept until it would have expired. */
 function createEndedTokens(database: Queryable): { refresh(): Promise<void>; has(id: string): boolean } {
-  /** With the time (of `performance.now()`) at which they expire. */
+  /** The ids of the tokens, each with the time (of `performance.now()`) at which it expires. */
   const ended = new Map<string, number>()
   let lastNumber = 0
   let forgotAtMs = performance.now()
@@ -92,7 +92,7 @@ const platformKey = 'platform'
 const accountKey = (caller: Caller): string =>
   caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformKey
 
-/** Lists that have not changed are not created again. */
+/** Keeps the lists that have not changed, because creating one takes time. */
 function knownLists(found: AddressLists[], before: Map<string, KnownLists>): Map<string, KnownLists> {
   const made = (networks: string[]) => (networks.length === 0 ? null : createAddressList(networks))
   return new Map(

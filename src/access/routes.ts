@@ -54,7 +54,7 @@ export const LoginBody = named(
 
 export type AccessRoutesDeps = { logins: Logins }
 
-/** A person's body may contain a code, where a code is required at once. */
+/** The body of a person's login. It contains the code of the second factor, if one is set up. */
 const LoginWithCode = Type.Object(
   {
     ...LoginBody.properties,
@@ -82,7 +82,7 @@ const answer = ({ token, expireSeconds }: Pick<Issued, 'token' | 'expireSeconds'
   expire: String(expireSeconds),
 })
 
-/** For systems. */
+/** Token operations for the systems of banks and merchants. People log in to the portal by `session-routes.ts`. */
 export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
   app.post(
     '/getToken/auth',
@@ -118,7 +118,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
   )
 }
 
-/** For people. */
+/** The token operation for people who call the API. The portal uses `session-routes.ts`. */
 export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
   app.post(
     '/auth/login',

@@ -14,13 +14,13 @@ export const hashSecret = (secret: string): Buffer => createHash('sha256').updat
 export const secretIdOf = (secretHash: Buffer): string =>
   createHash('sha256').update(secretHash).digest('base64url').slice(0, 16)
 
-/** In constant time. For an unknown credential it compares as well, with `null`. */
+/** Compares in constant time. @param expected null for an unknown credential, which takes the same time */
 export function secretMatches(secret: string, expected: Buffer | null): boolean {
   const equal = timingSafeEqual(hashSecret(secret), expected ?? Buffer.alloc(32))
   return equal && expected !== null
 }
 
-/** Converts a password to the one form that all ways to type it share (NFKC). */
+/** Converts a password to its normal form (NFKC), so that all ways to type it give the same text. */
 export const plainPassword = (password: string): string => password.normalize('NFKC')
 
 export const hashPassword = (password: string): Promise<string> => hash(plainPassword(password))

@@ -150,7 +150,7 @@ function readSessionRoute(app: App, deps: SessionDeps): void {
   app.get(
     '/session',
     {
-      // Its requests count for the account, as everywhere with a token.
+      // Sets the caller, so that the rate limit counts this request for the account.
       onRequest: (request, _reply, done) => {
         const caller = callerOf(request, deps)
         if (caller instanceof DomainError) return done(caller)
@@ -184,7 +184,8 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
   app.delete(
     '/session',
     {
-      // As above; without a valid token there is nothing to end, and the address counts.
+      // Sets the caller, as above. Without a valid token there is no session to end, and the rate limit counts the
+      // address.
       onRequest: (request, _reply, done) => {
         const caller = callerOf(request, deps)
         if (!(caller instanceof DomainError)) request.caller = caller

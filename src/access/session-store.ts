@@ -3,7 +3,10 @@
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
 
-/** What people call an account: its login (of a credential the clientId), and the names of the bank or merchant; null: the platform. */
+/**
+ * How an account is shown: the login (for a credential its clientId), and the names of the bank or merchant, null for
+ * the platform.
+ */
 export type AccountNames = { login: string; name: string | null; nameEn: string | null }
 
 /** @returns null when the user or credential is not there any more */

@@ -19,21 +19,23 @@ export type Throttle = {
   /**
    * Counts a failure.
    *
-   * @throws DomainError 'too-many' when others of the same moment have used up what this address may try: it learns no more
+   * @throws DomainError 'too-many' when simultaneous attempts from this address have reached the limit. The caller then does not
+   *   learn whether this one was right
    */
   fail(address: string, name: string): Promise<void>
 }
 
-/** @param create makes the counter that all processes share, or that of this process */
+/** @param create makes a counter, either shared by all processes or only for this process */
 export function createThrottle(create: typeof createLocalCounter = createLocalCounter): Throttle {
   const byName = create('name', failuresOfName, windowSeconds)
   const byAddress = create('address', failuresOfAddress, windowSeconds)
-  // The name is a text of any length from the caller, and may be a secret that was typed into the wrong field.
+  // Store only a hash of the name. The caller's text may have any length, and may be a secret that was typed into the wrong
+  // field.
   const nameKey = (address: string, name: string) =>
     `${address}|${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`
 
   const limits = [failuresOfName, failuresOfAddress]
-  /** How long to wait for the counts that are above their limits, or at them, with `atLimit`. */
+  /** How long to wait until no count is above its limit. With `atLimit`, a count at its limit must be waited for, too. */
   const waitFor = (counts: (RateLimiterRes | null)[], atLimit: boolean): number => {
     const waits = counts.map((count, index) => {
       const over = (count?.consumedPoints ?? 0) - (limits[index] ?? 0)
@@ -80,20 +82,21 @@ function refuseFor(waitMs: number): never {
 }
 
 const fromOneAddress = { allowed: 10, seconds: 15 * 60 }
-/** A botnet has many addresses. With this many guesses a day, a code of six digits is found within years. */
+/** An attacker with many addresses needs years to find a code of six digits with this many guesses a day. */
 const fromAnywhere = { allowed: 100, seconds: 24 * 3_600 }
 
 /**
- * Slows down guesses of a second factor: 10 wrong codes of a person from one address within 15 min close both for 15 min, and 100 from
- * anywhere within a day close the person to addresses where they did not get in lately.
+ * Slows down guesses of a second factor. After 10 wrong codes for a person from one address within 15 min, that address cannot
+ * send codes for that person for 15 min. After 100 from all addresses within a day, only addresses where the person has recently
+ * logged in may send codes.
  */
 export type WrongCodes = {
   /**
-   * Carries out an attempt. It counts as wrong from its beginning until it was right, so that many at once learn no more than one after
-   * the other.
+   * Carries out an attempt. It is counted as wrong at its beginning. If the code is right, that count is taken back. So
+   * simultaneous attempts get no more guesses than successive ones.
    *
-   * @param attempt gives null or false for a wrong code
-   * @throws DomainError 'too-many' while it is closed; what `attempt` throws, which does not count
+   * @param attempt returns null or false for a wrong code
+   * @throws DomainError 'too-many' after too many wrong codes; or what `attempt` throws, which does not count as wrong
    */
   guard<Result>(address: string, userId: string, attempt: () => Promise<Result>): Promise<Result>
 }
@@ -102,7 +105,8 @@ type CreateCounter = (name: 'address' | 'person', points: number, seconds: numbe
 
 /**
  * @param create makes a counter that all processes share
- * @param isKnown whether the person got in from this address (as `addressUnit` gives it) lately: nobody else can close it
+ * @param isKnown whether the person has recently logged in from this address (as `addressUnit` gives it). Wrong codes from other
+ *   addresses do not block such an address
  */
 export function createWrongCodes(
   create: CreateCounter,
@@ -111,7 +115,7 @@ export function createWrongCodes(
   const byAddress = create('address', fromOneAddress.allowed, fromOneAddress.seconds)
   const byPerson = create('person', fromAnywhere.allowed, fromAnywhere.seconds)
 
-  /** Counts an attempt. @returns how many the address has made @throws DomainError 'too-many' */
+  /** Counts an attempt. @returns how many attempts for this person the address has made @throws DomainError 'too-many' */
   const begin = async (address: string, userId: string): Promise<number> => {
     const ofAddress = await byAddress.penalty(`${address}|${userId}`, 1)
     if (ofAddress.consumedPoints > fromOneAddress.allowed) refuseCodes(ofAddress.msBeforeNext)

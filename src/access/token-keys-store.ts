@@ -5,7 +5,7 @@ export type TokenKeyRow = { keyId: string; publicKey: Buffer; sealedPrivateKey: 
 
 const tokenKeysLock = 7_365_016
 
-/** One change of the keys at a time, until the transaction ends. */
+/** Makes other changes of the keys wait until the transaction ends. */
 export async function lockTokenKeys(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [tokenKeysLock])
 }
@@ -31,7 +31,7 @@ export async function replacePrivateKey(transaction: Queryable, keyId: string, s
   await transaction.execute('update token_keys set sealed_private_key = $2 where key_id = $1', [keyId, sealed])
 }
 
-/** Private keys whose successor has signed since `supersededBefore` at the latest. */
+/** Deletes the private keys whose successor began to sign before `supersededBefore`. */
 export async function forgetPrivateKeys(transaction: Queryable, supersededBefore: Date): Promise<void> {
   await transaction.execute(
     `update token_keys k set sealed_private_key = null
@@ -41,7 +41,7 @@ export async function forgetPrivateKeys(transaction: Queryable, supersededBefore
   )
 }
 
-/** Whether anybody could have a token of this database. */
+/** Whether the database has credentials or users, so that somebody could have a token. */
 export async function hasCredentials(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ found: boolean }>(
     'select exists (select from credentials) or exists (select from portal_users) as found',

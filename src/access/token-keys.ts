@@ -1,9 +1,9 @@
 /**
- * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are made in the database, the private keys sealed under the
- * master key. Only processes that issue tokens open a private key; the others know the public keys.
+ * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are stored in the database, the private keys
+ * encrypted with the master key. Only processes that issue tokens open a private key; the others know the public keys.
  *
- * A new pair signs some time after it was made, when every process has read it. The pair before is accepted until its last token has
- * expired. So a rotation, and the upgrade from version 0.2 with its HMAC tokens, fail no request.
+ * A new pair signs only some time after it was made, when every process has read it. The previous pair is accepted until its last
+ * token has expired. So no request fails during a rotation, or during the upgrade from version 0.2 with its HMAC tokens.
  */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
@@ -27,24 +27,24 @@ type VerifyToken = (token: string) => object
 export type TokenKeys = {
   /** @throws DomainError 'unavailable' while this process knows no key to sign with */
   signer(nowMs: number): SignTokens
-  /** What verifies tokens of this algorithm and key; null when none is accepted at this time. */
+  /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
-  /** Reads the keys anew. */
+  /** Reads the keys again. */
   refresh(): Promise<void>
 }
 
 type KnownKey = { keyId: string; signsFromMs: number; sign: SignTokens | null; verify: VerifyToken }
 
-/** Every process looks for new keys every 2 s; this also covers clocks that differ a little. */
+/** Every process looks for new keys every 2 s. The rest allows for small differences between clocks. */
 const newKeySignsAfterMs = 10_000
-/** Long enough to replace every process of version 0.2, which does not know these tokens. */
+/** Long enough to replace all processes of version 0.2, which do not accept these tokens. */
 const firstKeySignsAfterMs = 15 * 60_000
 const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
 const purpose = 'token-keys'
 
 /**
  * @param options.readKeys all keys, in the order in which they sign
- * @param options.mayIssue whether this process issues tokens: only then it opens private keys
+ * @param options.mayIssue whether this process issues tokens; only then does it decrypt private keys
  */
 export function createTokenKeys(options: {
   readKeys: () => Promise<store.TokenKeyRow[]>
@@ -91,7 +91,7 @@ export function createTokenKeys(options: {
 }
 
 /**
- * Makes the first key pair unless there is one. In a database that has users of version 0.2 it signs later, see above.
+ * Makes the first key pair unless there is one. It signs later when version 0.2 has already used the database, see above.
  *
  * @param nowMs real time
  */
@@ -107,7 +107,7 @@ export async function ensureTokenKey(database: Database, masterKeys: readonly Bu
 }
 
 /**
- * Makes a new key pair that takes over in some seconds; live tokens go on. Private keys that sign no more are forgotten.
+ * Makes a new key pair that signs after some seconds. Existing tokens stay valid. Private keys that no longer sign are deleted.
  *
  * @param nowMs real time
  * @returns the new key's id, and from when on it signs
@@ -120,7 +120,7 @@ export function rotateTokenKey(
     await store.lockTokenKeys(transaction)
     await store.forgetPrivateKeys(transaction, new Date(nowMs - acceptedForMs))
     const latest = (await store.findTokenKeys(transaction)).at(-1)
-    // Never before the key that it follows, not even in the same instant.
+    // The new key must sign later than the previous one, not even at the same instant.
     const signsFromMs = Math.max(nowMs + newKeySignsAfterMs, (latest?.signsFrom.getTime() ?? 0) + 1)
     const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
     await store.insertTokenKey(transaction, key, new Date(nowMs))
@@ -131,7 +131,7 @@ export function rotateTokenKey(
   })
 }
 
-/** Seals the private keys anew under the first master key, so that the others can be taken away. */
+/** Encrypts the private keys again with the first master key, so that the other master keys can be removed. */
 export async function resealTokenKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
   const sealer = createSealer(masterKeys, purpose)
   await database.transaction(async transaction => {
@@ -145,7 +145,7 @@ export async function resealTokenKeys(database: Database, masterKeys: readonly B
 }
 
 /**
- * Opens every private key that the database still has.
+ * Decrypts every private key that the database still has.
  *
  * @returns how many there are
  * @throws SealingError when none of the master keys opens one
@@ -157,7 +157,7 @@ export async function openTokenKeys(database: Queryable, masterKeys: readonly Bu
   return sealed.length
 }
 
-/** A new key pair, the private key sealed under the first master key. */
+/** A new key pair. Its private key is encrypted with the first master key. */
 export function makeTokenKey(
   masterKeys: readonly Buffer[],
   signsFrom: Date,
@@ -170,7 +170,7 @@ export function makeTokenKey(
   return { keyId, publicKey, sealedPrivateKey, signsFrom }
 }
 
-/** @param sealer null: the private key stays closed */
+/** @param sealer decrypts the private key; null: only the public key is needed */
 function openKey(
   { keyId, publicKey, sealedPrivateKey, signsFrom }: store.TokenKeyRow,
   sealer: Sealer | null,

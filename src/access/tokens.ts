@@ -15,7 +15,7 @@ export const toleranceMs = 5_000
 /** The last characters of a token, which distinguish it from others: half of the signature. */
 const signatureLength = 43
 
-/** The content of a valid token; `id` identifies this token among all of its account, and is a person's session. */
+/** The content of a valid token. `id` identifies the token. For a person it is also the id of the session. */
 export type ReadToken = {
   caller: Caller
   id: string
@@ -25,8 +25,8 @@ export type ReadToken = {
 }
 
 /**
- * The client secret that was used, or the person's session: its id becomes the token's, and it may be shorter than
- * usual.
+ * What a token belongs to: a client secret, or a person's session. The session's id becomes the token's id, and the
+ * session may be shorter than the usual lifetime.
  */
 type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
 
@@ -34,12 +34,12 @@ export type Tokens = {
   /**
    * A new token for this caller.
    *
-   * @param origin the secret or session that it comes from, and with which it ends; without it, only its own end ends
-   *   it
+   * @param origin the secret or session that the token belongs to and ends with; without it, the token ends only when
+   *   it expires
    * @throws DomainError 'unavailable' while no signing key is known
    */
   issue(caller: Caller, origin?: TokenOrigin): string
-  /** The content of a valid token, or null for anything else. It does not check revocation. */
+  /** The content of a valid token, or null for any other text. Does not check whether it was revoked. */
   read(token: string): ReadToken | null
 }
 
@@ -63,7 +63,7 @@ type Claims = {
  * @param nowMs real time; an argument so that expiry can be tested
  */
 export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {
-  // The key in the cache is a part of the signature: a tenth of the token, and its most distinctive part.
+  // The cache's key is a part of the signature, because it is short and differs between tokens.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
@@ -94,7 +94,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
   }
 }
 
-/** @returns null for a token that is not of ours, or not valid at this moment */
+/** @returns null for a token that we did not issue, or that is not valid at this moment */
 function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken | null {
   const header = headerOf(token)
   const verify = header && keys.verifier(header.algorithm, header.keyId, nowMs)
@@ -106,12 +106,12 @@ function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken |
     const secretId = claims.sec === undefined ? null : String(claims.sec)
     return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
   } catch {
-    // Whatever is wrong, it is not a token of ours; the caller learns no more than that.
+    // Any error means that the token is not valid. The caller does not learn which error it was.
     return null
   }
 }
 
-/** @param params.tokenId makes two tokens of the same second different, because every call returns a new one */
+/** @param params.tokenId makes two tokens of the same second different, because every call must return a new token */
 function claimsOf(
   caller: Caller,
   { origin, tokenId, nowMs }: { origin: TokenOrigin | undefined; tokenId: string; nowMs: number },
@@ -139,8 +139,8 @@ const accountId = (caller: Caller): string | null => {
 }
 
 /**
- * The algorithm and key of a token in the one canonical spelling; padding, spare bits and other alphabets are refused
- * before any cryptography.
+ * The algorithm and key of a token. Only the canonical base64url spelling is accepted: padding, spare bits and other
+ * alphabets are refused before any cryptography.
  */
 function headerOf(token: string): { algorithm: string; keyId: string } | null {
   if (token.length > 2048) return null
@@ -165,7 +165,10 @@ const includes = <T extends string>(values: readonly T[], value: string): value 
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** A token that lives longer than ours, or comes from the future (except for the tolerance), was not made here. */
+/**
+ * Whether the times of a token can be ours: it is not valid for too long, and not issued in the future (beyond the
+ * tolerance).
+ */
 function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   const whole = Number.isInteger(iat) && Number.isInteger(exp)
   return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + toleranceMs

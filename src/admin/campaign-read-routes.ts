@@ -1,4 +1,4 @@
-/** Campaigns of all merchants, for the operator who helps one of their parties. */
+/** Reads campaigns of all merchants, for the operator who helps a bank or a merchant. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { originOf } from '../audit-log/request/origin.ts'

@@ -1,4 +1,7 @@
-/** The operator's side of campaigns: the customer directory, and the end of the last wait. */
+/**
+ * The operator's operations on campaigns: loading the customer directory, and completing a campaign without its last
+ * wait.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'

@@ -41,7 +41,7 @@ export type CampaignSearch = {
 const merchantOf = (code: string) => `(select merchant_id from merchants where code = ${code})`
 const bankOf = (code: string) => `(select bank_id from banks where code = ${code})`
 
-/** Reads the newest changes of each status by an index, for all merchants or for one. */
+/** Reads the campaigns of each status that changed last, by an index, for all merchants or for one. */
 const lastChanged =
   (ofMerchant: string): Listing['newest'] =>
   (behind, most) =>
@@ -53,8 +53,8 @@ const lastChanged =
 
 /**
  * The same rows, merged from all statuses: each index is sorted, so the database reads no more than `most` rows in
- * total instead of `most` for each status. This costs a tenth when thousands are looked at, but planning takes longer
- * than a page without a filter.
+ * total instead of `most` for each status. This costs a tenth when thousands of rows are examined. But planning takes
+ * longer than reading a page without a filter.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -68,7 +68,7 @@ const lastChangedMerged =
     return `select p.* from (${ofEach.join(' union all ')}) as p`
   }
 
-/** A bank's campaigns are found by when they were created: the newest of them are looked at. */
+/** Examines a bank's campaigns from the newest, by when they were created. */
 const newestOfBank =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   behind =>
@@ -83,7 +83,7 @@ const newestOfBank =
     ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
     where ${behind('c.updated_at')}`
 
-/** Searches by the id, the bank or the merchant, whichever is the most selective; the others only filter. */
+/** Searches by the most selective of id, bank and merchant. The others only filter. */
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
   const input = (value: unknown): string => `$${values.push(value) + 4}`
@@ -108,7 +108,9 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
   return { newest, filter, order: null, readsCampaigns: merchant !== null && !isByMerchant, values }
 }
 
-/** One page of all campaigns, those first that changed last. `next` and `isComplete` are as in `ListingPagination`. */
+/**
+ * One page of all campaigns, the most recently changed first. `next` and `isComplete` are as in `ListingPagination`.
+ */
 export async function findCampaigns(
   database: Queryable,
   search: CampaignSearch,
@@ -173,7 +175,7 @@ export type CampaignDetails = {
   /** null until the merchant's payment was received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
-  /** JSON text of what changes only with an edit, without its closing brace. */
+  /** JSON text of the fields that only an edit changes, without its closing brace. */
   card: string
 }
 

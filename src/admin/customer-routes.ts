@@ -1,4 +1,4 @@
-/** The customer directory: how many customers each bank has, and whose one is. */
+/** The customer directory: how many customers each bank has, and which bank a customer belongs to. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'

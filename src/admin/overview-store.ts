@@ -12,7 +12,7 @@ export type Overview = {
   credentials: number
   customers: number
   campaigns: { status: CampaignStatus; count: number }[]
-  /** Made since the requested instant. */
+  /** The orders made since the requested instant. */
   orders: { reserved: number; confirmed: number; cancelled: number; expired: number }
 }
 
@@ -20,7 +20,7 @@ const byStatus = (table: string) => `
   (select json_build_object('active', count(*) filter (where status = 'active'),
     'suspended', count(*) filter (where status <> 'active')) from ${table})`
 
-/** @param ordersSince from which instant on orders are counted, by when they were made */
+/** @param ordersSince orders made from this instant on are counted */
 export async function readOverview(database: Queryable, input: { now: Date; ordersSince: Date }): Promise<Overview> {
   const [overview] = await database.query<Omit<Overview, 'orders'>>(
     `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,

@@ -118,15 +118,15 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
       },
     },
     async (request, reply) =>
-      sendProgress(reply as FastifyReply, async tell => {
+      sendProgress(reply as FastifyReply, async report => {
         await resealTokenKeys(database, deps.masterKeys)
         await resealAnswers(deps)
         await resealFactors(database, deps.masterKeys)
         await resealMails(database, deps.masterKeys)
         await resealSecrets(deps)
         await resealAuditKeys(database, deps.masterKeys)
-        const result = await rotateKeys(by(deps, request), { onProgress: progress => tell({ progress }) })
-        tell({ result })
+        const result = await rotateKeys(by(deps, request), { onProgress: progress => report({ progress }) })
+        report({ result })
       }) as never,
   )
 }
@@ -146,7 +146,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
       },
     },
     async request => {
-      // In real time, like all protection.
+      // In real time, as for all security rules.
       const { keyId, signsFrom } = await rotateTokenKey(by({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },
@@ -192,7 +192,7 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
 }
 
 /**
- * @returns the named tariffs; null: all, when no operator is named
+ * @returns the named tariffs; null when no operator is named, which means all
  * @throws DomainError 'not-found' for an unknown operator or tariff; 'invalid' for a tariff without its operator
  */
 async function tariffIdsOf(

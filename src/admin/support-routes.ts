@@ -12,13 +12,13 @@ import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-/** What a process knows about itself. */
+/** The facts that a process has about itself. */
 export type SupportDeps = ReadDeps & {
   support: {
     mode: string
     services: readonly string[]
     instance: string
-    /** Names only. */
+    /** The names of the settings, without their values. */
     settingsGiven: readonly string[]
     readMetrics(): Promise<string>
   }
@@ -148,7 +148,7 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // The same as at METRICS_PORT: some thousand lines, so the document has no example.
+  // The same text as at METRICS_PORT. It has some thousand lines, so the document has no example.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),
   }))

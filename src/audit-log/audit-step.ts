@@ -28,7 +28,7 @@ export const auditLogStep: Step = {
   table: 'audit_log',
   async next(database, after) {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
-    // Read before the entries: a checkpoint made meanwhile would cover entries that this piece has not read.
+    // Read the checkpoints before the entries. A later checkpoint could cover entries that this piece has not read.
     const anchors = await findKeptAnchors(database, from)
     const early = after ? null : await findEarlyRemoval(database, { outside: [], years: minYears })
     const lines = await findLines(database, from)

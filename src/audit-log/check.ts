@@ -50,14 +50,14 @@ async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise
 }
 
 /**
- * The stored checkpoints of entries after a number. One gets a null hash when its note says something else, or is not signed by the
- * platform.
+ * The stored checkpoints of entries after a number. The hash is null when the note contradicts the stored columns, or
+ * is not signed by the platform.
  */
 export async function findKeptAnchors(database: Queryable, after: number): Promise<Anchor[]> {
   const keys = await findAuditKeys(database)
   const anchors: Anchor[] = []
   for (const { seq, at, hash, note: text } of await findKeptNotes(database, after)) {
-    // Years of checkpoints take seconds.
+    // Checking the checkpoints of some years takes seconds, so let other work run in between.
     if (anchors.length % checkedAtOnce === 0) await othersTurn()
     const note = readNote(text)
     const isProof =

@@ -26,7 +26,10 @@ export type CheckpointDeps = {
 
 const checkpointLock = 7_365_036
 
-/** Makes the hourly checkpoint unless it already exists. What waits is chained first, also a long backlog, so that it is covered. */
+/**
+ * Makes the hourly checkpoint unless it already exists. Chains all waiting entries first, even a long backlog, so that
+ * the checkpoint covers them.
+ */
 export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
   if (!(await isDue(deps.database))) return
   while (await chainEntries(deps.database, true));
@@ -72,7 +75,7 @@ async function make(
   return made.checkpoint
 }
 
-/** A failure here is only logged: the checkpoint is already in the database and in the process's log. */
+/** An error here is only logged, because the checkpoint is already in the database and in the process's log. */
 async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
   await appendFile(file, `${note}\n`, { flush: true }).catch((error: unknown) => {
     logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')

@@ -101,7 +101,8 @@ export function findCheckpoints(
 }
 
 /**
- * For each of these numbers, in their order, the head of the account's chain at that time; null: it had no entry yet.
+ * For each of these numbers, in their order, the head of the account's chain at that time; null when it had no entry
+ * yet.
  */
 export async function findAccountHeads(
   database: Queryable,

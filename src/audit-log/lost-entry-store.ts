@@ -8,14 +8,14 @@ import { newestPosition } from '../events/position.ts'
 import { entryKind } from './recording.ts'
 import type { Fault } from './verifier.ts'
 
-/** The newest rows of the outbox that one check looks at; most of them are no entries. */
+/** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
 const maxLookedAt = 200_000
-/** No row stays in the outbox for so long. An entry that says it is older waited for its place in the chain. */
+/** No row stays in the outbox for so long. An entry with an older time waited longer before it got its place in the chain. */
 const maxDays = 7
 
 /**
- * The first entry since the last checkpoint that was recorded and chained but is not in the log any more; null: none is missing. One
- * statement, so that the position of the chain and the log belong together.
+ * The first entry since the last checkpoint that was recorded and chained but is no longer in the log; null when none is missing.
+ * It is one statement, so that the position of the chain and the log are of the same moment.
  */
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {
   const [lost] = await database.query<{ next: number | null; last: number }>(`

@@ -14,7 +14,10 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
 
-/** The name in notes about the chain of one account, so that none of them passes for one of the whole log, or of another account. */
+/**
+ * The name in notes about the chain of one account. It differs from the name of the whole log and of other accounts, so
+ * that no note can be mistaken for another.
+ */
 export const originOfAccount = (name: string, accountId: string): string => `${name}/${accountId}`
 
 function publicKeyOf({ x }: AuditKey): KeyObject {

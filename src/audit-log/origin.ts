@@ -11,7 +11,7 @@ export type Origin = {
 
 const platform: Account = { type: 'platform', id: null }
 
-/** For changes that the platform makes by itself at a certain time. */
+/** The origin of changes that the platform makes by itself at a certain time. */
 export const clockOrigin: Origin = {
   account: platform,
   actor: { type: 'clock', id: null },
@@ -21,8 +21,8 @@ export const clockOrigin: Origin = {
 }
 
 /**
- * For the holder of the operator's key. @param trace null: the platform itself acts, for example when it loads sample
- * data
+ * The origin of changes by the holder of the operator's key. @param trace null: the platform itself acts, for example
+ * when it loads sample data
  */
 export const operatorOrigin = (trace: Trace | null = null): Origin => ({
   account: platform,
@@ -30,13 +30,13 @@ export const operatorOrigin = (trace: Trace | null = null): Origin => ({
   ...(trace ?? { via: 'cli', requestId: null, address: null }),
 })
 
-/** For a caller who did not authenticate. */
+/** The origin of requests without authentication. */
 export const unknownOrigin = (trace: Trace | null = null): Origin => ({
   ...operatorOrigin(trace),
   actor: { type: 'unknown', id: null },
 })
 
-/** For an authenticated system or person of a bank, a merchant or the platform. */
+/** The origin of changes by an authenticated system or person of a bank, a merchant or the platform. */
 export function originOfCaller(caller: Caller): Origin {
   const { userType, subject, trace } = caller
   return {

@@ -22,8 +22,8 @@ export type EntrySearch = Span & {
 const maxLookedAt = 10_000
 
 /**
- * How far the order of numbers and the order of times can differ. An entry gets its number after its transaction has
- * committed, and no transaction takes this long.
+ * The limit of the difference between the order of numbers and the order of times. An entry gets its number after its
+ * transaction has committed, and no transaction takes this long.
  */
 const maxDisorder = `interval '2 hours'`
 
@@ -50,7 +50,8 @@ export async function findEntries(
   const within = [...accountIs(search, put), ...boundsOf(search, number, put)]
   if (page.before !== null) within.push(`${number} < ${put(page.before)}`)
   const filters = filtersOf(search)
-  // Within an account an index serves the first filter. The other filters are checked on a bounded number of entries.
+  // Within an account an index finds the entries for the first filter. The other filters are checked on a bounded
+  // number of them.
   if (search.account) within.push(...filters.splice(0, 1).map(filter => filter(put)))
   const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
   const lookedValues = [...values]

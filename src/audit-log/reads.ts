@@ -52,14 +52,17 @@ export async function readableAccount(
 
 export type ShownCheckpoint = {
   checkpoint: KeptCheckpoint
-  /** Where the reader's own chain stood; null: it had no entry; undefined: the reader sees the whole log. */
+  /**
+   * The head of the reader's own chain at that time; null when it had no entry, undefined when the reader sees the
+   * whole log.
+   */
   head: Head | null | undefined
   /** Signs the head for readers who see only their own chain. */
   signer: Signer | null
 }
 
 /**
- * For a partner, where its own chain stood at each checkpoint, and who signs that.
+ * For a partner: the head of its own chain at each checkpoint, and the key that signs it.
  *
  * @throws SealingError when none of the master keys can open the signing key
  */

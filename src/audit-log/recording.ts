@@ -15,8 +15,8 @@ export type Fact = Pick<Entry, 'action' | 'object'> & {
   change?: Entry['change']
   outcome?: Entry['outcome']
   /**
-   * The account that owns the object. The entry belongs to it when the operator or the clock acts. Left out: the
-   * platform.
+   * The account that owns the object. When the operator or the clock acts, the entry belongs to this account. Without
+   * it, the platform owns the object.
    */
   owner?: Account
 }

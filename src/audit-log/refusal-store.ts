@@ -1,26 +1,29 @@
-/** All SQL of refusals that were counted and not told yet. Rows live for some minutes. Real time, by the database's clock. */
+/**
+ * All SQL of refusals that were counted but not yet recorded in the audit log. Rows live for some minutes. Times are
+ * real, by the database's clock.
+ */
 import type { Queryable } from '../db/database.ts'
 import type { Origin } from './origin.ts'
 import type { Fact } from './recording.ts'
 import type { Lacking } from './refusal-sums.ts'
 
-/** A sum as it is kept, in plain JSON. `since` is an instant (ISO 8601). */
+/** A sum as it is stored, in plain JSON. `since` is an instant (ISO 8601). */
 export type KeptSum = {
   origin: Origin
   fact: Pick<Fact, 'action' | 'object' | 'owner'>
   tries: number
-  /** How many of them the portal's own page made. */
+  /** How many of the tries came from the portal's own page. */
   byPortal: number
-  /** How many of them lacked what. */
+  /** How many of the tries lacked each kind of proof. */
   lacking: Partial<Record<Lacking, number>>
   addresses: string[]
   since: string
 }
 
-/** A process of the version before counts neither what was lacking nor the portal's tries. */
+/** A process of the previous version counts neither `lacking` nor `byPortal`. */
 type Kept = Omit<KeptSum, 'byPortal' | 'lacking'> & Partial<KeptSum>
 
-/** Keeps how sums of a process stand now. */
+/** Stores the present sums of a process. */
 export async function keepSums(
   database: Queryable,
   processId: string,
@@ -34,12 +37,12 @@ export async function keepSums(
   )
 }
 
-/** Forgets the sums of a process, in the transaction that tells of them. */
+/** Deletes the sums of a process, in the transaction that records them in the audit log. */
 export async function forgetSums(transaction: Queryable, processId: string): Promise<void> {
   await transaction.execute('delete from refusal_counts where process_id = $1', [processId])
 }
 
-/** Takes some sums that nobody has touched for so long that their process must be gone. */
+/** Takes some sums that were not updated for so long that their process must have ended. */
 export async function takeLostSums(
   transaction: Queryable,
   { minutes, limit }: { minutes: number; limit: number },

@@ -38,7 +38,7 @@ const sumMs = 10 * 60_000
 const keepMs = 5_000
 /** More known logins than this are counted with the unknown ones. */
 const maxLogins = 1_000
-/** Of one login; further addresses are not counted. */
+/** The maximum number of addresses that are stored for one login. */
 const maxAddresses = 1_000
 const maxAddressesOfUnknown = 10_000
 
@@ -48,7 +48,7 @@ type Sum = Omit<KeptSum, 'addresses'> & { addresses: Set<string> }
 export function createRefusalSums(database: Database, onError: (error: unknown) => void): RefusalSums {
   const processId = randomUUID()
   let sums = new Map<string, Sum>()
-  /** The keys of sums that have grown since they were last stored. */
+  /** The keys of the sums that have changed since they were last stored. */
   const unkept = new Set<string>()
   let timer: NodeJS.Timeout | null = null
   let keepTimer: NodeJS.Timeout | null = null
@@ -93,7 +93,7 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
       onError(error)
     })
   }
-  /** Writes run one after the other, so that what was written as an entry is not stored again. */
+  /** Writes run one after the other, so that sums that were written as entries are not stored again. */
   const after = (work: () => Promise<void>) => {
     writing = writing.then(work)
     return writing
@@ -116,7 +116,7 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
   }
 }
 
-/** @param max how many addresses the sum may name */
+/** @param max the maximum number of addresses in the sum */
 function addTo(sum: Sum, added: Sum, max: number): void {
   sum.tries += added.tries
   sum.byPortal += added.byPortal
@@ -132,7 +132,7 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // A login from a refused address had the right password, so we know who it was. After a wrong password we do not.
+  // When only the address was refused, the password was right, so we know who it was. After a wrong password we do not.
   const isProven = origin !== null && action === 'address.refused'
   return {
     origin: isProven ? origin : unknownOrigin(trace),
@@ -162,7 +162,9 @@ async function recordSums(transaction: Queryable, sums: readonly KeptSum[]): Pro
 
 type Counted = Omit<KeptSum, 'fact'>
 
-/** The portal is a client of the API, so an entry names the API when tries came by both ways. */
+/**
+ * When tries came through both the portal and the API, the entry names the API, because the portal is a client of it.
+ */
 function originOfSum({ origin, addresses, tries, byPortal }: Counted): Origin {
   const [first = null] = addresses
   const via = byPortal === tries ? 'portal' : byPortal > 0 ? 'api' : origin.via
@@ -176,7 +178,7 @@ const lackingFields = {
   access: 'withoutAccess',
 } as const satisfies Record<Lacking, string>
 
-/** The entry names only what was lacking at least once. */
+/** The entry contains only the kinds of proof that were lacking at least once. */
 function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entry['change'] {
   const counts = (Object.keys(lackingFields) as Lacking[]).flatMap(kind =>
     lacking[kind] ? [[lackingFields[kind], [null, lacking[kind]]] as const] : [],
@@ -190,7 +192,10 @@ function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entr
   }
 }
 
-/** A live process writes its sums every ten minutes, and stores them again if that failed. */
+/**
+ * Longer than the sums of a live process stay unchanged: it writes them every ten minutes, and stores them again if
+ * that fails.
+ */
 const lostMinutes = 30
 const lostAtOnce = 200
 

@@ -7,10 +7,13 @@ import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Anchor, Fault } from './verifier.ts'
 
-/** No setting keeps entries for a shorter time. The database's function refuses it as well. */
+/** The minimum time for which entries are kept, for any setting. The database's function also refuses a shorter one. */
 export const minYears = 1
 
-/** The time between an entry and its place in the chain: a long transaction, or a worker that was not running. */
+/**
+ * The maximum time between an entry and its place in the chain. A long transaction, or a worker that is not running,
+ * delays it.
+ */
 const slackMs = 86_400_000
 
 const yearMs = 365 * 86_400_000

@@ -9,7 +9,7 @@ import { type Fact, recordEntries } from './recording.ts'
 
 export type SeldomEntries = {
   /**
-   * Resolves when the entry is stored. Show the data that it is about only after that.
+   * Resolves when the entry is stored. Show the data that the entry is about only after that.
    *
    * @throws DomainError 'unavailable' when it cannot be stored, or too many entries wait
    */

@@ -41,15 +41,15 @@ type Chain = { head: Head; before: Head | null }
 
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
-/** What the columns beside the text must contain. Searches and removals rely on them. */
+/** What the columns that repeat parts of the text must contain. Searches and removals rely on them. */
 const columnsOf = ({ account, accountSeq, at }: EntryHead): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
 
 export type Verifier = {
-  /** @returns false after the first error: the rest need not be read */
+  /** @returns false after the first error; the rest need not be read */
   add(line: Line): boolean
   end(): Verified
   /**
-   * How many of the entries nothing binds: in a part of a log, the first entry of an account, because the hash before it is not there.
+   * How many entries could not be checked against a previous hash. In a part of a log that is the first entry of each account.
    */
   unproven(): number
 }
@@ -137,7 +137,7 @@ function checkLink(
   return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
 }
 
-/** How many checkpoints confirm the entries that were checked, up to which entry, and how many entries lie behind it. */
+/** How many checkpoints confirm the checked entries, the last entry that they confirm, and how many entries come after it. */
 export type Covered = { checkpoints: number; until: number | null; uncovered: number }
 
 export function coveredBy(
@@ -153,7 +153,7 @@ export function coveredBy(
   return { checkpoints, until, uncovered: last - (until ?? before) }
 }
 
-/** The id of the account of an entry's text; null: the platform's, or the text is none of an entry. */
+/** The id of the account in the text of an entry; null for the platform, and for a text that is no entry. */
 export const accountIdOf = (text: string): string | null => readHead(text)?.account.id ?? null
 
 /** Whether an entry repeats a number, or continues from the same entry as the one before it. */
@@ -165,16 +165,16 @@ function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): b
 }
 
 /**
- * The start of the chain of an account that was not seen before. In a log that does not begin at number 1, any first
- * entry.
+ * The start of the chain of an account that was not seen before; null when any first entry is accepted, as in a log that does not
+ * begin at number 1.
  */
 const startOf = ({ accountSeq }: EntryHead, isPart: boolean): Chain | null =>
   isPart && accountSeq !== 1 ? null : { head: firstHead, before: null }
 
-/** What the chain needs of an entry. */
+/** The fields of an entry that the chain uses. */
 type EntryHead = Pick<Entry, 'accountSeq' | 'at' | 'account'>
 
-/** It stands at the beginning of what the platform writes: most of the text needs not be read for it. */
+/** Matches the fields of `EntryHead`. The platform writes them first, so that most of the text need not be parsed. */
 const headPattern =
   /^\{"accountSeq":(\d{1,15}),"at":"([^"\\]*)","account":\{"type":"([a-z]+)","id":(?:"([^"\\]*)"|null)\},/
 

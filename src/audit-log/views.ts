@@ -14,7 +14,7 @@ export function entryView({ seq, entry }: StoredEntry, names: ReadonlyMap<string
   return { ...(showsSeq && { seq }), ...rest, actor: { ...actor, name } }
 }
 
-/** A partner sees its own chain, the platform the whole log. */
+/** A partner sees its own chain. Users of the platform see the whole log. */
 export function checkpointView({ checkpoint, head, signer }: ShownCheckpoint) {
   const { at, hash, seq, note } = checkpoint
   const shown = { at: at.toISOString(), hash: hash.toString('hex') }

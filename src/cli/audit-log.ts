@@ -69,14 +69,14 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
   print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
 }
 
-/** Whether something is there that is no file, such as a pipe: it cannot be put in place afterwards. */
+/** Whether the path is something other than a file, such as a pipe. It cannot be replaced by a file afterwards. */
 async function isOther(path: string): Promise<boolean> {
   // If the path cannot be read, writing the file reports why.
   const found = await stat(path).catch(() => null)
   return found !== null && !found.isFile()
 }
 
-/** A failure leaves neither an empty file nor a part of a log, and a former file as it was. */
+/** Writes to a temporary file first. After an error there is no incomplete file, and an existing file is unchanged. */
 async function writeBeside(path: string, options: ExportOptions): Promise<number> {
   const part = `${path}.part`
   try {
@@ -89,7 +89,7 @@ async function writeBeside(path: string, options: ExportOptions): Promise<number
   }
 }
 
-/** @param path as errors name it. @returns the number of entries */
+/** @param path the name in error messages. @returns the number of entries */
 async function writeLog(path: string, to: string, { account }: ExportOptions): Promise<number> {
   const query = new URLSearchParams(account === undefined ? {} : { account })
   const file = await open(to, 'w').catch((error: NodeJS.ErrnoException) => {
@@ -148,7 +148,7 @@ function extentOf({ entries, checkedFrom, checkedUntil }: Verified): string {
   return `${entries} entries fit, from ${from} until ${until}.`
 }
 
-/** A log that does not begin with its first entry may have lost the others by age, or by somebody's hand. */
+/** When a log does not begin with its first entry, the others may have been removed for their age, or by an attacker. */
 function beginningOf({ checkedFrom }: Verified): string[] {
   const before = (checkedFrom?.seq ?? 1) - 1
   if (before === 0) return []
@@ -157,7 +157,7 @@ function beginningOf({ checkedFrom }: Verified): string[] {
   ]
 }
 
-/** What checkpoints say of the entries. @param source where the checkpoints lie; null: none were given */
+/** Which entries the checkpoints cover. @param source where the checkpoints are stored; null when none were given */
 function coverageOf({ covered, entries }: VerifiedLog, source: string | null): string[] {
   const { checkpoints, until, uncovered } = covered
   if (entries === 0) return []
@@ -174,13 +174,13 @@ type VerifiedLog = Verified & { covered: Covered }
 
 async function askPlatform(anchorFile: string | undefined): Promise<VerifiedLog> {
   const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes)
-  // An empty file would pass for a check against what lies outside.
+  // With an empty file the check would succeed without using any checkpoint.
   if (anchors !== undefined && splitNotes(anchors).length === 0)
     throw new CommandError(`${anchorFile} has no checkpoint, so nothing was checked.`)
   return callAdmin<VerifiedLog>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
-/** `why`: more than the error's reason says. */
+/** `why`: an explanation of the error, in addition to its reason. */
 type FileVerified = { verified: VerifiedLog; why: string | null }
 
 async function verifyFile(
@@ -202,13 +202,16 @@ async function verifyFile(
   return { verified, why: verified.fault?.reason === 'cut-off' ? cutOff(outside) : null, unproven }
 }
 
-/** A file of a period ends like one that was cut; only who made it can know. */
+/** The file of a period looks like a file whose end was cut off. Only the person who made it can know which it is. */
 function cutOff(outside: readonly Anchor[]): string {
   const last = Math.max(...outside.map(({ seq }) => seq))
   return `A checkpoint covers entries until ${last}. If the file is of a period only, check it with the checkpoints until its end.`
 }
 
-/** @returns the number of the first line that is none of a log; null: all are, up to the first that does not fit */
+/**
+ * @returns the number of the first line that is not a line of a log; null when there is none before the first entry that does not
+ *   fit
+ */
 async function checkLines(path: string, verifier: Verifier): Promise<number | null> {
   let number = 0
   for await (const texts of linesOf(path))
@@ -224,7 +227,7 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
-/** An error outside the chain: in the next line, or in the file as a whole. */
+/** Reports an error that is not in the chain, but in the next line or in the whole file. */
 function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0
   const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1
@@ -237,10 +240,10 @@ function readKeys(path: string, text: string): AuditKey[] {
   return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
 }
 
-/** Whose entries a file has: all, or those of one account; the platform's own have no id. */
+/** Which entries a file contains: all, or those of one account. The account of the platform has no id. */
 type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
-/** By the first line. @returns null when that is no line of a log, or there is none */
+/** Determines it from the first line. @returns null when there is none, or it is not a line of a log */
 async function chainOfFile(path: string): Promise<FileChain | null> {
   for await (const texts of linesOf(path))
     for (const text of texts) {
@@ -255,7 +258,7 @@ async function chainOfFile(path: string): Promise<FileChain | null> {
 /**
  * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
  *
- * @param chain of the file; checkpoints of other chains say nothing of it. null: unknown, so all that covers anything counts
+ * @param chain the chain of the file. Checkpoints of other chains are ignored; null: it is unknown, so all are used
  */
 async function readAnchors(text: string, keys: AuditKey[] | null, chain: FileChain | null): Promise<Anchor[]> {
   if (!text.trimStart().startsWith('{'))
@@ -273,7 +276,10 @@ async function readAnchors(text: string, keys: AuditKey[] | null, chain: FileCha
 
 type CheckpointEvent = { accountSeq: number; accountHash: string; at?: string }
 
-/** Whether a note is about this chain. No note is about the platform's own entries alone. @param account of the note; null: all */
+/**
+ * Whether a note is about this chain. There are no notes about the platform's own entries alone.
+ * @param account the account of the note; null: the whole log
+ */
 const isNoteOf = (chain: FileChain, account: string | null): boolean =>
   chain.of === 'all' ? account === null : account !== null && account === chain.id
 

@@ -11,7 +11,7 @@ import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 import { showProgress } from './progress.ts'
 
-/** How long a copy that has just been started may go on replaying. */
+/** How long to wait until a copy that has just been started has replayed its log. */
 const recoverWithinMs = 60_000
 
 export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
@@ -72,7 +72,8 @@ const served = () =>
   )
 
 /**
- * A copy takes reads before it has replayed its log to the end, and is no database of its own until then.
+ * Waits until a copy has replayed its log. Before that it already accepts reads, but it is not yet an independent
+ * database.
  *
  * @throws CommandError when that takes too long
  */
@@ -87,7 +88,7 @@ async function endOfRecovery(database: Database): Promise<void> {
   }
 }
 
-/** @throws CommandError that says why the copy can't be reached */
+/** @throws CommandError with the reason when the copy can't be reached */
 function unreachable(error: unknown): never {
   const cause = error instanceof DomainError ? error.cause : error
   const { message, code } = (cause ?? {}) as { message?: string; code?: string }

@@ -36,7 +36,7 @@ function messagesIn(text: string): string[] | null {
   }
 }
 
-/** For a 401. */
+/** The error message for the status 401. */
 export const wrongKey = (shown: string) =>
   new CommandError(
     `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
@@ -49,7 +49,7 @@ const noSuchPath = 'There is nothing at this path'
 /** Whether a 404 is about the path itself, and not about an object that it names. */
 export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] === noSuchPath
 
-/** For a 404 that is about the admin interface itself. */
+/** The error message when the admin interface itself was not found. */
 export const noAdmin = (shown: string) =>
   new CommandError(
     `The platform at ${shown} has no admin interface there. Check PERKLINE_URL: with ADMIN_PORT the admin interface is at that ` +

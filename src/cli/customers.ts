@@ -6,7 +6,7 @@ import { sending, showProgress } from './progress.ts'
 
 export type CustomerOptions = OutputOptions & { bank: string }
 
-/** `perkline customers import FILE.csv`: tells the platform which customers a bank has. */
+/** `perkline customers import FILE.csv`: loads the list of a bank's customers. */
 export async function importCustomers(path: string, options: CustomerOptions): Promise<void> {
   const work = { title: 'Importing', path: '/customers', refusal: 'Nothing was imported from' }
   const result = await withFile<{ imported: number; duplicates: number }>(path, options, work)

@@ -19,8 +19,8 @@ export async function showProgress(title: string): Promise<Progress> {
     barCompleteChar: '=',
     barIncompleteChar: '-',
     clearOnComplete: true,
-    // The bar cuts its line to the terminal's width. Otherwise it would switch line wrapping off, and Ctrl-C would
-    // leave it off.
+    // The bar shortens its line to the terminal's width. Otherwise it would switch line wrapping off, and Ctrl-C would
+    // not restore it.
     linewrap: true,
     stopOnComplete: false,
     stream: process.stderr,

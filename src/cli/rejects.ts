@@ -106,7 +106,7 @@ function createWriter(file: FileHandle, target: string) {
   return { write, flush }
 }
 
-/** Deletes the temporary file when the command is stopped: it holds secrets, and nobody would look for it. */
+/** Deletes the temporary file when the command is stopped, because it holds secrets and would be forgotten. */
 function removeWhenStopped(path: string): { forget(): void } {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const onSignal = (signal: NodeJS.Signals) => {

@@ -1,4 +1,4 @@
-/** How commands are declared to commander, and how commander words its messages. */
+/** Declares commands to commander, the library that parses command lines, and rewords its messages. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { CommandError } from './failure.ts'
 import type { OutputOptions } from './output.ts'

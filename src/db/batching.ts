@@ -1,17 +1,19 @@
 /**
- * Requests that arrive at the same time share one statement. Under load a statement of up to 64 rows costs little more than one
- * with a single row. A request that arrives alone does not wait for others.
+ * Lets requests that arrive at the same time share one statement. Under load a statement of up to 64 rows costs little more than
+ * one with a single row. A request that arrives alone does not wait for others.
  */
 import { DomainError } from '../errors.ts'
 
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 
-/** A statement that runs longer probably waits for a lock or a slow disk. Other requests then start without it. */
+/**
+ * A statement that runs longer than this probably waits for a lock or a slow disk. Other requests then start another statement.
+ */
 const patienceMs = 25
 
 /**
- * A request that waited this long gets the error of the statement before it and does not try on its own. Another try could take
- * as long again: a silent connection uses up the statement's whole time limit.
+ * When a statement fails because the database is away, queued requests that have waited this long get the same error. A statement
+ * for them could take as long again, because on a silent connection it uses up its whole time limit.
  */
 const longWaitMs = 2_000
 
@@ -19,9 +21,9 @@ const longWaitMs = 2_000
  * @param options.run returns one result for each item, in the same order; an Error as a result fails only that item, and a
  * thrown error fails all items
  * @param options.maxItems rows in one statement
- * @param options.inFlight statements that run at the same time; another one starts when it is full, or when the running ones
- * take so long that something seems to block them
- * @param options.maxWaiting items that may queue; `onFull`'s error refuses more, so that memory stays bounded
+ * @param options.inFlight statements that run at the same time; another one starts when it is full, or when the running ones take
+ *   so long that they seem to be blocked
+ * @param options.maxWaiting items that may queue, so that memory stays bounded; further ones get the error of `onFull`
  */
 export function createBatcher<Item, Result>(options: {
   run(items: Item[]): Promise<(Result | Error)[]>
@@ -50,7 +52,7 @@ export function createBatcher<Item, Result>(options: {
         clearTimeout(patience)
         running--
         if (isHeld) held--
-        // Start later, so that requests that have arrived meanwhile are read first and join the same statement.
+        // Start later, so that requests that have already arrived are read first and join the same statement.
         setImmediate(start)
       })
     }
@@ -134,12 +136,12 @@ export async function rowByRowOnError<Item, Result>(
   }
 }
 
-/** Reads of one kind that run at the same time: one finishes while the next one runs. */
+/** How many reads of one kind run at the same time. */
 const readsAtOnce = 2
 
 /**
- * Shares one read among all callers that asked before it began. A later caller gets the next read, so an answer is never older
- * than its question.
+ * Shares one read among all callers that asked before it began. A later caller gets the next read, so no caller gets data that
+ * was read before the call.
  */
 export function createSharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
   const running = new Set<Promise<unknown>>()

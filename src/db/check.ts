@@ -7,7 +7,7 @@ import pg from 'pg'
 import type { Queryable } from './database.ts'
 
 export type Check = {
-  /** Identifies the check for programs: clients translate it. It never changes. */
+  /** The code of the check for programs, which clients translate. It never changes. */
   code: string
   name: string
   /** The text of a check that found nothing wrong. `{name}` stands for a count. */
@@ -36,9 +36,9 @@ export type Piece = {
 
 /** One part of the audit, done piece by piece. */
 export type Step = {
-  /** Unique: a broken-off audit stores it to know where to continue. */
+  /** A unique name. An interrupted audit stores it to know where to continue. */
   name: string
-  /** Its size is the measure for the amount of work. */
+  /** The table whose size measures the amount of work. */
   table: string
   /** @param after the key that the previous piece reached; null for the first piece */
   next(database: Queryable, after: string[] | null): Promise<Piece>
@@ -46,21 +46,21 @@ export type Step = {
 
 type Rule = {
   code: string
-  /** SQL condition; null counts as not broken. */
+  /** The SQL condition of a broken row; null means not broken. */
   broken: string
   /** SQL expression for the text; evaluated for broken rows only. */
   text: string
 }
 
-/** Builds the SQL condition that these columns, which hold the walk's key, are in the range of the piece. */
+/** Builds the SQL condition that the key in these columns is in the range of the piece. */
 export type Within = (...columns: string[]) => string
 
 export type Walk = {
   name: string
   table: string
   /**
-   * The columns of an index in its order, with their types. The ranges have no gaps, so rows of other tables whose keys this
-   * table lacks are checked too.
+   * The columns of an index in its order, with their types. The ranges have no gaps. So rows of other tables are checked even
+   * when this table lacks their key.
    */
   key: readonly (readonly [column: string, type: string])[]
   /** Rows of the table in a piece. */
@@ -84,8 +84,8 @@ export type Read = {
   /** SQL aggregates by check and name. */
   counts?: Record<string, Record<string, string>>
   /**
-   * Waits until everything that was written before the call has arrived where the rules look for it. What breaks a rule is then
-   * looked at again, and counts only if it still does.
+   * Waits until everything that was written before the call can be seen by the rules. Rows that broke a rule are then checked
+   * again, and count only if they still break it.
    */
   caughtUp?: (() => Promise<void>) | undefined
 }

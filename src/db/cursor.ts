@@ -5,7 +5,8 @@ import { type Database, queryable } from './database.ts'
 
 const rowsAtOnce = 500
 /**
- * A read holds a snapshot of the database, so it is limited. The server itself cuts off a client that takes nothing for a minute.
+ * The time limit of a read, because it holds a snapshot of the database. The server itself disconnects a client that
+ * reads nothing for a minute.
  */
 const wholeMs = 10 * 60_000
 

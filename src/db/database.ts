@@ -18,8 +18,8 @@ import { applicationName } from './versions.ts'
  *
  * `plannedOnce` lists the tables that a statement reads. Use it only for the busiest statements, where planning is half the work.
  * Once all these tables have grown, the connection keeps the statement's plan, even if their sizes change. So the statement must
- * leave the planner little choice: it finds rows by one index, each within `lateral (... offset 0)` or by `= any`. Write further
- * conditions on indexed columns so that no index fits them (`is not distinct from $1`, `|| ''`).
+ * leave the planner little choice: it finds the rows of each table by one index, within `lateral (... offset 0)` or by `= any`.
+ * Write further conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`).
  */
 export type Statement = { name: string; text: string; plannedOnce?: readonly string[] }
 
@@ -47,18 +47,23 @@ export type Database = Queryable & {
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**
-   * For reads that must not delay anything else. They have a few connections of their own for each kind.
+   * A database for reads that must not delay other work. Each kind of these reads has a few connections of its own.
    *
    * @param left an abort ends the connection and the statement that runs on it
    */
   aside(left: AbortSignal, kind: AsideKind): Queryable
   /** The same database with a pool of its own. Connections outside the pools are shared. */
   apart(connections: number): Database
-  /** The connection of a long transaction, when this database was made inside one: `longTransaction` then joins it. */
+  /**
+   * The connection of a long transaction, if this database was made inside one. `longTransaction` then joins that transaction.
+   */
   joined?: pg.Client
   /** Opens a new connection that belongs to the caller and may stay open (notifications). */
   connect(): Promise<pg.Client>
-  /** How many connections all pools have at this moment, and how many callers wait for one, also for one that is being made. */
+  /**
+   * How many connections all pools have at this moment, and how many callers wait for one. This includes waits for new
+   * connections.
+   */
   pool(): { total: number; idle: number; waiting: number }
   /** How many connections the pools can open, without those of `dedicated` and `connect`. */
   maxConnections(): number
@@ -95,7 +100,10 @@ const asideLimits = {
 } as const
 /** More than any concurrency limit of long reads allows. */
 const maxLongReads = 8
-/** The server ends a statement in time by itself. If not even that arrives, the connection is silent. */
+/**
+ * Longer than the server's own limit for statements. If not even the server's error arrives in this time, the connection is
+ * silent.
+ */
 const silenceMs = statementTimeoutMs + 500
 
 /**
@@ -106,7 +114,7 @@ const sessionSettings = {
   timezone: 'UTC',
   jit: 'off',
   idle_in_transaction_session_timeout: '60000',
-  // Plan for the current values and sizes: a plan made on an empty table stays bad until `analyze`.
+  // Plan each statement for its values and the present table sizes. A plan made on an empty table stays bad until `analyze`.
   plan_cache_mode: 'force_custom_plan',
 }
 const plannedOnce = {
@@ -156,7 +164,7 @@ const clientSettings = (connection: Connection) => ({
   keepAliveInitialDelayMillis: 5_000,
 })
 
-/** Makes pools, and knows all that it has made. */
+/** Makes pools, and keeps a list of them. */
 function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen, lost }: Hearing) {
   const client = clientSettings(connection)
   let closing = false
@@ -190,7 +198,7 @@ function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen
   }
 }
 
-/** For short statements and transactions. */
+/** The pool for short statements and transactions. */
 const makeUsual = ({ make }: Pools, connections: number, session: Record<string, string> = {}): pg.Pool =>
   make({
     max: connections,
@@ -267,7 +275,7 @@ async function openClient(connection: Connection): Promise<pg.Client> {
   return own
 }
 
-/** Runs work without a time limit, and ends it when its connection has fallen silent. */
+/** Runs work without a time limit. The work fails when its connection has become silent. */
 async function watched<T, Client extends pg.ClientBase>(
   connection: Connection,
   client: Client,
@@ -293,7 +301,7 @@ function createLongRead(
     const heard = hearing.listen(client)
     try {
       const result = await watched(connection, client, async own => {
-        // A kept connection may have fallen silent meanwhile; it gets as long as opening a new one may take.
+        // A kept connection may have become silent meanwhile, so it is tested. The test may take as long as opening a new one.
         await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
         return work(own)
       })
@@ -334,7 +342,7 @@ function createAside(asides: Record<AsideKind, pg.Pool>, clients: Clients): Data
 }
 
 /**
- * Statements and transactions on pools, tried again when they lose against others.
+ * Runs statements and transactions on pools. They are tried again after a deadlock or a serialisation failure.
  *
  * @param poolFor the pool of a statement
  * @param own the pool of transactions
@@ -427,7 +435,7 @@ async function untilLeft<T, Client extends pg.ClientBase>(
   }
 }
 
-/** The database as seen from within a transaction: what begins a transaction of its own there becomes a part of this one. */
+/** The database as used within a transaction. A transaction that begins on it becomes a part of this one. */
 export const within = (database: Database, transaction: Queryable): Database => ({
   ...database,
   ...transaction,

@@ -7,8 +7,8 @@ export const hasLostAgainstOthers = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 
 /**
- * SQLSTATE classes and codes after which a connection is of no use: connection, login, resources, operator intervention, input
- * and output; no such database, or one that takes no connections; a standby.
+ * SQLSTATE classes and codes after which a connection cannot be used: errors of the connection, login, resources, operator
+ * intervention, input and output; a missing database, or one that takes no connections; a standby.
  */
 const lost = /^(08|28|53|57P|58|25006|25P03|3D000|55000)/
 /** A time limit or a cancellation: the connection stays usable. */
@@ -28,7 +28,10 @@ export function isLost(error: unknown): boolean {
 
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
-/** A planned switchover takes 2 to 3 seconds, seldom 6: a client with three tries gets through (contract/production.md, "High availability"). */
+/**
+ * Long enough that a client with three tries succeeds during a planned switchover, which takes 2 to 3 seconds, seldom 6
+ * (contract/production.md, "High availability").
+ */
 const awaySeconds = 4
 
 /** @param cause the error of the database, if there was one */

@@ -15,7 +15,7 @@ const lookEveryMs = 5_000
  * Knows which tables have grown, as of the last `analyze`.
  *
  * @param find returns those of the tables that have grown
- * @returns a function that never waits: it answers from what is known, and refreshes that in the background
+ * @returns a function that never waits: it answers from memory, and refreshes the memory in the background
  */
 export function createGrownTables(find: (tables: string[]) => Promise<{ name: string }[]>) {
   const grown = new Set<string>()
@@ -24,7 +24,7 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
     lookedAtMs = performance.now()
     find(tables).then(
       found => found.forEach(({ name }) => void grown.add(name)),
-      // The database is away. The caller's own statement reports that error, and this is tried again soon.
+      // The database is away. The caller's own statement reports that error, and the tables are read again soon.
       () => {},
     )
   }

@@ -21,8 +21,8 @@ function milliseconds(text: string): number {
 export const shownInstant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
- * SQL for an instant as a JSON string, in any session. The same text as `instant_text`, which the database calls like a
- * program of its own for each row: that takes half as long again.
+ * SQL for an instant as a JSON string, in any session. The text is the same as of `instant_text`, but calling that
+ * function for each row takes half as long again.
  */
 export const jsonInstant = (column: string): string =>
   `to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`

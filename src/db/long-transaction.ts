@@ -70,7 +70,7 @@ function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Qu
   }
 }
 
-/** A client that has left cannot learn what was kept, so nothing is kept. */
+/** A client that has left cannot learn the result, so nothing is committed. */
 function requirePresent(left: AbortSignal | undefined): void {
   if (left?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
 }

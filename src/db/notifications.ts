@@ -1,6 +1,6 @@
 /**
- * Tells all processes at once that something changed (PostgreSQL's NOTIFY). A notification may get lost, so each topic is also
- * checked every `pollMs` and after a lost connection. A connection that has fallen silent is lost, too.
+ * Notifies all processes at once that something changed (PostgreSQL's NOTIFY). A notification may get lost, so each
+ * topic is also checked every `pollMs` and after a lost connection. A silent connection counts as lost.
  */
 import type pg from 'pg'
 import type { Database, Queryable } from './database.ts'
@@ -13,7 +13,10 @@ export type Topic = (typeof topics)[number]
 
 const channel = 'perkline'
 const reconnectMs = 1_000
-/** A connection that answers nothing for so long is silent: nobody tells us that the network has lost it. */
+/**
+ * A connection without an answer for so long counts as silent. The network does not report that it has lost a
+ * connection.
+ */
 const answerWithinMs = 10_000
 
 /** Runs a statement on the listening connection, and ends the connection when it is silent. */
@@ -23,7 +26,7 @@ const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> =>
     return mapError(error)
   })
 
-/** Sends the notification when the transaction commits, or at once outside of one. */
+/** Sends a notification when the transaction commits, or at once outside of a transaction. */
 export async function notify(database: Queryable, topic: Topic): Promise<void> {
   await database.execute('select pg_notify($1, $2)', [channel, topic])
 }
@@ -99,7 +102,7 @@ export async function listen(options: ListenOptions): Promise<{ stop(): Promise<
   }
 }
 
-/** @returns polls once, unless the poll before is still running */
+/** @returns a function that polls once, unless the previous poll is still running */
 function createPolling(
   onPoll: ListenOptions['onPoll'],
   onError: (error: unknown) => void,

@@ -1,4 +1,4 @@
-/** What must be true of the database server and the way to it before we serve. */
+/** Checks the database server, and the connection to it, before the platform serves. */
 import type pg from 'pg'
 import type { Database } from './database.ts'
 import { mapError } from './errors.ts'
@@ -6,8 +6,8 @@ import { mapError } from './errors.ts'
 const tries = 3
 
 /**
- * Whether each connection is a session of its own. Settings, prepared statements, locks and notifications belong to a session. A
- * pooler in transaction mode gives each transaction any free session, so they would not hold.
+ * Whether each connection is a session of its own. Settings, prepared statements, locks and notifications belong to a
+ * session. A pooler in transaction mode gives each transaction any free session, so they would get lost.
  */
 export async function hasOwnSessions(database: Database): Promise<boolean> {
   const checked = await database.connect()
@@ -26,7 +26,7 @@ export async function hasOwnSessions(database: Database): Promise<boolean> {
 
 const setting = `select coalesce(current_setting('perkline.probe', true), '') as probe, current_setting('plan_cache_mode') as plans`
 
-/** While the other connection is inside a transaction, such a pooler gives this one the session that is free. */
+/** While the other connection is inside a transaction, such a pooler gives this connection another session. */
 async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<boolean> {
   await checked.query(`set perkline.probe = 'asked'`).catch(mapError)
   await other.query(`begin; set local perkline.probe = 'other'`).catch(mapError)
@@ -39,7 +39,7 @@ async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<bo
   return rows[0]?.probe === 'asked' && rows[0]?.plans === 'force_custom_plan'
 }
 
-/** Connections outside the pools: uploads, imports, notifications and an audit. */
+/** The number of connections outside the pools: uploads, imports, notifications and an audit. */
 export const besidePools = 16
 
 /**

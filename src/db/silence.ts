@@ -1,12 +1,12 @@
 /**
- * Finds silent connections: the network lost them, nobody was told, and they stay open as long as somebody waits. Statements of
- * the pool have a time limit. This module covers connections without one, and prevents that each waiter finds the same silence
- * anew.
+ * Finds silent connections. The network has lost them without an error, so whoever waits for an answer waits for ever. Statements
+ * of the pool have a time limit. This module ends silent connections without a time limit. It also remembers a found silence, so
+ * that other callers do not have to wait for it again.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
-/** The driver's own message for a statement without any answer in time, not even the server's message that it has cancelled it. */
+/** Whether the driver reports that a statement got no answer in time, not even the server's message that it was cancelled. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
 /** Remembers which connections of a pool have answered since one was last found silent, and whether any has answered just now. */
@@ -16,14 +16,14 @@ export function createHearing() {
   let lastHeardAtMs = Number.NEGATIVE_INFINITY
   let foundSilentAtMs = Number.NEGATIVE_INFINITY
   return {
-    /** Call it before a statement; call the returned function when the statement has succeeded. */
+    /** Call this before a statement. Call the returned function when the statement has succeeded. */
     listen(client: pg.ClientBase): () => void {
       const lossesBefore = losses
       return () => {
         const nowMs = performance.now()
         heardAtMs.set(client, nowMs)
-        // A server that shuts down may send its last message together with an answer, and that message is read before the caller
-        // gets the answer.
+        // A server that shuts down may send its last message together with an answer. That message is handled first, and then the
+        // answer proves nothing.
         if (losses === lossesBefore) lastHeardAtMs = nowMs
       }
     },
@@ -42,11 +42,17 @@ export function createHearing() {
 const streamOf = (client: pg.ClientBase): Duplex & { bytesRead?: number } =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
-/** Ends a connection without a farewell, which nobody would read. What runs on it fails as on any lost connection. */
+/**
+ * Closes the socket of a connection without a closing message, because the server cannot receive one. Statements that run on it
+ * fail as on any lost connection.
+ */
 export const endSilent = (client: pg.ClientBase): void => void streamOf(client).destroy(new Error('Connection silent'))
 
 const lookEveryMs = 2_000
-/** One failed connection may only mean a busy machine, and ending this one may waste an upload of many minutes. */
+/**
+ * A single failed attempt to connect may only mean a busy machine. Ending the watched connection may waste an upload of many
+ * minutes.
+ */
 const maxFailures = 2
 
 /**
@@ -54,7 +60,7 @@ const maxFailures = 2
  * as on any lost connection.
  *
  * @param reach makes another connection; rejects with 'unavailable' when that is not possible
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>): () => void {
   const stream = streamOf(client)

@@ -1,6 +1,6 @@
 /**
- * Long texts on their way into the database. As one parameter a text of 10 MB would block this thread for some 10 ms, because the driver
- * copies it several times. So it is sent in pieces before the statement that needs it.
+ * Sends long texts to the database. As one parameter a text of 10 MB would block this thread for some 10 ms, because
+ * the driver copies it several times. So it is sent in pieces before the statement that needs it.
  */
 import { randomUUID } from 'node:crypto'
 import type { Queryable, Statement } from './database.ts'
@@ -10,7 +10,9 @@ const insertPiece: Statement = {
   text: 'insert into staged_texts (staged_id, place, piece) values ($1, $2, $3)',
 }
 
-/** A text as two parameters of a statement: as it is, or the id by which it is staged. */
+/**
+ * A text as two parameters of a statement: the text itself, or the id under which it is staged. One of them is null.
+ */
 export type GivenText = readonly [text: Uint8Array | null, stagedId: string | null]
 export const noText: GivenText = [null, null]
 

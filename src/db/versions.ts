@@ -34,7 +34,7 @@ export async function connectedVersions(database: Queryable): Promise<string[]> 
   return [...new Set(versions)].sort(compareVersions)
 }
 
-/** How many processes serve on this database. Processes of 0.2 cannot be told apart, so together they count as one. */
+/** How many processes serve on this database. Processes of 0.2 have no names of their own, so together they count as one. */
 export async function countServing(database: Queryable): Promise<number> {
   const [row] = await database.query<{ serving: number }>(
     `select count(*) filter (where application_name <> $1)::int + coalesce(bool_or(application_name = $1), false)::int as serving
@@ -45,7 +45,7 @@ export async function countServing(database: Queryable): Promise<number> {
   return row?.serving ?? 0
 }
 
-/** Below 0 when `a` is the older one. */
+/** Compares two versions. @returns a number below 0 when `a` is the older one */
 export function compareVersions(a: string, b: string): number {
   const [partsOfA, partsOfB] = [a, b].map(text => text.split('.').map(Number))
   for (const [index, part] of (partsOfA ?? []).entries()) {

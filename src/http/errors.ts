@@ -72,7 +72,7 @@ export const errorCodeHeader = 'perkline-error-code'
 
 /** Carries the broken rules for the portal's forms, where the contract fixes the body: a JSON list in ASCII. */
 const errorRulesHeader = 'perkline-error-rules'
-/** Browsers and proxies accept 16 KiB of headers; this is our part. */
+/** Our share of the 16 KiB of headers that browsers and proxies accept. */
 const maxRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -275,7 +275,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
   if (statusCode === 401)
     reply.header('www-authenticate', error instanceof InvalidTokenError ? 'Bearer error="invalid_token"' : 'Bearer')
-  // Fastify closes the connection after a body that it refuses, and a client that is still sending would never see the answer.
+  // Fastify closes the connection after a body that it refuses. A client that is still sending would then never see the answer.
   // Instead we drain the body for a while (`late-body.ts`).
   reply.removeHeader('connection')
   // The length of such a body is unknown.
@@ -291,9 +291,9 @@ export class EncodedBodyError extends Error {
 
 /** The first rules, as JSON that fits in a header. */
 function rulesHeader(rules: readonly BrokenRule[]): string {
-  const told = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
-  while (told.join().length > maxRulesBytes) told.pop()
-  return `[${told.join()}]`
+  const items = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
+  while (items.join().length > maxRulesBytes) items.pop()
+  return `[${items.join()}]`
 }
 
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -308,7 +308,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
     const { code, details, rules, problems, facts, retryAfterSeconds } = error
     return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
   }
-  // Node.js reports a broken connection like any other error of a stream, and nobody is left to read an answer.
+  // Node.js reports a broken connection like any other error of a stream. Nobody can read the answer to it.
   if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The connection broke off' }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)
@@ -329,7 +329,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
 const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE'
 const brokenOffCodes = new Set(['ECONNRESET', prematureClose])
 
-/** Whether the caller left while we read its body, or while we opened what it is to be sent. */
+/** Whether the caller disconnected while we read the body, or while we prepared a streamed answer. */
 function hasBrokenOff({ raw }: FastifyRequest, error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException
   return raw.complete ? raw.socket.destroyed && code === prematureClose : raw.destroyed && brokenOffCodes.has(code)

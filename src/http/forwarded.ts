@@ -1,4 +1,7 @@
-/** Warns the operator of a proxy that the settings do not name: all clients behind it look like one address. */
+/**
+ * Warns the operator of a proxy that the settings do not name. All clients behind such a proxy seem to have one
+ * address.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../log.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The header `Idempotency-Key` in HTTP (contract/http.md, "Repeated requests"). `idempotency/` implements what it does.
+ * The header `Idempotency-Key` in HTTP (contract/http.md, "Repeated requests"). `idempotency/` implements its effect.
  */
 import Type from 'typebox'
 

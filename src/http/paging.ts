@@ -49,7 +49,7 @@ export const Pagination = Type.Object(
   { title: 'Pagination' },
 )
 
-/** For lists that may be longer than what one page looks at. */
+/** The paging of lists that may be longer than the part that one page examines. */
 const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
@@ -65,7 +65,7 @@ const ListingPagination = Type.Object(
   { title: 'ListingPagination' },
 )
 
-/** A page of such items. */
+/** The schema of a page of such items. */
 export const pageOf = <Item extends TSchema>(item: Item, description: string) => pageWith(Pagination, item, description)
 
 /** A page of a list that may be longer than what one page looks at. */
@@ -94,7 +94,7 @@ export function pageView<View>(data: View[], { page, pageSize }: Page, totalItem
 /**
  * A page of a list that may be longer than what one page looks at.
  *
- * @param found.isComplete false: there are more items than were looked at
+ * @param found.isComplete false: there are more items than were examined
  * @param found.hasMore there are more items after this page
  */
 export function listingView<View>(

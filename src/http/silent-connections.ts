@@ -8,14 +8,14 @@ import type { Server, Socket } from 'node:net'
 
 /** How long a connection stays open between two requests. */
 export const keptMs = 65_000
-/** A client that has read nothing of an answer for this long has gone, or only holds the connection. */
+/** A client that has read nothing of an answer for this long is disconnected. */
 const stalledMs = 30_000
 const lookEveryMs = 5_000
 
-/** @returns a function that ends silent connections when the server stops: they have no request */
+/** @returns a function for the stop of the server, which ends the connections without a request */
 export function endSilentConnections(server: Server): () => void {
   const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))
-  /** When each became silent; the oldest first. */
+  /** The time at which each connection became silent, the longest silent first. */
   const silent = new Map<Socket, number>()
   const hasSpoken = (socket: Socket): boolean => socket.bytesRead > 0
 

@@ -8,19 +8,19 @@ const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
 /**
- * What a proxy may keep from partners by the beginning of its path. The router decodes a path, and many proxies do not, so another
- * spelling would pass by such a rule.
+ * Paths that a proxy may block for partners by their beginning. Our router decodes a path, but many proxies do not. So another
+ * spelling of the path would get past the proxy's rule.
  */
 const keptByProxies = /^\/(?:admin|sandbox|health)(?:\/|$)/
 const isDisguised = (request: FastifyRequest, route: string): boolean =>
   keptByProxies.test(route) && !keptByProxies.test(pathOf(request))
 
-/** Call it before any route is registered, because it records each of them, and after the hooks of all answers. */
+/** Call this before any route is registered, because it records all routes, and after the hooks for all answers are added. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // A route that has the method but finds nothing serves files.
+    // A route of files has the method, but may find no file.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))

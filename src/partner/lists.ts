@@ -75,7 +75,7 @@ export function readCursor(scope: ListScope, cursor: string | undefined, kinds: 
   return position
 }
 
-/** A growing list begins before its first item: at a position without keys. */
+/** The start of a growing list: the position before its first item, which has no keys. */
 const isOfKinds = (position: Position, kinds: readonly KeyKind[]): boolean =>
   position.length === 0 ||
   (position.length === kinds.length && position.every((key, index) => isOfKind(key, kinds[index])))
@@ -85,7 +85,7 @@ function isOfKind(key: string | number, kind: KeyKind | undefined): boolean {
   return kind === 'id' ? isUuid(key) : kind === 'time' && isTime(key)
 }
 
-/** As `Date` writes it, within the years that the database has, too. */
+/** An instant as `Date` writes it, in a year that the database can store. */
 const isTime = (text: string): boolean =>
   /^[12]\d{3}-.{19}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 

@@ -33,7 +33,7 @@ async function ownerOfOwn(database: Queryable, manager: Manager, clientId: strin
   throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
 }
 
-/** As `rotateCredential`. @throws DomainError 'not-found' */
+/** Like `rotateCredential`. @throws DomainError 'not-found' */
 export async function rotateOwn(
   deps: { database: Database },
   manager: Manager,

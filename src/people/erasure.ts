@@ -1,4 +1,4 @@
-/** Erasing a person for good (contract/people.md, "Erasing a person"). Nothing brings them back. */
+/** Erases a person for good (contract/people.md, "Erasing a person"). This cannot be undone. */
 import { forgetFailures } from '../access/login-store.ts'
 import { accountOf, type ChangeDeps } from '../access/operations.ts'
 import { findUser, lockUser } from '../access/store.ts'
@@ -40,8 +40,8 @@ const erased = (userId: string): Pick<Fact, 'action' | 'object'> => ({
 })
 
 /**
- * Deletes what names the person. Disabling has ended all access before, and kept the last manager of an account; so
- * this needs no rules of its own, and no slip erases somebody who is at work.
+ * Deletes all data that names the person. Only a disabled person can be erased, so nobody who works is erased by
+ * mistake. Disabling has already ended all access, and refuses to remove the last manager of an account.
  */
 async function erase(transaction: Queryable, userId: string): Promise<ManagedPerson> {
   await lockUser(transaction, userId)

@@ -138,7 +138,7 @@ export async function acceptLink(
   return { typeAccount: typeOf(target.owner), login }
 }
 
-/** The person's entry names the invitation, as the invitation's entry names the person. */
+/** The entry about the new person names the invitation, and the entry about the invitation names the person. */
 function factOf(target: store.LinkTarget): Fact {
   const object = userObject(target.userId)
   if (target.kind === 'reset') return { action: 'password.reset', object }

@@ -49,9 +49,9 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
 /**
- * Begins a manager's change of an account; every such change begins with it, before it locks anything else. Until the transaction
- * ends, nobody takes the manager's access away, so nothing is changed, and no link made, after the end of access. And no other
- * manager changes the account: two who change each other would wait for each other.
+ * Begins a manager's change of an account. Call it before any other lock of the transaction. Until the transaction ends, nobody
+ * can end the manager's access, so a manager without access changes nothing and makes no link. Nor can another manager change the
+ * account, because two managers who change each other would cause a deadlock.
  *
  * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
  */
@@ -65,8 +65,8 @@ export async function beginChange(
 }
 
 /**
- * The database for changes at the operator's interface: each transaction begins as a change of the platform's account by the person
- * who calls. @param caller null: the operator's key, which nobody takes away meanwhile
+ * The database for changes at the operator's interface. Each of its transactions begins with `beginChange`, for the platform's
+ * account and the calling person. @param caller null: the operator's key, whose access does not end
  */
 export function heldBy(database: Database, caller: Caller | null): Database {
   if (caller === null) return database

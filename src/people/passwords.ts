@@ -23,7 +23,7 @@ import { replacePassword, replaceResets } from './users-store.ts'
 type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCodes; origin: Origin }
 
 /**
- * Changes the caller's own password. The person is told by mail. Ends the caller's other sessions and links.
+ * Changes the caller's own password and notifies the person by mail. Ends the caller's other sessions and links.
  *
  * @throws DomainError 'invalid' for a wrong current password or a refused new one, 'too-many' after too many wrong
  *   ones, 'conflict' when the password was changed at the same moment

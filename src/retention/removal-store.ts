@@ -1,4 +1,4 @@
-/** All SQL that removes personal data that is too old, and that proves its removal. */
+/** All SQL that removes personal data that is too old, and that checks that it was removed. */
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 

@@ -16,7 +16,7 @@ import { addDuration } from '../text/duration.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
-  /** Who moves it; default: nobody in particular. */
+  /** Who moves the clock; default: an unknown caller. */
   origin?: Origin
   database: Database
   clock: Clock
@@ -46,7 +46,10 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
   if (row) clock.setOffsetMs(row.offsetMs, asOfMs)
 }
 
-/** Leaves room so that everything that begins before it, such as a reservation, ends in a year with four digits. */
+/**
+ * The clock stays before this instant, so that everything that begins before it, such as a reservation, ends in a year
+ * with four digits.
+ */
 const endOfTime = Date.UTC(9900, 0, 1)
 
 /**

@@ -65,7 +65,7 @@ type Stage = {
 }
 
 /**
- * Deletes sample campaigns that a broken-off first start has left, and makes all of them. Nobody has had access to the old ones.
+ * Makes all sample campaigns. Before that it deletes those of an interrupted first start, to which nobody has had access.
  *
  * @param options.now the instant from which the days of the campaigns count
  */
@@ -184,7 +184,7 @@ async function settleAll(
 
 type Story = (stage: Stage) => Promise<void>
 
-/** From the oldest to the future ones. The clock's transitions of one campaign never affect the next. */
+/** Makes the campaigns from the oldest to the future ones. Due transitions of one campaign never affect the next. */
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast

@@ -73,7 +73,7 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
 /** One transaction for all. */
 type Within = Queryable & Pick<Database, 'transaction'>
 
-/** Whether the database is empty, or holds only what a broken-off first start has left; nobody has had access to that. */
+/** Whether the database is empty, or holds only the data of an interrupted first start, to which nobody has had access. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
     `select exists (select from sample_loading) or not (

@@ -60,8 +60,8 @@ import { type Metrics, measureRequests } from './metrics.ts'
 import { portalRoutes } from './portal-routes.ts'
 
 /**
- * Which running services an app serves. With ADMIN_PORT, what the operator's staff use has an app of its own, apart
- * from what partners use; both apps serve the portal and its login.
+ * Which running services an app serves. With ADMIN_PORT, the interfaces of the operator's staff have an app of their
+ * own, apart from the partners' app. Both apps serve the portal and its login.
  */
 type Door = 'all' | 'partners' | 'staff'
 
@@ -213,7 +213,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
     done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
   readBodies(app)
-  // A text that the database cannot store is not the name of anything in it.
+  // 404 without asking the database: a parameter that PostgreSQL cannot store cannot name anything.
   app.addHook('preHandler', (request, _reply, done) => {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
@@ -311,8 +311,8 @@ function isReadableQuery(url = ''): boolean {
 }
 
 /**
- * Limits the time of a body: after it, the request gets 408 and the connection ends. A body that trickles in would keep
- * the connection busy for nothing.
+ * Limits the time in which a body must arrive. After that the request gets 408 and the connection is closed, so that
+ * slow senders do not keep connections busy.
  */
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {

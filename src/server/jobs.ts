@@ -1,6 +1,6 @@
 /**
- * Background jobs. Nothing depends on a job to be correct: readers compute what is due, and jobs carry it out. Several
- * processes may run the jobs at once; their statements share the work.
+ * Background jobs. Answers are correct without the jobs: readers compute what is due, and jobs only carry it out.
+ * Several processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordOverlapsEnding } from '../access/store.ts'
@@ -164,7 +164,7 @@ const jobs: readonly Job[] = [
   { name: 'chain-audit-log', everyMs: 250, run: ({ database }, waits) => chainEntries(database, waits) },
 ]
 
-/** Carries out everything that is due now. When it returns, pieces that others had begun are done as well. */
+/** Carries out everything that is due now. It also waits for pieces that other processes have begun. */
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
     const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
@@ -186,7 +186,7 @@ export async function lookAtStock(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Starts every job, at once and then at its interval. A run is never overtaken by the next one.
+ * Starts every job, at once and then at its interval. The next run never begins before the current one has ended.
  *
  * @returns `stop`, which waits for the current runs
  */

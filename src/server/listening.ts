@@ -16,8 +16,8 @@ export async function listenAt(app: FastifyInstance, address: Address, setting: 
 }
 
 /**
- * Checks beforehand whether the address is free. The credentials of the sample data are shown only once, by the start
- * that makes them, so that start must be able to listen.
+ * Checks beforehand whether the address is free. The first start makes the credentials of the sample data and shows
+ * them only once, so it must be able to listen.
  */
 export async function expectFree(address: Address, setting: Settings = 'PORT'): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-/** Opens the database of the settings, checks its server, and brings its schema to this version. */
+/** Opens the database that the settings name, checks its server, and brings its schema to this version. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config.ts'
 import { type Connection, type Database, openDatabase } from '../db/database.ts'

@@ -51,7 +51,7 @@ export type Start = {
   running: readonly Service[]
   logger: Logger
   onError(error: unknown): void
-  /** End the parts, the last one first: parts add theirs at the front. */
+  /** The functions that end the parts. Each part adds its function at the front, so that the last part ends first. */
   closers: (() => Promise<void>)[]
 }
 
@@ -106,7 +106,10 @@ export async function prepareDatabase({ config, logger }: Start, { database, acc
   return createClock()
 }
 
-/** The rules use the database's clock, but times from the machine's clock, such as in the log, would confuse. */
+/**
+ * The rules use the database's clock. The log uses the machine's clock, so warn of a difference that would confuse
+ * readers.
+ */
 function warnOfOffset(logger: Logger): void {
   const offsetSeconds = Math.round(machineOffsetMs() / 1000)
   if (Math.abs(offsetSeconds) > maxOffsetSeconds)
@@ -262,7 +265,7 @@ export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts,
   pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
 })
 
-/** The rules for endpoints' addresses (`urls`), and what sends to them (`deps`). */
+/** The rules for endpoints' addresses (`urls`), and the dependencies of sending to them (`deps`). */
 export async function createWebhooks(
   { config, closers }: Start,
   { pools, clock, monitoring }: Pick<Parts, 'pools' | 'clock' | 'monitoring'>,

@@ -49,7 +49,8 @@ async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<voi
 async function remove(dataDir: string, cluster: string): Promise<void> {
   const release = await takeFolder(dataDir)
   try {
-    // From here on, the next start is a first one. If we are interrupted, it also deletes what is left under this name.
+    // From here on, the next start counts as a first start. If this command is interrupted, that start also deletes the
+    // files left under this name.
     const old = join(dataDir, 'postgres.new-removed')
     await rm(old, { recursive: true, force: true })
     await rename(cluster, old)

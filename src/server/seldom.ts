@@ -19,12 +19,12 @@ export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
   }
 }
 
-/** Prometheus waits ten seconds for the whole page. */
+/** How long one value may take, because Prometheus waits only ten seconds for the whole page. */
 const waitMs = 2_000
 
 /**
- * @returns a function that waits at most two seconds, and then returns null. A connection that has fallen silent answers much later, and
- *   the other metrics are needed most then. The read goes on, and later calls wait for the same one
+ * @returns a function that reads a value, and returns null after two seconds. The read then continues, and later calls
+ *   wait for it. On a silent connection a read takes much longer, and the other metrics must not wait for it
  */
 export function inTime<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null

@@ -19,7 +19,10 @@ import { whenParentEnds } from './parent.ts'
 import { createPlatform, type Platform } from './platform.ts'
 import { startError } from './start-error.ts'
 
-/** How long to wait for open connections after the time limit of requests. Later they will not end by themselves. */
+/**
+ * How long to wait for open connections after the time limit of requests. Connections that are still open then do not
+ * end by themselves.
+ */
 const closeWithinMs = 15_000
 /** How long to wait until the last log lines are read. */
 const readWithinMs = 1_000
@@ -35,8 +38,8 @@ export async function serve(only: string | undefined): Promise<void> {
   const stream = onTerminal ? await terminalStream() : undefined
   const logger = createLogger(config.logLevel, stream, config.instance.name)
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
-  // An uncaught error ends the process, but it goes through the log first: printed unchanged, it could contain values
-  // of rows.
+  // An uncaught error ends the process. It is logged first, because Node.js would print it unchanged, with values of
+  // rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
     process.exit(1)
@@ -55,13 +58,14 @@ export async function serve(only: string | undefined): Promise<void> {
     await platform.close()
     throw error
   }
-  // Only now, because the next start would load samples again that are loaded half-way.
+  // React to the signal only now. If the process stopped while it loads the samples, the next start would load them
+  // again.
   await signalled
   await wait(noticeMs)
   metricsServer?.close()
   await platform.close()
   logger.info('stopped')
-  // Log lines that nobody reads would keep the process alive.
+  // End the process even if nobody reads the last log lines.
   setTimeout(() => process.exit(), readWithinMs).unref()
 }
 

@@ -1,7 +1,7 @@
 /** Error messages for a start that cannot use the database. */
 import { DomainError } from '../errors.ts'
 
-/** At a start, an unreachable database needs another message than during a request. */
+/** Explains an unreachable database at a start. During a request the message is different. */
 export function startError(error: unknown): never {
   if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
   const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }

@@ -81,9 +81,9 @@ function where({ dataDir, port, admin }: Config): string {
 
 /*
  * These lines run in bash, zsh and dash, also when pasted as one block: they have no comments, which an interactive zsh
- * does not know, and do not rely on splitting of unquoted values. The campaign ends an hour from now, so the clock
- * moves by an hour only and the samples stay valid. Dates are computed when the lines are pasted, which may be days
- * after the start, with GNU's or BSD's `date`.
+ * does not know, and do not rely on splitting of unquoted values. The campaign ends an hour from now. So the clock
+ * moves by only an hour, and the samples stay valid. Dates are computed with GNU's or BSD's `date` when the lines are
+ * pasted, which may be days after the start.
  */
 const timeFunction =
   'in_seconds() { at=$(($(date +%s) + $1)); date -u -d @$at +%FT%TZ 2>/dev/null || date -u -r $at +%FT%TZ; }'

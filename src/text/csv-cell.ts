@@ -23,5 +23,5 @@ const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
 /** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
-/** For SQL that writes such cells: PostgreSQL reads them the same. */
+/** The patterns for SQL that writes such cells. They mean the same in PostgreSQL. */
 export const csvPatterns = { harmless, opening, formula }

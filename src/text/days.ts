@@ -67,7 +67,10 @@ const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayName(Date.parse(text)) === text
 
-/** @param midnight 00:00 on the wall clock as if it were UTC; where clocks skip it, the day begins right after the gap */
+/**
+ * The instant at which a day begins. Where the clocks skip midnight, it is the end of the gap.
+ * @param midnight 00:00 of the day as if it were UTC
+ */
 function startOf(midnight: number, offsetAt: (ms: number) => number): number {
   const before = midnight - offsetAt(midnight - dayMs)
   const after = midnight - offsetAt(midnight + dayMs)

@@ -31,8 +31,8 @@ export function readInstant(text: string): Date | null {
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 
 /**
- * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date`, because files have a million of
- * them.
+ * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date` object, because a file may have a
+ * million instants.
  */
 function isDate(text: string): boolean {
   const year = Number(text.slice(0, 4))

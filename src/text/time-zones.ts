@@ -3,13 +3,13 @@
 const form = /^[a-z][a-z0-9_+/-]{0,63}$/
 
 /**
- * One for each of the about 600 zones. A format takes 70 kB outside of the engine's heap, where its garbage collector does not see them:
- * with a new one for each question a process grew by gigabytes before they were collected.
+ * The cached format of each zone; there are about 600. A format takes 70 kB outside of the heap, which the garbage
+ * collector does not count. With a new format for each call, a process grew by gigabytes before they were freed.
  */
 const wallClocks = new Map<string, Intl.DateTimeFormat>()
 
 /**
- * What a clock on the wall shows in a time zone, from the year to the second.
+ * The format of local time in a time zone, from the year to the second.
  *
  * @param timeZone an IANA name in any case, or `UTC`
  * @returns null for an unknown zone

@@ -154,8 +154,9 @@ async function checkNewest(
     if (at) newest[kind] = { at: at.toISOString(), ageSeconds: Math.round((now.getTime() - at.getTime()) / 1_000) }
   }
   const latest = latestOf(newest)
-  const told = recordKinds.flatMap(kind => (newest[kind] ? `${kind} ${newest[kind].at}` : []))
-  const detail = told.length === 0 ? 'the copy holds no record' : `the newest records: ${told.join(', ')}`
+  const newestOfKinds = recordKinds.flatMap(kind => (newest[kind] ? `${kind} ${newest[kind].at}` : []))
+  const detail =
+    newestOfKinds.length === 0 ? 'the copy holds no record' : `the newest records: ${newestOfKinds.join(', ')}`
   const isOld = expectAfter !== null && (latest === null || latest < expectAfter)
   return isOld
     ? { ok: false, detail: `${detail}; expected was one after ${expectAfter.toISOString()}` }
@@ -167,7 +168,7 @@ function latestOf(newest: Contents['newest']): Date | null {
   return instants.length === 0 ? null : new Date(Math.max(...instants))
 }
 
-/** A difference is reported but is no failure, because the platform continues after its backup. */
+/** A difference is reported but is not a failure, because the platform has changed since its backup. */
 async function checkCounts(
   connection: Queryable,
   params: { counts: TableCount[]; newest: Contents['newest']; live: VerifyOptions['liveCounts'] },

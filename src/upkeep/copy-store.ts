@@ -70,7 +70,7 @@ export async function readNow(database: Queryable): Promise<Date> {
 export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
 
 /**
- * At most `count` random profiles. Each is the next one after a random number between the first and the last profile.
+ * At most `count` random profiles. Each is the one that follows a random number between the first and the last profile.
  */
 export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
   return database.query<SealedProfile>(

@@ -12,7 +12,7 @@ import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 
 const maxApartMs = 1_000
 
-/** The embedded database has no settings to check: the platform starts it and checks it then. */
+/** The embedded database has no settings to check here. The platform checks it when it starts it. */
 export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
   const connection = { connectionString: settings.databaseUrl }

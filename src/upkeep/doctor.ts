@@ -1,6 +1,6 @@
 /**
- * Checks what a process with these settings would meet. Each finding says what is wrong and what to do
- * (contract/production.md, "Commands"). Changes nothing and shows no secret.
+ * Checks the settings and everything that they point to: database, mail, Redis, addresses, disk. Each finding says what
+ * is wrong and what to do (contract/production.md, "Commands"). Changes nothing and shows no secret.
  */
 import { statfs } from 'node:fs/promises'
 import { connect as connectByTls, type TLSSocket } from 'node:tls'
@@ -18,7 +18,7 @@ export type DoctorSettings = {
   smtpUrl: string | null
   redisUrl: string | null
   metrics: object | null
-  /** The warnings that a start would print. */
+  /** The warnings about the settings that a start would print. */
   advice: readonly string[]
 }
 
@@ -42,12 +42,14 @@ export async function diagnose(settings: DoctorSettings): Promise<Diagnosis> {
 }
 
 async function settingsFindings({ advice, mode, metrics }: DoctorSettings): Promise<Finding[]> {
-  const told = advice.map(sentence => warned('settings', sentence, 'Correct the setting, and start the process again'))
+  const warnings = advice.map(sentence =>
+    warned('settings', sentence, 'Correct the setting, and start the process again'),
+  )
   if (mode === 'live' && metrics === null)
-    told.push(
+    warnings.push(
       warned('settings', 'METRICS_PORT is not set: no alert can fire', 'Set METRICS_PORT, and let Prometheus read it'),
     )
-  return told.length > 0 ? told : [passed('settings', 'all settings can be used')]
+  return warnings.length > 0 ? warnings : [passed('settings', 'all settings can be used')]
 }
 
 async function diskFinding(dataDir: string): Promise<Finding> {
@@ -72,10 +74,10 @@ async function addressFindings({ publicUrl, mode }: DoctorSettings): Promise<Fin
   const reached = await reachPublicUrl(publicUrl)
   if (!publicUrl.startsWith('https:')) {
     if (mode === 'sandbox') return [reached]
-    const told = 'PUBLIC_URL is not https: passwords and tokens travel unencrypted'
+    const detail = 'PUBLIC_URL is not https: passwords and tokens travel unencrypted'
     return [
       reached,
-      warned('public-address-tls', told, 'Put a proxy with TLS in front, and set PUBLIC_URL to its address'),
+      warned('public-address-tls', detail, 'Put a proxy with TLS in front, and set PUBLIC_URL to its address'),
     ]
   }
   return [reached, await certificateFinding(new URL(publicUrl))]

@@ -1,9 +1,9 @@
 /**
- * A process of low priority, for work whose threads would slow down requests. A thread of our own is not enough: the engine
- * collects its garbage in threads of normal priority, which took as long as the work itself.
+ * A process of low priority, for work that would otherwise slow down requests. A worker thread is not enough: its garbage
+ * collection runs in further threads of normal priority, and these took as long as the work itself.
  *
- * Jobs run one after the other, so that however many come, they take one processor. The process is kept for the next job, and ends
- * when there is none for a while, with its memory.
+ * Jobs run one after the other, so that any number of jobs takes only one processor. The process is kept for the next job. When
+ * there is none for a while, the process ends and frees its memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,20 +12,20 @@ import { DomainError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
 
 const idleMs = 5_000
-/** Far more than any body takes, also on a machine that is busy. */
+/** Far longer than any body takes, even on a busy machine. */
 const maxJobMs = 300_000
 /** Sending this much takes less than a millisecond. */
 const partBytes = 64 * 1024
 
 export type AsideProcess = {
   /**
-   * Runs one job and yields its pieces as the caller takes them. A caller who stops early ends the process; the next job starts
-   * another.
+   * Runs one job and yields its pieces as the caller takes them. If the caller stops early, the process is ended, and the next
+   * job starts another.
    *
    * @param job JSON
-   * @param bytes its input; not to be changed before the job is done
-   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes; Error with what the
-   *   job threw
+   * @param bytes the input of the job; do not change it before the job is done
+   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes; Error with the
+   *   stack of an error in the job
    */
   pieces<Piece>(job: object, bytes: Uint8Array): AsyncGenerator<Piece, void, undefined>
 }
@@ -45,7 +45,7 @@ export function createAsideProcess(file: URL): AsideProcess {
     const forget = () => {
       if (child === started) child = null
     }
-    // `error`: it could not be started, or not be reached.
+    // The event `error`: the process could not be started, or not be reached.
     started.on('error', forget).once('exit', forget)
     return started
   }
@@ -80,10 +80,10 @@ export function createAsideProcess(file: URL): AsideProcess {
 }
 
 /**
- * Callers take turns, one after the other.
+ * Lets callers run one after the other.
  *
- * @param onIdle called when nobody had a turn for a while
- * @returns waits for the turn; its result ends the turn
+ * @param onIdle called when no caller has run for a while
+ * @returns a function that waits for the caller's turn, and returns a function that ends the turn
  */
 function createTurns(onIdle: () => void): () => Promise<() => void> {
   let last: Promise<void> = Promise.resolve()
@@ -102,22 +102,22 @@ function createTurns(onIdle: () => void): () => Promise<() => void> {
 }
 
 function startProcess(path: string): ChildProcess {
-  // The garbage takes no further processor, either.
+  // With this option, garbage collection uses no extra threads.
   const child = spawn(process.execPath, ['--single-threaded-gc', path], {
     serialization: 'advanced',
     stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
-    // It needs none of our settings, which hold secrets.
+    // The process needs none of our settings, which contain secrets.
     env: {},
   })
   if (child.pid !== undefined) lowerPriority(child.pid)
-  // The event `exit` of the process reports its end.
+  // Ignore errors of this stream, because the event `exit` reports the end of the process.
   child.stdin?.on('error', () => {})
   return child
 }
 
 type Handle = { ref(): void; unref(): void } | null | undefined
 
-/** The process keeps ours from ending only while it works. */
+/** While the process works, our own process must not end. Otherwise it may. */
 function setRef(child: ChildProcess, isBusy: boolean): void {
   for (const handle of [child, child.channel, child.stdin] as Handle[])
     if (isBusy) handle?.ref()
@@ -156,16 +156,20 @@ function converse<Piece>(child: ChildProcess) {
   }
 }
 
-/** Before each job: the lengths of its JSON and of its bytes. */
+/** The bytes before each job: the lengths of its JSON and of its input. */
 const headBytes = 8
 
-/** Inside the process: does each job as it comes, and sends the pieces, at least one, each when the one before was taken. */
+/**
+ * Called inside the process. Runs each job when it arrives and sends its pieces, at least one. Each piece is sent after the
+ * previous one was taken.
+ */
 export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promise<readonly unknown[]>): Promise<void> {
-  // It ends with the process that it works for, also when that one was killed. A signal to all processes of a service is not for it.
+  // This process ends with its parent, even when the parent was killed. It ignores signals that a service manager sends to all
+  // processes.
   process.once('disconnect', () => process.exit())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   const read = createReader(process.stdin)
-  // An answer that nobody can take any more is no fault: `disconnect` follows.
+  // Ignore errors of sending: when the parent has ended, `disconnect` follows.
   const send = (answer: Answer<unknown>) => void process.send?.(answer, () => {})
   for (;;) {
     const head = await read(headBytes)
@@ -183,7 +187,7 @@ export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promi
   }
 }
 
-/** @returns a function that reads so many bytes; it gives null when the source ends before them */
+/** @returns a function that reads so many bytes, and returns null when the source ends earlier */
 function createReader(source: AsyncIterable<Buffer>): (length: number) => Promise<Buffer | null> {
   const chunks = source[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)

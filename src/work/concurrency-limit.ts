@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts'
 
 export type ConcurrencyLimits = {
   atOnce: number
-  /** How many of these one partner may run. */
+  /** How many of them one partner may run at once. */
   perPartner: number
   waiting: number
   waitMs: number
@@ -43,13 +43,13 @@ const limitedKinds = [
 ] as const
 export type LimitedKind = (typeof limitedKinds)[number]
 
-/** For all limits of this process. */
+/** The number of waiting callers of all limits in this process. */
 const waitingNow = new Map<LimitedKind, number>(limitedKinds.map(kind => [kind, 0]))
 
 /** How many callers wait at this moment, by kind. */
 export const countWaiting = (): ReadonlyMap<LimitedKind, number> => waitingNow
 
-/** @param busy the refusal; a text is answered as 'unavailable' */
+/** @param busy the error for refused callers; for a text, an error with the code 'unavailable' */
 export function createConcurrencyLimit(
   limits: ConcurrencyLimits,
   busy: string | LimitRefusal,
@@ -93,7 +93,7 @@ export function createConcurrencyLimit(
 function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   /** The partner of each place that is taken. */
   const running: string[] = []
-  /** When each group was served last; kept while anybody of it runs or waits. */
+  /** When each group was served last. Cleared when nobody runs or waits. */
   const servedAt = new Map<string, number>()
   let served = 0
 
@@ -122,7 +122,7 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   return { isFree, begin }
 }
 
-/** @param then `onEnd` is called before one of the others */
+/** @param then `onEnd` is called when the wait ends, before `start` or `giveUp` */
 function createWaiter(
   groups: readonly string[],
   then: { start(): void; giveUp(text: string): void; onEnd(): void },
@@ -153,7 +153,7 @@ function createWaiter(
   return waiter
 }
 
-/** The waiter whose groups were served longest ago; of several, the one that has waited longest. */
+/** The waiter whose groups were served longest ago. Of several such waiters, the one that has waited longest. */
 function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, number>): Waiter | null {
   let first: Waiter | null = null
   for (const waiter of waiters) if (!first || isServedBefore(waiter.groups, first.groups, servedAt)) first = waiter
@@ -161,7 +161,7 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * The waiter that loses its place to a newcomer in a full queue: the last one of the group with the most waiters.
+ * The waiter that must leave a full queue for a newcomer: the last one of the group with the most waiters.
  * @returns null when the newcomer itself belongs to that group
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {

@@ -1,12 +1,15 @@
 /** Work that must not delay requests. */
 import { setPriority } from 'node:os'
 
-/** A tenth of a request's share of a busy processor: with the lowest one a large body would take minutes there. */
+/**
+ * On a busy processor this priority gets a tenth of a request's share. With the lowest priority a large body would take
+ * minutes.
+ */
 const priority = 10
 
 /**
- * Gives a process a low priority, or on Linux a thread; 0 means the calling one. Where the system forbids it, as a filter of system
- * calls may, the work runs at the usual priority.
+ * Gives a low priority to a process, or on Linux to a thread; 0 means the calling one. Where the system forbids this,
+ * such as by a filter of system calls, the work runs at the usual priority.
  */
 export function lowerPriority(pid: number): void {
   try {

@@ -38,7 +38,7 @@ export async function* piecesOfThread<Piece>(
 }
 
 /**
- * Inside a worker thread: sends the pieces, at least one, each when the one before was taken.
+ * Called inside a worker thread. Sends the pieces, at least one, each after the previous one was taken.
  *
  * @param handedOver memory of the first piece that is transferred instead of copied
  */

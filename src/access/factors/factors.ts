@@ -157,7 +157,7 @@ export async function confirmTotp(
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
       await deps.notifyPerson(transaction, userId, 'factor-added')
       await noteFactor(transaction, sessionId, true)
-      // The others proved no more than the password, and that is enough only where there is no second factor.
+      // The person's other sessions have proved only the password. That is no longer enough.
       await endSessions(transaction, userId, { except: sessionId })
       await notify(transaction, 'access')
       return true

@@ -43,7 +43,7 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
-/** The same character or word over and over: the text then occurs inside its own double. */
+/** Whether a text is one character or word repeated. The doubled text then contains the text before its middle, too. */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')
   return `${text}${text}`.indexOf(text, 1) < text.length
@@ -57,7 +57,7 @@ const rows = [
   'йцукенгшщзхъфывапролджэячсмитьбю',
 ]
 
-/** Characters that follow each other, up or down, in the alphabet or on the keyboard. */
+/** Whether the characters follow each other in the alphabet or on the keyboard, forwards or backwards. */
 function isRun(letters: string[]): boolean {
   const text = letters.join('')
   const backwards = [...letters].reverse().join('')
@@ -77,7 +77,7 @@ function knownNames(names: readonly string[]): string[] {
   return [...given, ...given.map(withoutEnds), 'perkline'].filter(name => name !== '')
 }
 
-/** Whether a text consists only of such words. The time is proportional to its length. */
+/** Whether a text consists only of these words. The time is proportional to the length of the text. */
 function isJoined(text: string, words: ReadonlySet<string>): boolean {
   const longest = Math.max(...[...words].map(word => word.length))
   const ends = new Set([0])

@@ -67,7 +67,7 @@ export async function setPolicy(
     const before = await readPolicy(transaction, owner, given.platformMfa)
     given.requireExpected(before)
     await store.savePolicy(transaction, owner, policy)
-    // While factors were off, a password alone was enough, also for those who have one.
+    // While second factors were off, people who have one could log in with the password alone.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
     await recordPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
@@ -90,7 +90,7 @@ export async function takeAddressesOff(database: Database, owner: AccountOwner, 
   })
 }
 
-/** Records the fields that have changed; without changes, nothing. */
+/** Records the fields that have changed, if any. */
 async function recordPolicy(
   transaction: Queryable,
   owner: AccountOwner,

@@ -79,7 +79,7 @@ export function listAddressLists(database: Queryable): Promise<AddressLists[]> {
 /**
  * The people who have to set up a second factor before anything else.
  *
- * @param platformMfa what holds for the platform's people while no policy was set
+ * @param platformMfa the default of the platform's people before a policy was set
  */
 export async function listFactorless(database: Queryable, platformMfa: Mfa): Promise<string[]> {
   const rows = await database.query<{ id: string }>(

@@ -15,7 +15,7 @@ import { traceOf } from './trace.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
-    /** For the log: who got a token by this request, or tried to prove a factor anew. It gives no rights. */
+    /** For the log only: who got a token by this request, or proved a factor again. It gives no rights. */
     shownAs: Caller | null
   }
 }
@@ -44,7 +44,10 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   })
 }
 
-/** Access may be taken away while a body arrives: a sender can hold it back for seconds, or for minutes where it may be long. */
+/**
+ * Lets the reader of a body check access again at its end. A slow body takes seconds, a long one minutes, and access may end
+ * meanwhile.
+ */
 export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, { refusals }: AuthenticateDeps): void {
   request.requireAccess = () => {
     if (refusals.refused(read)) throw new InvalidTokenError()
@@ -112,7 +115,7 @@ export function tokenOf(request: FastifyRequest, publicUrl: string): string | nu
 
 export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
-/** The scheme's name is read in any case (RFC 9110). */
+/** The name of the scheme is not case-sensitive (RFC 9110). */
 export function bearerToken(request: FastifyRequest): string | null {
   const header = request.headers.authorization
   if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return null

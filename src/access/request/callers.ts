@@ -37,7 +37,7 @@ export function onlyManagers(app: FastifyInstance, deps: AuthenticateDeps): void
   app.addHook('onRequest', (request, _, done) => done(refusal(() => managerOf(request))))
 }
 
-/** @throws DomainError 'forbidden' unless a person calls who manages an account */
+/** @throws DomainError 'forbidden' unless the caller is a person who manages an account */
 export function managerOf(request: FastifyRequest): ReturnType<typeof personOf> {
   const person = personOf(request)
   if (isManager(person.caller)) return person
@@ -57,20 +57,20 @@ declare module 'fastify' {
  */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('onRequest', async request => {
-    // Systems have no factors; where they may call, their secret is enough.
+    // Systems have no second factors. Where a system may call, its secret is enough.
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })
 }
 
-/** @throws DomainError 'forbidden' unless a bank calls that may take part in campaigns */
+/** @throws DomainError 'forbidden' unless the caller is a bank with the role ADMIN or EDITOR */
 function editingBankOf(request: FastifyRequest): BankCaller {
   const bank = bankOf(request)
   if (bank.role === 'VIEWER') throw new DomainError('forbidden', 'This operation needs the role ADMIN or EDITOR')
   return bank
 }
 
-/** @throws DomainError 'forbidden' unless a merchant calls that may change something */
+/** @throws DomainError 'forbidden' unless the caller is a merchant with another role than `viewer` */
 function editingMerchantOf(request: FastifyRequest): MerchantCaller {
   const merchant = merchantOf(request)
   if (merchant.role === 'viewer')
@@ -78,7 +78,7 @@ function editingMerchantOf(request: FastifyRequest): MerchantCaller {
   return merchant
 }
 
-/** @throws DomainError 'forbidden' unless a bank or a merchant calls that may do what the request asks for */
+/** @throws DomainError 'forbidden' unless the caller is a bank or a merchant whose role allows the request */
 export function partnerOf(request: FastifyRequest): BankCaller | MerchantCaller {
   if (request.caller?.type === 'bank') return editingBankOf(request)
   if (request.caller?.type !== 'retailer')

@@ -1,9 +1,9 @@
-/** Bodies that are no attempt to get a token: an address may send so many of them (contract/limits.md). */
+/** Limits how many bodies that are no valid login attempt an address may send (contract/limits.md). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerError, statusOfError } from '../../http/errors.ts'
 import type { AddressLimit } from '../throttle.ts'
 
-/** To be spread into the options of each route where people and systems log in. */
+/** Spread this into the options of each route where people or systems log in. */
 export const countMalformed = (limit: AddressLimit) => ({
   onRequest: async (request: FastifyRequest) => {
     addresses.set(request, request.ip)
@@ -19,8 +19,8 @@ export const countMalformed = (limit: AddressLimit) => ({
   },
 })
 
-/** Where requests came from: a connection that has gone does not tell it any more. */
+/** The addresses of requests. They are stored because a closed connection no longer has its address. */
 const addresses = new WeakMap<FastifyRequest, string>()
 
-/** Requests whose body was fine. */
+/** Requests with a valid body. */
 const attempts = new WeakSet<FastifyRequest>()

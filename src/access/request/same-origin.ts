@@ -1,12 +1,12 @@
 /**
  * Checks whether a request comes from the platform's own pages. Browsers add cookies to requests of any page, so a
- * change that a cookie authorises needs this proof, which no foreign page can forge.
+ * change that a cookie authorises needs this check, which no foreign page can pass.
  */
 import type { FastifyRequest } from 'fastify'
 
 /**
  * @param publicUrl the platform's address for people, which a proxy may hide from the request
- * @returns 'none' when the request shows no origin: it comes from no browser, or from an old one
+ * @returns 'none' when the request names no origin: the client is not a browser, or an old browser
  */
 export function originOf(request: FastifyRequest, publicUrl: string): 'same' | 'other' | 'none' {
   const { 'sec-fetch-site': site, origin } = request.headers

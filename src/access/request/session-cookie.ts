@@ -13,7 +13,9 @@ const sessionCookieName = (publicUrl: string): string =>
 export const hasSessionCookie = ({ headers }: FastifyRequest): boolean =>
   headers.authorization === undefined && /(?:^|;\s*)(?:__Host-)?perkline_session=/.test(headers.cookie ?? '')
 
-/** @returns the token in the request's cookie; null without one, and with two, because one may be foreign */
+/**
+ * @returns the token in the request's cookie; null without such a cookie, and also with two, because one may be forged
+ */
 export function cookieToken(request: FastifyRequest, publicUrl: string): string | null {
   if (request.headers.cookie === undefined) return null
   const name = sessionCookieName(publicUrl)

@@ -6,7 +6,10 @@ import { hasSessionCookie } from './session-cookie.ts'
 /** The user agent of the commands. */
 export const cliAgent = 'perkline-cli'
 
-/** Requests of the portal are recognised by its cookie, and before there is one, such as at a login, by their path. */
+/**
+ * Requests of the portal are recognised by its cookie. Before it is set, such as at a login, they are recognised by
+ * their path.
+ */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers
   const isPortal = hasSessionCookie(request) || (authorization === undefined && request.url.startsWith('/portal/'))

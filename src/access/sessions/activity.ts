@@ -1,6 +1,6 @@
 /**
- * Records when sessions and credentials were last used. A request only notes it in memory, and a statement stores it
- * from time to time, so that no request waits. A process that dies loses the last seconds.
+ * Records when sessions and credentials were last used. A request only notes the use in memory, and a statement stores
+ * all uses from time to time, so that no request waits. A process that is killed loses the last seconds.
  */
 import type { Queryable } from '../../db/database.ts'
 import { isUuid } from '../../text/uuid.ts'
@@ -8,11 +8,11 @@ import type { ReadToken } from '../tokens.ts'
 import { noteSeenCredentials, noteSeenSessions, type SeenSince } from './session-store.ts'
 
 const writeEveryMs = 30_000
-/** Beyond this number, further ones are noted at a later request. */
+/** When this many are noted, further ones have to wait for a later request. */
 const mostNoted = 20_000
 
 export type Activity = {
-  /** A request used this token. */
+  /** Notes that a request used this token. */
   seen(token: Pick<ReadToken, 'caller' | 'id'>): void
   /** Stores what was noted. */
   write(): Promise<void>

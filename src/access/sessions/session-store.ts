@@ -26,8 +26,8 @@ export type SessionListing = {
 }
 
 /**
- * Opens a session for a person who is still as the login has found them. A change of the person at the same time either
- * waits for this or is seen by it.
+ * Opens a session if the person has not changed since the login read them. A change of the person at the same time either waits
+ * for this transaction or is seen by it.
  *
  * @param person what was found: the role, the password's hash, whether there is a second factor
  * @returns false when the person was disabled, or got another role, password or second factor meanwhile
@@ -126,8 +126,8 @@ export async function findFactorAge(database: Queryable, sessionId: string): Pro
 /**
  * Records that a factor was proven now. Lock the person's row before.
  *
- * @param hasFactor whether there was a second factor when it was proven: the password is none any more when one was set up
- * @returns false when there is no such live session, or that has changed
+ * @param hasFactor whether the person had a second factor at that time. Once one is set up, a proof by password does not count
+ * @returns false when there is no such live session, or when `hasFactor` has changed
  */
 export async function noteFactor(transaction: Queryable, sessionId: string, hasFactor: boolean): Promise<boolean> {
   const noted = await transaction.execute(

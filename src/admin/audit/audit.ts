@@ -27,27 +27,27 @@ export type AuditDeps = {
   database: Database
   sealing: Sealing
   retention: RetentionDays
-  /** Numbers the events recorded so far. A copy on which nothing may be written has none. */
+  /** Numbers the events recorded so far. Left out for a read-only copy of a database. */
   numberAllEvents?: NumberAllEvents
 }
 
 export type AuditOptions = {
   /** Continues an interrupted run; if there is none, it starts a new one. */
   resume?: boolean
-  /** Aborts when the client disconnects: the audit then ends within a second and can be resumed. */
+  /** Aborts when the client disconnects. The audit then ends within a second and can be resumed. */
   left?: AbortSignal
-  /** Called at the beginning and after each piece. */
+  /** Called with the progress at the beginning and after each piece. */
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
-/** Checking whether others are working costs as much as a small piece. */
+/** The check whether other connections are busy costs as much as a small piece. */
 const restAfterMs = 50
 /** A longer pause would not reduce the load any further. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
 /** The lock of a connection that was just closed may still be held for a moment. */
 const lockWithinMs = 2_000
-/** Further findings of a check are counted but not listed, because nobody reads more. */
+/** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10
 
 /**
@@ -74,7 +74,7 @@ export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): P
 }
 
 /**
- * The same checks for a database on which no process serves; no result is stored.
+ * The same checks for a database that no process serves. No result is stored.
  *
  * @param connection a connection of its own, prepared by `store.prepare`
  */
@@ -211,7 +211,7 @@ function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece
   if (!reached) progress.step++
 }
 
-/** @returns a function that tells the progress in per cent; tables count by their size */
+/** @returns a function that computes the progress in per cent, weighing each table by its size */
 async function sharesOf(connection: Queryable, steps: readonly Step[]): Promise<(progress: AuditProgress) => number> {
   const sizes = await store.findSizes(connection, [...new Set(steps.map(({ table }) => table))])
   const weights = steps.map(({ table }) => 1 + (sizes.get(table)?.bytes ?? 0))

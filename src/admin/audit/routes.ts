@@ -111,9 +111,9 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
     const { resume, progress } = request.query
     const options = { resume, left: leaving(reply as FastifyReply) }
     if (!progress) return (await audit(deps, deps.clock.now(), options)) as never
-    return sendProgress(reply as FastifyReply, async tell => {
-      const onProgress = seldom((step: object) => tell({ progress: step }))
-      tell(await audit(deps, deps.clock.now(), { ...options, onProgress }))
+    return sendProgress(reply as FastifyReply, async report => {
+      const onProgress = seldom((step: object) => report({ progress: step }))
+      report(await audit(deps, deps.clock.now(), { ...options, onProgress }))
     }) as never
   })
 

@@ -9,7 +9,7 @@ export type AuditResult = { ok: boolean; checks: CheckResult[] }
 export type Found = { total: number; named: string[] }
 
 export type AuditProgress = {
-  /** The names of all steps: a run of other steps can't be resumed. */
+  /** The names of all steps. A run with other steps can't be resumed. */
   steps: string[]
   /** The current step and the key that it has reached. */
   step: number
@@ -26,9 +26,8 @@ export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress
 const auditLock = 7_365_029
 
 /**
- * Prepares the audit's own connection. It only reads, and its plans do not depend on the planner's statistics: ranges
- * are found by their index, and joined by hash or merge. If the connection falls silent, the lock is released by
- * itself.
+ * Prepares the audit's own connection. It only reads. Its plans do not depend on the planner's statistics: ranges are
+ * found by an index and joined by hash or merge. If the connection stops responding, the server releases the lock.
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [
@@ -39,7 +38,7 @@ export async function prepare(connection: Queryable): Promise<void> {
     'jit = off',
     'enable_nestloop = off',
     'enable_seqscan = off',
-    // An index that holds all that is asked for is then read alone.
+    // Without bitmap scans, an index that contains all needed columns is read without its table.
     'enable_bitmapscan = off',
     `work_mem = '16MB'`,
   ])
@@ -80,7 +79,7 @@ export async function findSizes(
   return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
-/** The interrupted run, if the last one was interrupted. */
+/** The last run, if it was interrupted. */
 export async function findUnfinished(database: Queryable): Promise<AuditRun | null> {
   const [run] = await database.query<AuditRun>(
     `select run_id as "runId", started_at as "startedAt", progress from audit_runs where finished_at is null

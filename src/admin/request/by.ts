@@ -1,4 +1,4 @@
-/** Adds who makes a change to an operation's dependencies. */
+/** Adds the origin of a change (who makes it, and through which interface) to the dependencies of an operation. */
 import type { FastifyRequest } from 'fastify'
 import { originOf } from '../../audit-log/request/origin.ts'
 

@@ -14,7 +14,7 @@ const common = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
-/** For the `config` of a route: people must prove a factor; the operator's key needs none. */
+/** For the `config` of a route: people must prove a second factor, the holder of the operator's key need not. */
 export const fresh = { needsFreshFactor: true }
 
 /** The error answers of operations with `fresh`. */

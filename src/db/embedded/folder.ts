@@ -81,8 +81,8 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * When a process started, in ticks since boot; tells it from a later process with the same id. Empty for a zombie, and where
- * /proc is missing.
+ * When a process started, in ticks since boot. A later process with the same id has another value. Empty for a zombie, and on
+ * systems without /proc.
  */
 async function startedAt(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')

@@ -1,6 +1,6 @@
 /**
- * The programs of the embedded PostgreSQL: where npm installed them, what they lack, which user runs them, and the watcher that
- * ends them together with us.
+ * The programs of the embedded PostgreSQL: where npm installed them, which links must be added, which user runs them, and the
+ * watcher that ends them together with this process.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, lstatSync } from 'node:fs'
@@ -19,8 +19,8 @@ export type Runtime = {
   /** The user that owns the cluster; undefined: our own. */
   user: SystemUser | undefined
   /**
-   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` closes, because we close it or die,
-   * the program gets SIGINT until it has ended. Then `temporaryFolder`, if given, is removed if it is empty.
+   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` closes, because we close it or this
+   * process ends, the program gets SIGINT until it has ended. Then `temporaryFolder`, if given, is removed if it is empty.
    */
   launch(
     program: 'initdb' | 'postgres',
@@ -180,10 +180,10 @@ async function findWay(
 }
 
 /**
- * A checkout below a folder with mode 700, such as root's home, is out of reach for the server's user. The server then gets the
- * one capability that lets it enter and read. Where that is not available (containers) or not enough (programs that only root may
- * execute), it gets the one that also lets it write. This is acceptable because only we, who are root, can send it statements:
- * its socket is in a closed folder, and our role is no superuser, so SQL reaches no file.
+ * The server's user cannot enter a checkout below a folder with mode 700, such as root's home. The server then gets the one
+ * capability that lets it enter and read. Where this capability is not available (containers) or not enough (programs that only
+ * root may execute), the server gets the one that also lets it write. This is acceptable because only we, who are root, can send
+ * it statements: its socket is in a closed folder, and our role is no superuser, so SQL reaches no file.
  */
 function waysThroughClosedFolders(user: SystemUser): Way[] {
   return ['dac_read_search', 'dac_override'].map(capability => ({

@@ -169,7 +169,7 @@ async function runServer(
   const { promise: ended, resolve: reportEnd } = Promise.withResolvers<string>()
   const life = new AbortController()
   const gone = exitOf(child).then(async exit => {
-    // If only the watcher's shell has died, closing this pipe makes its other half end the server.
+    // If only the watcher's shell was killed, closing this pipe makes the other part of the watcher end the server.
     child.stdin?.end()
     const reason = `The embedded database ended by itself (${exit}). Its last words in ${log.path}:\n${await log.words()}`
     if (socket.temporary) await rm(socket.folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 /**
- * Reads that may be hundreds of megabytes. `copy ... to stdout` sends bytes, which are passed on as they arrive, as fast as the
+ * Reads results of hundreds of megabytes. `copy ... to stdout` sends bytes, which are passed on as they arrive, as fast as the
  * reader takes them. No row or field is ever held whole. All bytes pass through three buffers per connection, because fresh
  * memory for each piece would cause long pauses of the garbage collector.
  */
@@ -32,7 +32,8 @@ type Lender = Duplex & { lend(isLending: boolean): void }
 const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson` or `copyAsText`. While it lends its buffer, received bytes are valid only until the listeners return.
+ * A socket for a client of `copyAsJson` or `copyAsText`. It reuses its buffer, so received bytes are valid only until the
+ * listeners return.
  *
  * @param connection of the client; with TLS the bytes are copied instead
  */
@@ -131,7 +132,7 @@ function copyOut(
 }
 
 type Source = {
-  /** Receives the connection's data from now on, until the copy is complete. `ask` sends the statement of the copy. */
+  /** Receives all data of the connection until the copy is complete. `ask` sends the statement of the copy. */
   take(stream: Duplex, ask: () => void): void
   resume(): void
 }

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream'
 
 export type Gathering = {
-  /** Where to write next: after the first `used` bytes of a buffer that has room for so many more. */
+  /** Where to write next: a buffer with room for `bytes` more after its first `used` bytes. */
   room(bytes: number): { target: Buffer; used: number }
   /** Says how many bytes of the buffer are now used. @returns false when the source must pause until `onRoom` */
   fill(used: number): boolean
@@ -78,7 +78,7 @@ export function createGathering(options: {
     fill(now) {
       if (isStopped) return true
       used = now
-      // Also limits how long we wait for a taker.
+      // This also limits how long we wait until a taker is set.
       if (!taker) stall ??= setTimeout(options.onStall, options.stallMs)
       proceed()
       return used < enoughBytes

@@ -7,7 +7,7 @@ import { copyAsText, type ReadLimits } from './copy-out.ts'
 /** Writes everything, as fast as it is taken. */
 export type WriteTo = (taker: Writable) => Promise<void>
 
-/** A read holds a snapshot of the database, so even a patient reader does not get for ever. */
+/** The time limit of a read. It holds a snapshot of the database, so even a steady reader must finish in time. */
 const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
 
 /**

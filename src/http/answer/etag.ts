@@ -28,5 +28,5 @@ const oneTag = /(?:W\/)?"[^"]*"/g
 /** Tags separated by commas. A tag may contain a comma. */
 const listOfTags = /^[\s,]*(?:W\/)?"[^"]*"(?:\s*,[\s,]*(?:W\/)?"[^"]*")*[\s,]*$/
 
-/** A header that is no list of tags has none. */
+/** The tags in a header; none when it is not a valid list of tags. */
 const tagsOf = (header: string): readonly string[] => (listOfTags.test(header) ? header.match(oneTag) : null) ?? []

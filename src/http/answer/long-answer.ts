@@ -1,11 +1,11 @@
-/** Answers that are sent while they are produced. Nothing of them is kept, and a client that reads too slowly is cut off. */
+/** Sends answers while they are produced. They are not stored, and a client that reads too slowly is disconnected. */
 import { pipeline, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createEncoder, type Encoding } from './content-encoding.ts'
 
 /**
- * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection breaks
- * and the chunked body lacks its end, so that no client takes a part for the whole.
+ * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection
+ * is closed without the end of the chunked body, so that clients know that the answer is incomplete.
  *
  * @param body.writeTo writes everything, as fast as the client reads; not called for HEAD
  */

@@ -16,7 +16,10 @@ export function createSharedText<Source extends object, Besides extends unknown[
   }
 }
 
-/** `Buffer.from` takes small buffers out of a shared chunk of 64 KiB; a few kept bytes would keep the whole chunk alive. */
+/**
+ * Copies the text to memory of its own. `Buffer.from` takes small buffers out of a shared chunk of 64 KiB, and a few
+ * stored bytes would keep the whole chunk in memory.
+ */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

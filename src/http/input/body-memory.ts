@@ -7,7 +7,7 @@
 const minUnpooledBytes = 4096
 /** Smaller bodies cost less than keeping their memory would. */
 const minKeptBytes = 256 * 1024
-/** A directory's 64 MiB is too much to keep, and seldom. */
+/** A directory file may have 64 MiB. That is too much to keep, and it is sent seldom. */
 const maxKeptBytes = 16 * 1024 * 1024
 const maxKept = 2
 const keptMs = 5_000
@@ -15,7 +15,7 @@ const keptMs = 5_000
 const kept: Buffer<ArrayBuffer>[] = []
 let forgetting: NodeJS.Timeout | undefined
 
-/** @returns at least so many bytes, with anything in them */
+/** @returns at least so many bytes with arbitrary content */
 export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   if (bytes < minUnpooledBytes) return Buffer.allocUnsafe(bytes)
   const isKept = bytes >= minKeptBytes && bytes <= maxKeptBytes
@@ -24,7 +24,7 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 
-/** Call it when nobody reads this memory any more. @param memory as `takeMemory` has given it, or a part of it */
+/** Call this when nobody reads this memory any more. @param memory what `takeMemory` returned, or a part of it */
 export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
   if (buffer.byteLength !== maxKeptBytes || kept.length >= maxKept) return
   kept.push(Buffer.from(buffer))

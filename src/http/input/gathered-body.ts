@@ -13,7 +13,7 @@ export type BodyObserver = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before the body is read, by whoever must see its bytes. */
+    /** Set this before the body is read, in code that must see the bytes of the body. */
     bodyObserver: BodyObserver | null
   }
 }

@@ -15,13 +15,13 @@ type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
  * The export `readAside` of the module that a route names as its `asideReader`. It replaces a body's fields by something that
- * this process handles faster. `lists` are the entries of lists that the body has empty.
+ * this process handles faster. `lists` contains the entries of lists that are empty in the returned body.
  */
 export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
 
 export type JsonJob = {
   bounds: JsonBounds | undefined
-  /** The JSON Schema as text, by which the process knows it again. */
+  /** The JSON Schema as text. The process uses it as the key of the compiled schema. */
   schemaText: string
   /** The address of an `AsideReader`. */
   reader: string | undefined

@@ -5,7 +5,7 @@ import { countValues, readJson } from './json.ts'
 import { type AsideReader, type JsonJob, type JsonPiece, neededFields, splitValue } from './json-pieces.ts'
 import { findErrors } from './validation.ts'
 
-/** One for each route, so that each is compiled once. */
+/** One validator for each route, so that each is compiled once. */
 const schemas = new Map<string, object>()
 
 function schemaOf(text: string): object {

@@ -9,9 +9,9 @@ import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
-/** No form has nearly as many fields, and a body full of names would block other requests. */
+/** Far more than any valid body has. A body full of names would block other requests. */
 const defaultMaxNames = 1_000
-/** Stops the search for further errors, because nobody reads more. */
+/** The search for errors stops at this number, because nobody reads more. */
 const maxErrors = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -166,8 +166,8 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * True for a fraction that JSON.parse has replaced by another number: `100.00000000000000001` is 100, and 100 may keep a rule that
- * what was sent breaks. A whole number that is too large to be exact is over every limit, and keeps its own error.
+ * True for a fraction that JSON.parse has replaced by another number: `100.00000000000000001` is 100, and 100 may keep a rule
+ * that what was sent breaks. A whole number that is too large to be exact exceeds every limit, so it gets another error.
  */
 function isRounded(number: string): boolean {
   if (number.length <= maxExactDigits || !/[.eE]/.test(number)) return false
@@ -176,7 +176,7 @@ function isRounded(number: string): boolean {
   return digits !== keptDigits || (digits !== '' && exponent !== keptExponent)
 }
 
-/** As many always fit into a number of JavaScript. */
+/** A JavaScript number always holds this many digits exactly. */
 const maxExactDigits = 15
 
 /** The digits without zeros at either end, and the power of ten of the last one. */

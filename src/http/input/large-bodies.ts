@@ -1,6 +1,6 @@
 /**
- * Limits how many large JSON bodies are read at once. A body that waits is not read yet. Before that we know who sends it and,
- * for an edit, that the sender may edit (contract/http.md, "Request bodies").
+ * Limits how many large JSON bodies are read at once. A body that waits is not read yet. Before the wait, the caller is
+ * authenticated and, for an edit, has the right to edit (contract/http.md, "Request bodies").
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
@@ -23,13 +23,13 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     hasBodyPlace: boolean
-    /** Where a body may take its time: throws when the caller has lost access since the request began. */
+    /** For routes with slow bodies: throws when the caller has lost access since the request began. */
     requireAccess: (() => void) | null
   }
 }
 
 const largeBytes = 256 * 1024
-/** Parsed in some milliseconds. */
+/** A body of this size is parsed in some milliseconds. */
 const fewValues = 5_000
 const waitMs = 60_000
 const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }

@@ -26,13 +26,13 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
 }
 
 /**
- * Calls `act` unless the body ends or the connection closes within `ms`. The request itself emits neither event when its body was
- * not read to the end.
+ * Calls `act` unless the body ends or the connection closes within `ms`. The request itself emits no event for a closed
+ * connection when its body was not read to the end.
  */
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: (socket: Socket) => void): void {
   // No end is emitted for a body that is not announced, or that has ended already.
   if (!hasBody(headers) || raw.complete) return
-  // Node.js takes the socket away from a request whose connection breaks off.
+  // Node.js removes the socket from a request whose connection was closed.
   const socket = raw.socket as Socket | null
   if (socket === null) return
   const dueMs = performance.now() + ms

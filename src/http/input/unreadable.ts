@@ -41,7 +41,10 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     // A client that never closes would hold the descriptor forever.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
-  /** Node.js tells of every further piece that arrives; one wait for the answer under way is enough. */
+  /**
+   * Connections that already wait for the end of an earlier answer. Node.js calls this handler for each further piece that
+   * arrives.
+   */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
@@ -50,7 +53,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     const answer = openAnswer(socket)
     if (answer === null) send(socket, statusOf(error))
     else if (!answer.req.complete && answer.req.listenerCount('error') > 0) {
-      // Nobody knows where the next request would begin.
+      // It is unknown where the next request would begin, so this connection must end.
       answer.shouldKeepAlive = false
       answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
     } else if (!waiting.has(socket)) {

@@ -13,7 +13,7 @@ import { uuidForm } from '../../text/uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
-/** Stops the list of errors here, because nobody reads more. */
+/** The list of errors stops at this number, because nobody reads more. */
 const maxErrors = 100
 
 const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }
@@ -81,7 +81,7 @@ export const validatorCompiler = (({ schema, httpPart }) => {
     const repeated = single.filter(name => Array.isArray(value[name])).map(repeatedError)
     validate ??= ajv.compile(schema)
     const found = validate(value) ? [] : (validate.errors ?? [])
-    // Only that it was repeated matters, not that a list is no number.
+    // For a repeated parameter, report only that it was repeated, not that a list has the wrong type.
     const others = found.filter(({ instancePath }) => !repeated.some(error => error.instancePath === instancePath))
     check.errors = [...repeated, ...others]
     return check.errors.length === 0
@@ -90,7 +90,7 @@ export const validatorCompiler = (({ schema, httpPart }) => {
   return check
 }) as FastifySchemaCompiler<TSchema>
 
-/** The parameters of a schema that are no lists. The parser of queries makes a list of one that is repeated. */
+/** The parameters of a schema that are not lists. When one of them is repeated, the parser of queries makes it a list. */
 const singleNames = (schema: TSchema): string[] =>
   Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {})
     .filter(([, { type }]) => type !== 'array')
@@ -131,7 +131,7 @@ export function schemaRules(errors: readonly SchemaError[]): BrokenRule[] {
   return [...rules.values()]
 }
 
-/** Leaves out what the branches of a choice demand, where the choice itself has a rule that says what to send. */
+/** Leaves out the errors of a choice's branches when the choice itself has a rule that says what to send. */
 function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[] {
   const choices = errors.filter(error => choiceKeywords.has(error.keyword) && error.parentSchema?.['x-rule'])
   if (choices.length === 0) return errors

@@ -1,6 +1,6 @@
 /**
- * Limits costly reads of people and exports. Each partner may run only a few at once, and they use connections of their own, so
- * that nothing else waits for them (contract/limits.md, "Costly reads").
+ * Limits costly reads: lists for people, and exports. Each partner may run only a few at once. They use connections of
+ * their own, so that no other work waits for them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AsideKind, Database, Queryable } from '../../db/database.ts'
@@ -16,19 +16,19 @@ export type Reads = {
    */
   takePlace(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /**
-   * Begins a read as soon as the partner may run one.
+   * Waits as `takePlace`, and then begins a read.
    *
-   * @returns the database to read from; when the client disconnects, running statements end too
+   * @returns the database to read from; its running statements end when the client disconnects
    * @throws DomainError as `takePlace`
    */
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }
 
-/** For routes that read for people. */
+/** The two limits of routes that people read: for pages, and for long reads. */
 export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
 
 const limits: Record<AsideKind, ConcurrencyLimits> = {
-  // Leaves room for other partners when one partner's reads are slow.
+  // Each partner gets two places, so that the slow reads of one do not delay the others.
   short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }

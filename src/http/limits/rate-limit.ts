@@ -24,7 +24,7 @@ export type RateLimiter = {
   close(): Promise<void>
 }
 
-/** A map with fewer buckets is not searched for full ones. */
+/** Full buckets are deleted only when the map has more buckets than this. */
 const fewBuckets = 10_000
 
 /** One request takes `1000 / perSecond` milliseconds of the bucket. */

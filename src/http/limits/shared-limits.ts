@@ -23,8 +23,8 @@ const commandTimeoutMs = 250
 const pauseMs = 1_000
 
 /**
- * Shares the buckets in Redis. When the store is away or slow, this process limits on its own, reports that once, and requests go
- * on.
+ * Shares the buckets in Redis. When the store is away or slow, this process limits by itself and reports that once. Requests are
+ * not refused for that.
  *
  * @param options.onAway called when the store goes away (true) and when it is back (false)
  */

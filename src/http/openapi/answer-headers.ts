@@ -9,7 +9,7 @@ type Documented = {
   components: { headers?: Record<string, Header> }
 }
 
-/** By their names among the components of a document. */
+/** The headers by their names in the components of a document. */
 const components = {
   RequestId: {
     description:

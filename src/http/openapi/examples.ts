@@ -37,7 +37,7 @@ export function exampleOf(
   return errorBody(of, Number(status), recordedErrors[operationId]?.[status] ?? shared[Number(status)])
 }
 
-/** Texts for errors that have nothing to do with the operation, or that the recorded calls never cause. */
+/** Texts for errors that are the same for all operations, or that the recorded calls never cause. */
 const shared: Record<number, ErrorExample> = {
   400: ['invalid', ['foo must be omitted']],
   401: ['unauthenticated', 'The bearer token is not valid or has expired'],

@@ -22,14 +22,14 @@ const limits = { parts: maxParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
 
 export type FileFormRules = {
   maxBytes: number
-  /** From its first byte to its last, even at a steady rate. */
+  /** The time limit for the whole form, even at a steady rate. */
   maxMs: number
   /** The other fields that the form may have, with their maximum length in characters. */
   texts: Record<string, number>
 }
 
 export type FileForm = {
-  /** For people to read: without a path, and of bounded length. */
+  /** The name of the file, to be shown to people. It has no path, and its length is bounded. */
   fileName: string
   /** The file. It ends once the whole form was read and is valid. */
   bytes: AsyncIterable<Buffer>

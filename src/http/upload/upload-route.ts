@@ -1,6 +1,6 @@
 /**
- * Routes whose body is a file that is read as it arrives: their options, and how clients that send before they read get their
- * answer.
+ * Routes whose body is a file that is read as it arrives. Clients that read only after they have sent everything get their
+ * answer, too.
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -25,8 +25,8 @@ export function takeUploads(app: FastifyInstance, bodyType: string): void {
 }
 
 /**
- * Passes the body of a request to `work`. The body fails at its end when the caller has lost access meanwhile. On failure the rest is
- * drained before it is answered, because clients send before they read.
+ * Passes the body of a request to `work`. The body fails at its end when the caller has lost access meanwhile. After an error the
+ * rest of the body is drained before the answer, because clients read only after they have sent everything.
  */
 export async function withUpload<T>(
   request: FastifyRequest,

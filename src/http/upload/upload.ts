@@ -19,12 +19,12 @@ const unbounded = { maxBytes: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_I
 export type DrainBounds = { maxBytes: number; maxMs: number }
 
 export type Upload = {
-  /** Resolves when the first bytes, or all of them, have arrived. Earlier the upload should not take a place. */
+  /** Resolves when the first bytes, or all of them, have arrived. Only then may the upload take a place. */
   begun: Promise<void>
   /** The bytes. It fails with a SlowUploadError when they arrive too slowly. Ending it early does not destroy the request. */
   source: Readable
   /**
-   * Drains the rest, so that a client that sends before it reads gets its answer.
+   * Drains the rest, so that a client that reads only after it has sent everything gets its answer.
    *
    * @returns false when the body does not end within the bounds
    */
@@ -34,7 +34,7 @@ export type Upload = {
 /** How much is read before an upload takes its place. */
 const firstBytes = 64 * 1024
 
-/** @param options.atEnd called before the source ends; what it throws fails the source */
+/** @param options.atEnd called before the source ends; if it throws, the source fails with that error */
 export function openUpload(
   body: Readable,
   { rate = slowest, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
@@ -91,7 +91,7 @@ function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {
     const startedMs = performance.now()
-    // The first span is free, so it lasts twice as long before anything is refused.
+    // No minimum holds in the first span, so the first check is at the end of the second one.
     const leftMs = rate.spanMs * (isFirst ? 2 : 1) - waitedMs
     const chunk = await withinTime(chunks.next(), leftMs, rate)
     waitedMs += performance.now() - startedMs

@@ -12,8 +12,8 @@ import { type Roles, refusalOf } from '../roles.ts'
 export const rolesKeyword = 'x-roles'
 
 /**
- * Every route of this plugin needs a token and one of the roles that the route declares. Nobody may call a route
- * without roles.
+ * Every route of this plugin needs a token and one of the roles that the route declares. A route that declares no roles
+ * refuses everybody.
  *
  * @throws as `authenticate`; DomainError 'forbidden' when the kind of account or the role is not allowed
  */

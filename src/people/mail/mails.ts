@@ -17,7 +17,7 @@ export const defaultLanguage: Language = 'uk'
 
 /**
  * What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. Mails about removed factors
- * that the version before has queued have no `at`.
+ * have no `at` when the previous version has queued them.
  */
 export type PeopleMail =
   | { kind: 'invitation'; login: string; account: string; link: string; expiresAt: string }
@@ -44,9 +44,10 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Counts a link that a manager has mailed. The queue is one for all accounts, so none may fill it, nor flood strangers by us.
+   * Counts a link that a manager has mailed. All accounts share one queue, so no account may fill it. Nor may a manager
+   * flood strangers with our mails.
    *
-   * @param account whose manager it is
+   * @param account the account of the manager
    * @throws DomainError 'too-many' beyond 1,000 within an hour
    */
   countLink(account: Account): Promise<void>
@@ -110,7 +111,7 @@ export function createPeopleMails(options: {
   }
 }
 
-/** Says what was changed, and nothing of its old or new value. */
+/** The mail about a change. It names what was changed, but not the old or new value. */
 export const changedMail = (what: Changed, login: string): PeopleMail => ({
   kind: 'changed',
   what,

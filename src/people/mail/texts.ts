@@ -24,14 +24,20 @@ export function mailText(given: PeopleMail, language: Language, host: string): M
   }
 }
 
-/** A manager chooses the login of somebody else, and mail programs make links of texts that look like one: only ours may be there. */
+/**
+ * Hides a login that looks like an address. Mail programs would make a link of it, and only our own link may be in the mail. A
+ * manager chooses the logins of others.
+ */
 const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 
 const kyivFormat = (locale: string) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'Europe/Kyiv' })
 const kyivTime: Record<Language, Intl.DateTimeFormat> = { uk: kyivFormat('uk-UA'), en: kyivFormat('en-GB') }
 
-/** An instant for readers. We do not know the reader's time zone, so the text names the zone, and UTC, in which the audit log tells it. */
+/**
+ * An instant for readers. We do not know the reader's time zone, so the text names its zone. It also has the time in UTC, as in
+ * the audit log.
+ */
 function untilText(instant: string, language: Language): string {
   const format = kyivTime[language]
   const utc = `${instant.slice(0, 16).replace('T', ' ')} UTC`
