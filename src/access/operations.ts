@@ -223,11 +223,12 @@ export async function endAccess(transaction: Queryable, userId: string): Promise
  */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
-    const ended = await store.markDisabled(transaction, login)
-    if (!ended) throw new DomainError('not-found', `No user has the login ${login}`)
-    await endAccess(transaction, ended.userId)
+    const userId = await store.lockLogin(transaction, login)
+    if (userId === null) throw new DomainError('not-found', `No user has the login ${login}`)
+    const ended = await store.markDisabled(transaction, userId)
+    await endAccess(transaction, userId)
     const change = { disabled: [false, true] } as const
-    const fact = { action: 'user.disabled', object: user(ended.userId), owner: accountOf(ended), change }
+    const fact = { action: 'user.disabled', object: user(userId), owner: accountOf(ended), change }
     await recordEntries(transaction, origin, [...(ended.isNew ? [fact] : []), ...withdrawals(ended.withdrawn)])
     await notify(transaction, 'access')
   })

@@ -310,20 +310,32 @@ export const withdrawingLinks = (id: string, condition = 'true'): string => `
       as invitations from gone where expires_at > now()
   )`
 
-/** Disables a person and withdraws the links that the person made for others. @returns null when nobody has the login */
-export async function markDisabled(
-  transaction: Queryable,
-  login: string,
-): Promise<(Ended & { userId: string; withdrawn: Withdrawn[] }) | null> {
-  const [ended] = await transaction.query<Ended & { userId: string; withdrawn: Withdrawn[] }>(
-    `with before as (select * from portal_users where login = $1 for update), disabled as (
-       update portal_users set disabled_at = greatest(now(), created_at) where login = $1 and disabled_at is null
-     ), ${withdrawingLinks('(select user_id from before)')}
-     select user_id as "userId", ${ownerColumns}, disabled_at is null as "isNew", invitations as withdrawn
-     from before cross join withdrawn`,
+/** Locks the row of whoever has the login. @returns the person's id; null when nobody has it */
+export async function lockLogin(transaction: Queryable, login: string): Promise<string | null> {
+  const [user] = await transaction.query<{ userId: string }>(
+    'select user_id as "userId" from portal_users where login = $1 for update',
     [login],
   )
-  return ended ?? null
+  return user?.userId ?? null
+}
+
+/**
+ * Disables a person and withdraws the links that the person made for others. The person's row must have been locked by an earlier
+ * statement: one that waited for the lock itself would not see the links that were made meanwhile.
+ */
+export async function markDisabled(
+  transaction: Queryable,
+  userId: string,
+): Promise<Ended & { withdrawn: Withdrawn[] }> {
+  const [ended] = await transaction.query<Ended & { withdrawn: Withdrawn[] }>(
+    `with before as (select * from portal_users where user_id = $1), disabled as (
+       update portal_users set disabled_at = greatest(now(), created_at) where user_id = $1 and disabled_at is null
+     ), ${withdrawingLinks('$1')}
+     select ${ownerColumns}, disabled_at is null as "isNew", invitations as withdrawn from before cross join withdrawn`,
+    [userId],
+  )
+  if (!ended) throw new Error('A person who is locked is there')
+  return ended
 }
 
 export type UserListing = {

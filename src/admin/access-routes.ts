@@ -5,6 +5,7 @@ import * as credentials from '../access/credential-schemas.ts'
 import { overlapMs } from '../access/credential-schemas.ts'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
+import { personOf } from '../access/request/authenticate.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -14,14 +15,15 @@ import { bodyOptional } from '../http/input/optional-body.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import { eraseUser } from '../people/erasure.ts'
-import { requireAddress } from '../people/managers.ts'
+import { type PeopleDeps, requireAddress } from '../people/managers.ts'
+import { disablePerson } from '../people/users.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { by } from './request/by.ts'
 import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
 import { held } from './request/held.ts'
 
-export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
+export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
 const directoryBytes = 64 * 1024 * 1024
 /** The maximum number of merchants in a file. */
@@ -228,15 +230,23 @@ function disableUserRoute(app: App, deps: AccessAdminDeps): void {
           'Access',
           'disableUser',
           'Disable a portal user',
-          'Open sessions end everywhere within 10 seconds.',
+          'Open sessions end everywhere within 10 seconds. People disable neither themselves nor the last active manager of an ' +
+            'account; the operator key may.',
         ),
         params: schemas.LoginPath,
-        response: { 200: schemas.DisabledUser, ...operatorErrors({ 404: 'No user has that login' }) },
+        response: {
+          200: schemas.DisabledUser,
+          ...operatorErrors({
+            404: 'No user has that login',
+            409: 'For people: it is their own login, or that of the last active manager of an account',
+          }),
+        },
       },
     },
     async request => {
       const { login } = request.params
-      await access.disableUser(held(deps, request), login)
+      if (request.caller) await disablePerson(deps.people, personOf(request), login)
+      else await access.disableUser(by(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },

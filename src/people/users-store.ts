@@ -234,6 +234,19 @@ export type LinkTarget =
     }
   | { kind: 'reset'; userId: string; owner: AccountOwner; login: string }
 
+/** @returns the id of whoever has the login; null when nobody has it */
+export async function findIdOf(database: Queryable, login: string): Promise<string | null> {
+  const [user] = await database.query<{ userId: string }>(
+    'select user_id as "userId" from portal_users where login = $1',
+    [login],
+  )
+  return user?.userId ?? null
+}
+
+/** Whether the one who made a link was not disabled since. The operator's links have no maker. */
+const hasActiveMaker = (maker: string): string =>
+  `not exists (select from portal_users made where made.user_id = ${maker} and made.disabled_at is not null)`
+
 /** @returns null when no link has this token, the link has expired, or its person is disabled */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
   type Row = {
@@ -251,11 +264,11 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
   const [row] = await database.query<Row>(
     `select 'invitation' as kind, i.invitation_id as "invitationId", i.user_id as "userId", i.bank_id as "bankId", i.merchant_id as "merchantId", i.login, i.email, i.role,
        (select language from portal_users where user_id = i.invited_by) as language
-     from invitations i where i.token_hash = $1 and i.expires_at > now()
+     from invitations i where i.token_hash = $1 and i.expires_at > now() and ${hasActiveMaker('i.invited_by')}
      union all
      select 'reset', null, u.user_id, u.bank_id, u.merchant_id, u.login, u.email, u.role, u.language
      from password_resets r join portal_users u using (user_id)
-     where r.token_hash = $1 and r.expires_at > now() and u.disabled_at is null`,
+     where r.token_hash = $1 and r.expires_at > now() and u.disabled_at is null and ${hasActiveMaker('r.made_by')}`,
     [tokenHash],
   )
   if (!row) return null
@@ -265,9 +278,10 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
 
 /** Takes an invitation by its token. @returns false when it is already taken */
 export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
-  const taken = await transaction.execute('delete from invitations where token_hash = $1 and expires_at > now()', [
-    tokenHash,
-  ])
+  const taken = await transaction.execute(
+    `delete from invitations where token_hash = $1 and expires_at > now() and ${hasActiveMaker('invited_by')}`,
+    [tokenHash],
+  )
   return taken === 1
 }
 
@@ -278,7 +292,8 @@ export async function takeInvitation(transaction: Queryable, tokenHash: Buffer):
 export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
     `delete from password_resets r using portal_users u
-     where r.token_hash = $1 and r.expires_at > now() and u.user_id = r.user_id and u.disabled_at is null`,
+     where r.token_hash = $1 and r.expires_at > now() and u.user_id = r.user_id and u.disabled_at is null
+       and ${hasActiveMaker('r.made_by')}`,
     [tokenHash],
   )
   return taken === 1

@@ -62,10 +62,18 @@ export async function changePerson(
       await deleteResets(transaction, userId)
       await notifyAddresses(deps, transaction, person, after.email)
     }
-    if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
+    // Also when a person is enabled: a process of the version before disables without ending the sessions.
+    if (after.role !== person.role || after.isDisabled !== person.isDisabled) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })
   return listed(deps.database, userId)
+}
+
+/** Disables whoever has the login, by the rules of `changePerson`. @throws as `changePerson`; 'not-found' when nobody has the login */
+export async function disablePerson(deps: PeopleDeps, manager: Manager, login: string): Promise<void> {
+  const userId = await store.findIdOf(deps.database, login)
+  if (userId === null) throw new DomainError('not-found', `No user has the login ${login}`)
+  await changePerson(deps, manager, { userId, change: { disabled: true } })
 }
 
 /** Tells the address before, so that nobody takes an account over by its address unseen, and the one that takes its place. */

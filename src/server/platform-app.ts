@@ -89,7 +89,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
       rateLimiter: outside.limits.rateLimiter,
     },
     partner: { ...reads, ...callers, ...partnerDeps(parts) },
-    admin: { ...reads, ...guard, ...adminDeps(parts) },
+    admin: { ...reads, ...guard, ...adminDeps(parts), people: worker.people },
     accountLimiter: outside.limits.accountLimiter,
     portalFolder,
     sandbox: config.mode === 'sandbox' ? sandboxDeps(parts, isOpenToOthers(config) ? guard : null) : null,

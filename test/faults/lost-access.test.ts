@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEntries } from '../support/audit-log.ts'
-import { openPerson, type Person } from '../support/people.ts'
+import { openPerson, type Person, tokenOfLink } from '../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../support/platform.ts'
 
 let platform: TestPlatform
@@ -156,8 +156,31 @@ for (const [name, { prepare, action }] of Object.entries(cases))
         const changeSeq = lastOf(action, ({ actor }) => actor.id === manager.userId)
         const endSeq = lastOf(ending, ({ object }) => object.id === manager.userId)
         assert.ok(changeSeq < endSeq, 'the change comes before the end of access')
+        const link = changed?.body?.link
+        if (typeof link !== 'string') return
+        const { status } = await accept(link)
+        assert.equal(status, 400, 'its link ends with the access')
       })
   })
+
+const accept = (link: string): Promise<Answer> =>
+  platform.call('POST', '/portal/invitations/accept', {
+    body: { token: tokenOfLink(link), password: 'correct horse battery staple' },
+  })
+
+test('a link whose maker a process of the version before disables works no more', async () => {
+  const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+  const colleague = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const invited = await manager.call('POST', '/portal/invitations', { login: `${manager.login}-late`, role: 'ADMIN' })
+  const reset = await manager.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+  await platform.platform.database.execute('update portal_users set disabled_at = now() where user_id = $1', [
+    manager.userId,
+  ])
+  for (const { body } of [invited, reset]) assert.equal((await accept(body.link)).status, 400)
+  // That version does not end the sessions either; whoever is enabled again logs in anew.
+  assert.equal((await admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: false })).status, 200)
+  await until(async () => (await manager.call('GET', '/portal/session')).status === 401)
+})
 
 test('a manager who was disabled while the change waited for another one changes nothing', async () => {
   const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')

@@ -80,6 +80,17 @@ suite('who manages whom', () => {
     assert.equal((await staff.call('GET', '/portal/users?bank=alpha&merchant=grocer')).status, 400)
   })
 
+  test('the same at the operator’s interface, where only the key shuts out the last manager', async () => {
+    const staff = await openPerson(platform, 'platform', 'admin')
+    const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    for (const { login } of [staff, manager])
+      assert.equal((await staff.call('POST', `/admin/users/${login}/disable`)).status, 409, login)
+    assert.equal((await staff.call('POST', '/admin/users/nobody-there/disable')).status, 404)
+    const { operatorKey } = platform.config
+    const answer = await platform.call('POST', `/admin/users/${manager.login}/disable`, { token: operatorKey })
+    assert.equal(answer.status, 200, answer.text)
+  })
+
   test('the own role and access, and the last active manager, stay', async () => {
     const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
     const own = `/portal/users/${manager.userId}`
