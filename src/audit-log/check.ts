@@ -67,8 +67,11 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
   return anchors
 }
 
-/** `account`: the id of the account whose chain the checkpoint is of; null: of the whole log. */
-export type NotedAnchor = TimedAnchor & { account: string | null }
+/**
+ * `account`: the id of the account whose chain the checkpoint is of; null: of the whole log. `installation`: the id of the platform
+ * that made it.
+ */
+export type NotedAnchor = TimedAnchor & { account: string | null; installation: string }
 
 /**
  * Reads checkpoints. A checkpoint with a wrong signature gets a null hash.
@@ -83,7 +86,8 @@ export async function anchorsOf(notes: string, keys: readonly AuditKey[] | null)
     const note = readNote(text)
     if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
     const hash = keys === null || note.isSignedBy(keys) ? note.hash : null
-    anchors.push({ seq: note.seq, at: note.at, hash, account: note.account })
+    const { seq, at, account, installation } = note
+    anchors.push({ seq, at, hash, account, installation })
   }
   return anchors
 }

@@ -45,16 +45,17 @@ export function writeNote(name: string, checkpoint: Checkpoint, key: AuditKey & 
 /** `account`: the id of the account whose chain the note is about; null: the whole log. */
 export type ReadNote = Checkpoint & {
   name: string
+  installation: string
   account: string | null
   isSignedBy(keys: readonly AuditKey[]): boolean
 }
 
 const noteForm =
-  /^(perkline\.audit\/[0-9a-f-]{36}(?:\/([0-9a-f-]{36}))?)\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
+  /^(perkline\.audit\/([0-9a-f-]{36})(?:\/([0-9a-f-]{36}))?)\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
 
 /** @returns null when the text is not a valid note */
 export function readNote(note: string): ReadNote | null {
-  const [, name = '', account = null, seq = '', hash = '', at = '', signer = '', signed = ''] =
+  const [, name = '', installation = '', account = null, seq = '', hash = '', at = '', signer = '', signed = ''] =
     noteForm.exec(note) ?? []
   if (name === '') return null
   const text = Buffer.from(`${name}\n${seq}\n${hash}\n${at}\n`)
@@ -63,6 +64,7 @@ export function readNote(note: string): ReadNote | null {
     keyIdOf(name, key).equals(signature.subarray(0, 4)) && verify(null, text, publicKeyOf(key), signature.subarray(4))
   return {
     name,
+    installation,
     account,
     seq: Number(seq),
     hash: Buffer.from(hash, 'base64'),
@@ -71,10 +73,23 @@ export function readNote(note: string): ReadNote | null {
   }
 }
 
-/** Splits a file into notes. An empty line separates them. */
+/** Whether a line is empty or begins with `#`. Such lines may stand before and after notes. */
+export const isRemark = (line: string): boolean => line.startsWith('#') || line.trim() === ''
+
+/** Splits a file into notes, without the remarks around them. */
 export const splitNotes = (text: string): string[] =>
   text
     .replaceAll('\r\n', '\n')
-    .split(/\n\n(?=perkline\.audit\/)/)
-    .map(note => note.trim())
+    .split(/^(?=perkline\.audit\/)/m)
+    .map(withoutRemarks)
     .filter(note => note !== '')
+
+function withoutRemarks(note: string): string {
+  const lines = note.split('\n')
+  const isText = (line: string) => !isRemark(line)
+  // Nothing but remarks leaves nothing.
+  return lines
+    .slice(lines.findIndex(isText), lines.findLastIndex(isText) + 1)
+    .join('\n')
+    .trim()
+}

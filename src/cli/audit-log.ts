@@ -1,7 +1,6 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
 import { open, rename, rm, stat } from 'node:fs/promises'
-import { anchorsOf } from '../audit-log/check.ts'
-import { type AuditKey, splitNotes } from '../audit-log/note.ts'
+import { splitNotes } from '../audit-log/note.ts'
 import {
   type Anchor,
   accountIdOf,
@@ -13,10 +12,11 @@ import {
   type Verified,
   type Verifier,
 } from '../audit-log/verifier.ts'
+import { type FileChain, noAnchors, parseOrNull, type ReadAnchors, readAnchors, readKeys } from './audit-anchors.ts'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
 import { linesOf, readText, writeError } from './files.ts'
-import { minute, type OutputOptions, plain, print, table } from './output.ts'
+import { counted, minute, type OutputOptions, plain, print, table } from './output.ts'
 
 export type ListOptions = OutputOptions & {
   account?: string
@@ -126,9 +126,9 @@ export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; k
 export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
   if (keys !== undefined && file === undefined) throw usageError('--keys goes with --file.')
-  const { verified, why, unproven } =
+  const { verified, why, unproven, read } =
     file === undefined
-      ? { verified: await askPlatform(anchors), why: null, unproven: 0 }
+      ? { verified: await askPlatform(anchors), why: null, unproven: 0, read: noAnchors }
       : await verifyFile(file, { anchors, keys })
   const { ok, fault } = verified
   const remark = `${unproven} of them come first of an account in this part of the log, so nothing proves their text.`
@@ -138,6 +138,7 @@ export async function verifyLog(options: VerifyOptions): Promise<void> {
     ...beginningOf(verified),
     ...(unproven > 0 ? [remark] : []),
     ...coverageOf(verified, source),
+    ...remarksOn(read),
   ])
   if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.${why ? ` ${why}` : ''}`)
 }
@@ -166,6 +167,12 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
   return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
+/** What a reader of the result could take for granted. */
+function remarksOn({ passedOver, unsigned }: ReadAnchors): string[] {
+  const notes = counted(passedOver, 'note of another platform was', 'notes of another platform were')
+  return [...(passedOver > 0 ? [`${notes} passed over.`] : []), ...(unsigned === null ? [] : [unsigned])]
+}
+
 /** Enough for several years of hourly checkpoints. */
 const maxAnchorBytes = 16 * 1024 * 1024
 const maxKeysBytes = 1024 * 1024
@@ -186,20 +193,24 @@ type FileVerified = { verified: VerifiedLog; why: string | null }
 async function verifyFile(
   path: string,
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
-): Promise<FileVerified & { unproven: number }> {
+): Promise<FileVerified & { unproven: number; read: ReadAnchors }> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const chain = await chainOfFile(path)
-  const outside = anchors === undefined ? [] : await readAnchors(await readText(anchors, maxAnchorBytes), known, chain)
+  const read =
+    anchors === undefined
+      ? noAnchors
+      : await readAnchors({ path: anchors, text: await readText(anchors, maxAnchorBytes) }, known, chain)
+  const outside = read.anchors
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
   const ended = verifier.end()
   const verified = { ...ended, covered: coveredBy(outside, ended) }
-  const unproven = verifier.unproven()
+  const rest = { unproven: verifier.unproven(), read }
   const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`
-  if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), unproven }
+  if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), ...rest }
   const isUncovered = anchors !== undefined && verified.ok && verified.covered.checkpoints === 0
-  if (isUncovered) return { ...failedAt(verified, 'checkpoint', nothingCovered), unproven }
-  return { verified, why: verified.fault?.reason === 'cut-off' ? cutOff(outside) : null, unproven }
+  if (isUncovered) return { ...failedAt(verified, 'checkpoint', nothingCovered), ...rest }
+  return { verified, why: verified.fault?.reason === 'cut-off' ? cutOff(outside) : null, ...rest }
 }
 
 /** The file of a period looks like a file whose end was cut off. Only the person who made it can know which it is. */
@@ -234,15 +245,6 @@ function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): 
   return { verified: { ...verified, ok: false, fault: { seq, reason } }, why }
 }
 
-function readKeys(path: string, text: string): AuditKey[] {
-  const { keys } = parse<{ keys?: { x?: string }[] }>(text, path)
-  if (!Array.isArray(keys)) throw new CommandError(`${path} is no JWKS: it has no keys.`)
-  return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
-}
-
-/** Which entries a file contains: all, or those of one account. The account of the platform has no id. */
-type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
-
 /** Determines it from the first line. @returns null when there is none, or it is not a line of a log */
 async function chainOfFile(path: string): Promise<FileChain | null> {
   for await (const texts of linesOf(path))
@@ -254,34 +256,6 @@ async function chainOfFile(path: string): Promise<FileChain | null> {
     }
   return null
 }
-
-/**
- * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
- *
- * @param chain the chain of the file. Checkpoints of other chains are ignored; null: it is unknown, so all are used
- */
-async function readAnchors(text: string, keys: AuditKey[] | null, chain: FileChain | null): Promise<Anchor[]> {
-  if (!text.trimStart().startsWith('{'))
-    return (await anchorsOf(text, keys)).filter(({ account }) => chain === null || isNoteOf(chain, account))
-  if (chain?.of === 'all') return []
-  return text
-    .split('\n')
-    .filter(line => line.trim() !== '')
-    .map(line => {
-      const event = parse<{ data?: unknown }>(line, 'The file of --anchors')
-      const { accountSeq, accountHash, at = 0 } = (event.data ?? event) as CheckpointEvent
-      return { seq: accountSeq, hash: Buffer.from(accountHash ?? '', 'hex'), at: new Date(at) }
-    })
-}
-
-type CheckpointEvent = { accountSeq: number; accountHash: string; at?: string }
-
-/**
- * Whether a note is about this chain. There are no notes about the platform's own entries alone.
- * @param account the account of the note; null: the whole log
- */
-const isNoteOf = (chain: FileChain, account: string | null): boolean =>
-  chain.of === 'all' ? account === null : account !== null && account === chain.id
 
 /** @returns null when the text is not a line of a log */
 function readLine(text: string): Line | null {
@@ -302,20 +276,3 @@ const readHash = (text: string): Buffer => Buffer.from(text.length === 2 * hashB
 const hashBytes = 32
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
-
-function parse<T>(text: string, place: string): T {
-  try {
-    return JSON.parse(text) as T
-  } catch {
-    throw new CommandError(`${place} is no JSON.`)
-  }
-}

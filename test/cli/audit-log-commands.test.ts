@@ -179,6 +179,101 @@ test('checkpoints of the whole log say nothing of the platform’s own entries a
   assert.deepEqual(JSON.parse(other.stdout).fault, { seq: 1, reason: 'checkpoint' })
 })
 
+test('events of other types do not hide that the end of a log is missing', async () => {
+  await chained(platform)
+  const file = join(folder, 'cut.jsonl')
+  const nobody = '00000000-0000-0000-0000-000000000000'
+  const { entries } = await json('audit-log', 'export', file, '--account', nobody)
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  const { accountHash } = JSON.parse(lines.at(-1) ?? '')
+  writeFileSync(file, lines.slice(0, -1).join('\n'))
+  const events = join(folder, 'mixed-events.txt')
+  const checkpoint = JSON.stringify({ type: 'audit.checkpoint', data: { accountSeq: entries, accountHash } })
+  const other = JSON.stringify({ type: 'catalogue.changed', data: { accountSeq: 'none of ours' } })
+  writeFileSync(events, [other, checkpoint, other, ''].join('\n'))
+  const { code, stdout } = await run('audit-log', 'verify', '--file', file, '--anchors', events, '--json')
+  assert.deepEqual([code, JSON.parse(stdout).fault], [1, { seq: entries, reason: 'cut-off' }])
+  writeFileSync(file, lines.join('\n'))
+  const whole = await json('audit-log', 'verify', '--file', file, '--anchors', events)
+  assert.deepEqual(whole.covered, { checkpoints: 1, until: entries, uncovered: 0 })
+  const { stdout: said } = await run('audit-log', 'verify', '--file', file, '--anchors', events)
+  assert.match(said, /No signature was checked/)
+  for (const wrong of [
+    'null',
+    '5',
+    '["a"]',
+    'nonsense',
+    '{"data":null}',
+    '{"data":[]}',
+    JSON.stringify({ data: { accountSeq: '1', accountHash } }),
+    JSON.stringify({ data: { accountSeq: 1.5, accountHash } }),
+    JSON.stringify({ data: { accountSeq: 0, accountHash } }),
+    JSON.stringify({ type: 'audit.checkpoint', data: { accountSeq: 1 } }),
+    JSON.stringify({ data: { accountSeq: 1, accountHash: `${accountHash}0` } }),
+    JSON.stringify({ data: { accountSeq: 1, accountHash: 'z'.repeat(64) } }),
+  ])
+    for (const [text, line] of [
+      [`${checkpoint}\n\n${wrong}`, 3],
+      [`${wrong}\n${checkpoint}`, 1],
+    ] as const) {
+      writeFileSync(events, text)
+      const { code, stdout, stderr } = await run('audit-log', 'verify', '--file', file, '--anchors', events)
+      assert.deepEqual([code, stdout], [1, ''], wrong)
+      assert.match(stderr, new RegExp(`mixed-events\\.txt, line ${line}, is no checkpoint`), wrong)
+    }
+})
+
+test('a file of keys that are none is an error in words', async () => {
+  const file = join(folder, 'keys-log.jsonl')
+  await json('audit-log', 'export', file)
+  const keys = join(folder, 'keys.json')
+  for (const text of ['null', '5', '{}', '{"keys":5}', '{"keys":[null]}', '{"keys":[{"x":5}]}', '{"keys":["x"]}']) {
+    writeFileSync(keys, text)
+    const { code, stdout, stderr } = await run('audit-log', 'verify', '--file', file, '--keys', keys)
+    assert.deepEqual([code, stdout], [1, ''], text)
+    assert.match(stderr, /keys\.json is no JWKS/, text)
+  }
+})
+
+test('remarks and notes of another platform are passed over, and the output says so', async () => {
+  await json('audit-log', 'checkpoint')
+  await chained(platform)
+  const [file, keys, notes] = ['noted.jsonl', 'own-keys.json', 'notes.txt'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  await json('audit-log', 'export', file)
+  writeFileSync(keys, JSON.stringify((await platform.call('GET', '/.well-known/perkline-keys.json')).body))
+  const own = readFileSync(anchors, 'utf8').trimEnd()
+  const verify = (...args: string[]) => run('audit-log', 'verify', '--file', file, '--anchors', notes, ...args)
+  writeFileSync(notes, `\n# kept by the bank\n\n${own}\n# until here\n${own}\n\n# the end\n`)
+  const checked = await verify('--keys', keys)
+  assert.deepEqual([checked.code, checked.stderr], [0, ''])
+  assert.doesNotMatch(checked.stdout, /No signature|another platform/)
+  const unchecked = await verify()
+  assert.equal(unchecked.code, 0)
+  assert.match(unchecked.stdout, /No signature was checked/)
+  assert.equal((await run('audit-log', 'verify', '--anchors', notes)).code, 0)
+  const other = own
+    .split('\n\n')
+    .slice(0, 2)
+    .join('\n\n')
+    .replace(/perkline\.audit\/[0-9a-f-]{36}/g, `perkline.audit/${randomUUID()}`)
+  writeFileSync(notes, `${other}\n\n${own}\n`)
+  const mixed = await verify('--keys', keys)
+  assert.deepEqual([mixed.code, mixed.stderr], [0, ''])
+  assert.match(mixed.stdout, /1 note of another platform was passed over/)
+  // Without keys nothing tells whose log the file is.
+  const blind = await verify()
+  assert.equal(blind.code, 1)
+  assert.match(blind.stderr, /notes of another platform.*--keys/)
+  // No note is signed by the keys: these may be forged, so they are not passed over.
+  writeFileSync(notes, `${other}\n`)
+  const forged = await verify('--keys', keys, '--json')
+  assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])
+})
+
 test('a file that ends before a checkpoint is cut off, and the answer says what else it may be', async () => {
   await json('audit-log', 'checkpoint')
   await chained(platform)

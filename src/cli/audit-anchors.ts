@@ -1,0 +1,112 @@
+/** Reads the files of `--anchors` and `--keys` (contract/audit-log.md, "Checking"). */
+import { anchorsOf, type NotedAnchor } from '../audit-log/check.ts'
+import { type AuditKey, isRemark } from '../audit-log/note.ts'
+import type { Anchor } from '../audit-log/verifier.ts'
+import { CommandError } from './failure.ts'
+
+/** Which entries a file contains: all, or those of one account. The account of the platform has no id. */
+export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
+
+/** `passedOver`: how many notes are of another platform. `unsigned`: why no signature was checked; null: all were, or there are none. */
+export type ReadAnchors = { anchors: Anchor[]; passedOver: number; unsigned: string | null }
+
+export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, unsigned: null }
+
+/**
+ * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
+ *
+ * @param keys null: do not check signatures
+ * @param chain the chain of the file. Checkpoints of other chains are ignored; null: it is unknown, so all are used
+ * @throws CommandError naming the first line that is no event
+ */
+export async function readAnchors(
+  file: { path: string; text: string },
+  keys: AuditKey[] | null,
+  chain: FileChain | null,
+): Promise<ReadAnchors> {
+  if (/^[ \t]*\{/m.test(file.text)) {
+    const anchors = readEvents(file)
+    return {
+      anchors: chain?.of === 'all' ? [] : anchors,
+      passedOver: 0,
+      unsigned: 'No signature was checked: events have none.',
+    }
+  }
+  const notes = await anchorsOf(file.text, keys)
+  const own = ownNotes(notes, keys)
+  const anchors = own.filter(({ account }) => chain === null || isNoteOf(chain, account))
+  const unsigned = keys === null && notes.length > 0 ? 'No signature was checked: that needs --keys.' : null
+  return { anchors, passedOver: notes.length - own.length, unsigned }
+}
+
+/**
+ * The notes of the platform that has the keys: of each installation with a good signature. If no signature is good, all notes
+ * count, because forged ones must not pass for another platform's.
+ *
+ * @throws CommandError when there are several installations and no keys: nothing else tells whose log the file is
+ */
+function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] {
+  const installations = new Set(notes.map(({ installation }) => installation))
+  if (installations.size < 2) return notes
+  if (keys === null)
+    throw new CommandError('The file of --anchors also has notes of another platform. Only --keys can tell which.')
+  const own = new Set(notes.filter(({ hash }) => hash !== null).map(({ installation }) => installation))
+  return own.size === 0 ? notes : notes.filter(({ installation }) => own.has(installation))
+}
+
+/**
+ * Whether a note is about this chain. There are no notes about the platform's own entries alone.
+ *
+ * @param account the account of the note; null: the whole log
+ */
+const isNoteOf = (chain: FileChain, account: string | null): boolean =>
+  chain.of === 'all' ? account === null : account !== null && account === chain.id
+
+/** A partner's events may be of any type; those of other types are passed over. */
+function readEvents({ path, text }: { path: string; text: string }): Anchor[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (isRemark(line)) return []
+    const event = objectOf(parseOrNull(line))
+    const { type = 'audit.checkpoint' } = event ?? {}
+    if (type !== 'audit.checkpoint') return []
+    const anchor = event && anchorOfEvent(event)
+    if (!anchor) throw new CommandError(`${path}, line ${index + 1}, is no checkpoint.`)
+    return [anchor]
+  })
+}
+
+/** @param event whole, or only its `data`. @returns null when it is no checkpoint */
+function anchorOfEvent(event: Record<string, unknown>): Anchor | null {
+  const { data = event } = event
+  const { accountSeq, accountHash, at } = objectOf(data) ?? {}
+  if (typeof accountSeq !== 'number' || !Number.isSafeInteger(accountSeq) || accountSeq < 1) return null
+  if (typeof accountHash !== 'string' || !/^[0-9a-f]{64}$/i.test(accountHash)) return null
+  return { seq: accountSeq, hash: Buffer.from(accountHash, 'hex'), at: new Date(typeof at === 'string' ? at : 0) }
+}
+
+/** @throws CommandError when the text is no JWKS. Keys of other kinds are passed over. */
+export function readKeys(path: string, text: string): AuditKey[] {
+  const { keys } = objectOf(parseOrNull(text)) ?? {}
+  if (!Array.isArray(keys)) throw new CommandError(`${path} is no JWKS: it has no keys.`)
+  return keys.map(key => keyOf(path, objectOf(key))).filter(({ x }) => x.length === 32)
+}
+
+function keyOf(path: string, key: Record<string, unknown> | null): AuditKey {
+  const { x = '' } = key ?? { x: null }
+  if (typeof x !== 'string') throw new CommandError(`${path} is no JWKS: one of its keys is none.`)
+  return { x: Buffer.from(x, 'base64url') }
+}
+
+/** @returns null when the value is no object */
+const objectOf = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
+
+/** @returns null also when the text is no JSON */
+export function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
