@@ -73,21 +73,19 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
         },
       },
     },
-    (request, reply) =>
-      answerOnce(
-        request,
-        reply,
-        { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() },
-        async on => {
-          const end = await places.take(personOf(request).userId, leaving(reply))
-          try {
-            await changePassword(on, actorOf(request), request.body)
-          } finally {
-            end()
-          }
+    async (request, reply) => {
+      // Before the transaction of an Idempotency-Key: whoever waits for a place holds no connection to the database.
+      const end = await places.take(personOf(request).userId, leaving(reply))
+      const once = { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
+      try {
+        return (await answerOnce(request, reply, once, async on => {
+          await changePassword(on, actorOf(request), request.body)
           return null
-        },
-      ) as never,
+        })) as never
+      } finally {
+        end()
+      }
+    },
   )
 
   app.put(

@@ -23,3 +23,24 @@ test('a person who sends the own right password again and again waits for their 
   for (const answers of [proven, changed]) assert.ok(count(answers, 503) > 0)
   assert.equal(proven.find(({ status }) => status === 503)?.body.code, 'unavailable')
 })
+
+test('with keys of their own these requests hold no more connections to the database than have a turn', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  let answered = 0
+  const changes = Array.from({ length: 20 }, async (_, index) => {
+    const headers = { 'idempotency-key': `turn-${index}` }
+    const body = { current: person.password, password: 'short' }
+    await person.call('POST', '/portal/password', body, headers)
+    answered++
+  })
+  let most = 0
+  while (answered < changes.length) {
+    const [row] = await platform.platform.database.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction' and xact_start < clock_timestamp() - interval '20 ms'`,
+    )
+    most = Math.max(most, row?.count ?? 0)
+  }
+  await Promise.all(changes)
+  assert.ok(most <= 1, `${most}`)
+})
