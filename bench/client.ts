@@ -1,6 +1,6 @@
 /**
  * The load generator, a process of its own: `node bench/client.ts '<Job as JSON>'`; it prints a Result as JSON. It uses
- * raw sockets, because on two cores a client with more work would hide the platform's. Each connection sends its next
+ * raw sockets, because on two cores a client with more work would slow down the platform. Each connection sends its next
  * request when it has the answer.
  */
 import { connect } from 'node:net'

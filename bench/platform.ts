@@ -10,7 +10,7 @@ export type PlatformProcess = { port: number; url: string; child: ChildProcess; 
 const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 
 /**
- * Starts it and waits until it is ready.
+ * Starts the platform and waits until it is ready.
  *
  * @param settings environment variables; of our own environment it gets only the PATH
  */

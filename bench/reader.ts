@@ -1,7 +1,7 @@
 /**
  * Readers of long answers, a process of its own: `node bench/reader.ts '<Reading as JSON>'`; it prints a Read for each
- * as JSON. It uses raw sockets and discards the data, because on two cores a client with more work would hide the
- * platform's.
+ * as JSON. It uses raw sockets and discards the data, because on two cores a client with more work would slow down the
+ * platform.
  */
 import { connect } from 'node:net'
 import process from 'node:process'

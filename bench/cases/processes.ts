@@ -1,6 +1,6 @@
 /**
- * Two processes on one database compared with one of them alone. Each of the two gets 64 connections, as the one does;
- * then the same 64 are shared between them.
+ * Two processes on one database compared with one of them alone, which gets 64 connections. First each of the two gets
+ * 64 connections, too; then both share 64.
  */
 import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

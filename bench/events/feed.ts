@@ -10,7 +10,7 @@ import { compare, median } from '../rounds.ts'
 import { deliverAll, numberAll, tellMany } from './filling.ts'
 
 const accounts = 10
-/** As many events as a filter without an index examines, so that it examines as many in both accounts. */
+/** The number of events that a filter without an index examines. So it examines the same number in both accounts. */
 const smallEvents = 10_000
 const leastOfInsert = 0.5
 const mostOfSmall = 2

@@ -97,7 +97,7 @@ async function findDays(database: Queryable, { type, id }: Account, { after, thr
   return rows.map(({ day }) => day)
 }
 
-/** @returns its JSON text; null when the account has no such event, or it was removed because of its age */
+/** @returns the event's JSON text; null when the account has no such event, or the event was removed because of its age */
 export async function findEvent(database: Queryable, account: Account, eventId: string): Promise<string | null> {
   const day = dayOfId(eventId)
   if (day === null) return null

@@ -1,7 +1,7 @@
 /**
  * How far a reader of the outbox has read. A position is a snapshot of the database: the reader has taken all rows
- * that the snapshot sees, and takes those that are visible now but were not then. So rows that commit late are not
- * missed, and nobody waits for the oldest transaction, which may be an upload of half an hour.
+ * that the snapshot sees. Next it takes the rows that are visible now and were not visible in the snapshot. So it
+ * misses no row that commits late, and does not wait for the oldest transaction, which may be an upload of half an hour.
  */
 import type { Queryable } from '../db/database.ts'
 

@@ -102,8 +102,8 @@ const moved = (consumer: Consumer): string => `
   )`
 
 /**
- * The next piece. A long backlog is cut after a transaction: the new position is a snapshot of the present, limited
- * to transactions up to that one. So across two pieces, events have the order of their transactions' numbers.
+ * The next piece. A long backlog is cut after some transaction: the new position is the present snapshot, limited to
+ * transactions up to that one. So across two pieces, events have the order of their transactions' numbers.
  *
  * @param whole take everything that the statement's snapshot sees
  */

@@ -1,6 +1,6 @@
 /**
- * Reads reports and differences for those who may see them (contract/portal.md, "Reads"): the campaign's merchant sees all, a
- * bank only its own.
+ * Reads reports and differences (contract/portal.md, "Reads"). The campaign's merchant sees the reports of all banks, a bank sees
+ * only those of its own part.
  */
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'

@@ -14,7 +14,7 @@ import { stageCustomers } from './staging.ts'
 
 /**
  * Forgets the customers of a file: first in the directory, so that no new segment contains them, then in one segment after the
- * other. If it breaks off, run it again with the same file.
+ * other. If it is interrupted, run it again with the same file.
  *
  * @param params.bank its code
  * @returns `unknown`: ids of the file that were no customers of this bank

@@ -70,7 +70,7 @@ export async function formSegment(
   )
 }
 
-/** @returns the banks that get a part: those that take part or have not decided, unless they want no segments */
+/** @returns the banks that get a part: they take part or have not decided yet, and accept segments */
 async function requireOpen(
   transaction: Queryable,
   campaign: LockedCampaign,

@@ -19,7 +19,7 @@ const keyFolder = 'keys'
 
 export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
 export const masterKeyFile = (dataDir: string): string => join(dataDir, keyFolder, 'master.key')
-/** Where version 0.2 kept it. */
+/** The place of the master key in version 0.2. */
 const formerMasterKeyFile = (dataDir: string): string => join(dataDir, 'master.key')
 
 /**

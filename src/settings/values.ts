@@ -7,7 +7,7 @@ const maxShutdownMs = 600_000
 
 /**
  * @param text the text of a setting; null: not given
- * @param errors gets a message for each wrong value; its reader then returns a stand-in, so that reading goes on
+ * @param errors gets a message for each wrong value; the reader then returns a substitute, so that reading continues
  */
 export function createReaders(text: (name: string) => string | null, errors: string[]) {
   const whole = (name: string, byDefault: number, min: number, max: number): number => {

@@ -100,7 +100,7 @@ type Closed = {
   previousSha256: string | null
 }
 
-/** Statements of small banks have few lines, so many are read together: a query for each would take longer than the reading. */
+/** Statements of small banks have few lines, so many statements are read together. A query for each would take longer. */
 const statementsAtOnce = 100
 /** This many lines are about 5 MB of files. A longer statement is a piece of its own. */
 const linesAtOnce = 20_000

@@ -90,8 +90,8 @@ export type NewStatement = {
 }
 
 /**
- * Begins the transaction of a closing. The settings are for the planner: when it overestimated the lines of a bank, it read the
- * lines of all banks.
+ * Begins the transaction of a closing. Without these settings, the planner sometimes overestimates the lines of a bank, and then
+ * reads the lines of all banks.
  */
 export const beginClosing = `begin; ${['seqscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 

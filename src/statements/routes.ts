@@ -25,7 +25,7 @@ export type StatementRoutesDeps = ReadDeps & Omit<OpenDeps, 'reads'> & { clock: 
 const notFound = { 404: 'The bank has no such statement' }
 const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
 const fileAnswer = {
-  description: 'The file: contract/statements.md says what its records are',
+  description: 'The file; contract/statements.md describes its records',
   content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
   headers: {
     'content-disposition': header('Name of the file', 'attachment; filename="statement-2026-11-22.csv"'),
@@ -83,7 +83,7 @@ function readOpenStatementRoute(app: App, deps: StatementRoutesDeps): void {
         ...head(
           'readOpenStatement',
           'The statement that will be closed next',
-          'With what it has so far: every sale that was confirmed before the request. It has neither id, number nor hash yet.',
+          'With its content so far: every sale that was confirmed before the request. It has no id, number or hash yet.',
         ),
         querystring: NoQuery,
         response: { 200: schemas.Statement, ...partnerErrors({ 404: 'The bank has not sold anything yet' }) },

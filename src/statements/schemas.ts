@@ -37,7 +37,13 @@ const Totals = Type.Array(
 
 const fields = {
   statementId: nullable(uuid('The statement; null: it is not closed yet', someId)),
-  number: nullable(Type.Integer({ minimum: 1, description: 'Number among the bank’s, without gaps', examples: [417] })),
+  number: nullable(
+    Type.Integer({
+      minimum: 1,
+      description: 'Number of the statement; a bank’s numbers have no gaps',
+      examples: [417],
+    }),
+  ),
   closed: flag('A closed statement never changes'),
   day: day('The local date of its last instant', '2026-11-22'),
   timeZone: text('The time zone of the day', 'Europe/Kyiv'),
@@ -69,10 +75,14 @@ export const StatementsPage = newestFirstOf(Statement, 'Statements, newest first
 
 const Line = Type.Object(
   {
-    line: Type.Integer({ minimum: 1, description: 'Its place, by confirmedAt and orderId', examples: [1] }),
+    line: Type.Integer({
+      minimum: 1,
+      description: 'Number of the line; lines are in the order of confirmedAt and orderId',
+      examples: [1],
+    }),
     type: Type.Enum(['sale', 'credit'], {
       title: 'LineType',
-      description: 'credit: of a refund, negative; reserved for later. New values may be added',
+      description: 'credit: a refund, with negative amounts; reserved for later. New values may be added',
     }),
     orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
     externalId: text('The bank’s own identifier of the order', 'payment-42'),
@@ -83,10 +93,10 @@ const Line = Type.Object(
     confirmedAt: instant('When the order was confirmed', '2026-11-22T08:05:00.000Z'),
     currency: text('ISO 4217', 'UAH'),
     amount: amount('Price at the reservation'),
-    commission: amount('What the bank keeps of it', '0.00'),
+    commission: amount('What the bank keeps of the amount', '0.00'),
     net: amount('What the bank owes'),
     late: flag('It belongs to an earlier day, whose statement was closed before the line was made'),
-    creditOf: nullable(uuid('Of a credit: the order of its sale', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11')),
+    creditOf: nullable(uuid('For a credit: the order of its sale', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11')),
   },
   { title: 'StatementLine', description: 'A line of a statement' },
 )
@@ -95,7 +105,7 @@ export const LinesPage = Type.Object(
   {
     data: Type.Array(Line, { description: 'The lines, in their order' }),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Give it as `cursor` to go on. Null: there is nothing more',
+      description: 'Send it as `cursor` to get the next page; null: this is the last page',
       examples: ['WzEwMF0.Vf8mRz1xq0kQy1aJ'],
     }),
   },

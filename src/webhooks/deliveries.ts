@@ -54,7 +54,7 @@ export function retryDelivery(
 }
 
 /**
- * Gives a delivery up, so that those after it continue. Repeating it changes nothing.
+ * Gives a delivery up, so that later deliveries continue. A repeated call changes nothing.
  *
  * @throws DomainError 'not-found'; 'conflict' when it was delivered or has failed
  */

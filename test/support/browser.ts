@@ -150,7 +150,7 @@ export async function fillLogin(page: Page, { typeAccount, login, password }: Ac
   await page.locator('form button[type=submit]').click()
 }
 
-/** Waits for so many elements, because a page may first show only some of them. */
+/** Waits until the page has `count` elements, because it may first show only some of them. */
 export async function assertCount(found: Locator, count: number): Promise<void> {
   await found.nth(count - 1).waitFor()
   assert.equal(await found.count(), count)

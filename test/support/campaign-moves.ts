@@ -79,7 +79,7 @@ export async function columnsOf(database: Queryable, table: string, row?: string
 }
 
 /**
- * Makes as many copies of one campaign, with its banks and its history.
+ * Makes `count` copies of one campaign, with its banks and its history.
  * @returns their ids
  */
 export async function copyCampaigns(database: Database, cashbackId: string, count: number): Promise<string[]> {

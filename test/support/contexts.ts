@@ -26,7 +26,7 @@ const args = [
 /** An address of the platform at which no script runs. */
 const quietPath = '/app/icon.svg'
 
-/** What can be set again for each page; everything else is fixed for the life of its browser. */
+/** The settings that can change for each page. All others are fixed for the life of the browser. */
 export type PageLook = { viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' }
 
 let browser: Promise<Browser> | null = null

@@ -131,8 +131,8 @@ export function assertOrder(
 export type Books = { profiles: number; free: number; reserved: number; sold: number; withdrawn: number }
 
 /**
- * Checks the books of one tariff over all banks with plain SQL: no profile is on two live orders, no order lacks its
- * profile, none was confirmed or cancelled after its end, and a process would find each free profile.
+ * Checks the books of one tariff over all banks with plain SQL: no profile is on two live orders, every order has its
+ * profile, no order was confirmed or cancelled after its end, and the sale finds each free profile.
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)

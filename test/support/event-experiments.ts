@@ -31,7 +31,7 @@ export type StreamOptions = {
   writers: number
   eventsEach: number
   maxDelayMs: number
-  /** Writers go on at least until so many events are committed, and until the disturbance is over. */
+  /** Writers continue at least until this many events are committed and the disturbance is over. */
   events: number
 }
 

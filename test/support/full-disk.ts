@@ -115,7 +115,7 @@ const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? 
 async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
   let refused = 0
   let endAt = Number.POSITIVE_INFINITY
-  // Tables that have grown ahead take sales for a while, and the slower the machine, the longer.
+  // Tables with free space accept sales for a while. On a slow machine this takes longer.
   const giveUpAt = performance.now() + 120_000
   for (let index = 0; performance.now() < endAt; index++) {
     assert.ok(performance.now() < giveUpAt, 'the disk is full and sales go on all the same')

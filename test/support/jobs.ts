@@ -1,4 +1,4 @@
-/** Runs the processes of `npm test`, as many at a time as keep the machine busy, and prints one report. */
+/** Runs the processes of `npm test` and prints one report. So many run at a time that the machine stays busy. */
 import { once } from 'node:events'
 import { availableParallelism, cpus } from 'node:os'
 import process from 'node:process'

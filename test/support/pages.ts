@@ -14,7 +14,7 @@ export const titled = (page: Page, name: string | RegExp): Promise<void> =>
 export const sees = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByText(text).filter({ visible: true }).first().waitFor()
 
-/** Confirms the open dialog by a button whose name may be longer. */
+/** Confirms the open dialog with the button whose name contains `name`. */
 export const agree = (page: Page, name: string): Promise<void> => dialog(page).getByRole('button', { name }).click()
 
 /** Fails if anything is wider than the screen. */

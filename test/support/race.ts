@@ -7,8 +7,8 @@ const sweeps = 10
 
 /**
  * Races until each outcome was seen at least so many times.
- * One side starts before the other, by leads that sweep over zero and grow with each sweep. So outcomes that depend
- * on short delays appear on a quick machine, and those hidden by the noise of a busy machine appear later.
+ * One side starts some time before or after the other. This time sweeps from negative to positive values, and each sweep
+ * is wider than the one before. Early sweeps show outcomes of short delays, later ones those that a busy machine hides.
  *
  * @param round starts both sides, the second one `lead` milliseconds after the first (negative: before it), and
  *   names the outcome

@@ -22,7 +22,7 @@ export type RestoreWalk = {
   sellers: number
   pauseMs: number
   profiles: number
-  /** How many instants, spread over the sales, are restored to. */
+  /** The number of instants to restore to, spread over the sales. */
   instants: number
 }
 

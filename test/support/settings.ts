@@ -1,4 +1,4 @@
-/** Settings for the tests of what reads them. */
+/** Settings for tests of the code that reads settings. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -17,7 +17,7 @@ export type Shell = {
   paste: Run
 }
 
-/** Pastes the text in one piece, so all of it must be right before any of it runs. */
+/** Pastes the text in one piece. The shell parses all of it before it runs any of it. */
 const evaluated =
   (program: string): Run =>
   async (lines, { cwd, env }) => {
@@ -29,7 +29,7 @@ const evaluated =
 const giveUpAfterMs = 300_000
 
 /**
- * In a terminal as a bracketed paste. Only there zsh behaves as for people: no comments, and history expansion.
+ * Pastes into a terminal, as a bracketed paste. Only there does zsh behave as it does for people: no comments, and history expansion.
  * Output goes to files, because the terminal also shows the typed text.
  */
 const typed: Run = async (lines, { cwd, env }) => {

@@ -80,7 +80,7 @@ const found = `
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
 /**
- * The ids of a merchant's campaigns that match the filter, in order, ties by id ascending, and the version that they belong to.
+ * The ids of a merchant's campaigns that match the filter, and their version. Campaigns that sort equally are in the order of their ids.
  *
  * @param params.max the maximum number of ids; the others are only counted, which takes a third of the time. null: all ids
  */

@@ -11,7 +11,7 @@ export const HomeQuery = Type.Object(
   {
     ...pagingParameters,
     waitsFor: Type.Optional(
-      Type.Enum(['me', 'other'], { description: 'Only what waits for the caller, or for others' }),
+      Type.Enum(['me', 'other'], { description: 'Only tasks that wait for the caller, or for others' }),
     ),
     kind: Type.Optional(Type.Enum([...taskKinds], { title: 'TaskKind', description: 'Only tasks of this kind' })),
   },
@@ -32,7 +32,7 @@ const Task = Type.Object({
   retailerId: origin.retailerId,
   retailerName: text('Name of the merchant', 'Гросер'),
   retailerNameEn: text('Its name in English', 'Grocer'),
-  bankId: nullable(uuid('The bank that it is about; null for the whole campaign')),
+  bankId: nullable(uuid('The bank that the task is about; null: the whole campaign')),
   bankName: nullable(text('Its name', 'Alpha Bank')),
   dateFrom: instant('Start of the period'),
   dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
@@ -82,7 +82,7 @@ export const Home = named(
       pagination: Pagination,
       totals: Type.Object(
         { me: totals, other: totals },
-        { description: 'All tasks by kind, whatever the query asks for' },
+        { description: 'All tasks by kind, not only those that the query selects' },
       ),
       isComplete: flag('false: only some of the open campaigns were counted'),
       bankCampaigns: Type.Object(

@@ -96,7 +96,7 @@ function readSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
       schema: {
         ...common,
         operationId: 'readSegment',
-        summary: 'How the segment of a campaign stands',
+        summary: 'The state of a campaign’s segment',
         description:
           'Counts only, bank by bank. A bank sees its own part, exactly; a merchant sees numbers rounded down to tens, 0 ' +
           'below 20, and ' +

@@ -25,7 +25,7 @@ export function mergedFields(
 /**
  * The fields whose value differs from the stored one. Lists are compared without their order.
  *
- * @param terminals how they differ; null: they are not given
+ * @param terminals how the terminals differ; null: no terminals are given
  */
 export function changedFields(
   present: Partial<Fields>,

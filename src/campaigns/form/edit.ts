@@ -140,8 +140,8 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
 /**
  * How the given terminals differ from the current ones; null when none are given.
  *
- * A campaign without terminals of its own shows those of the platform's directory. An edit may send these back unchanged: then
- * the campaign's own, hidden list stays as it is.
+ * A campaign without its own terminals shows the terminals of the platform's directory. When an edit sends these back unchanged,
+ * the campaign's own list, which is hidden, stays as it is.
  */
 async function changeOfTerminals(
   transaction: Queryable,

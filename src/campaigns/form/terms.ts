@@ -51,7 +51,7 @@ export type Origin = {
 
 /**
  * The fields of the bank view that only an edit changes, as the JSON text that readers get, without its closing brace. Terminals
- * are stored apart, because they are long and may be the platform's.
+ * are stored separately, because they are long and may come from the platform's directory.
  */
 export function cardText(origin: Origin, terms: Offer, countryId: string): string {
   const { cashbackId, merchantId, createdByBankId, createdAt } = origin

@@ -19,7 +19,7 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
 
 /**
  * A bank is in the campaign from the version of its invitation up to that of its removal. Each event is looked up by its
- * type, version and bank, in the feed of its account: the merchant, and the bank itself or every bank of that moment.
+ * type, version and bank in the feeds of its recipients: the merchant, and either one bank or all banks of that moment.
  *
  * @param numberAllEvents left out where nothing may be written
  */

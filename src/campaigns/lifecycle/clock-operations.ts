@@ -15,7 +15,7 @@ import {
 const maxAtOnce = 200
 
 /**
- * Does a piece of what is due. Each campaign is brought to its state at this time, even over several transitions. Several
+ * Makes a limited number of due transitions. Each campaign gets its state at this time, even over several transitions. Several
  * processes share the work, and no campaign is changed twice.
  *
  * @param waits false: skips campaigns that others have locked; true: waits for them, so that everything that was due at the

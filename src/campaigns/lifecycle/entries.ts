@@ -9,8 +9,8 @@ import type { Change } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
 /**
- * A partner's decision is one entry, in its own account. What the operator or the clock does is an entry of the merchant for the
- * campaign, and one of each bank whose part changes.
+ * A partner's decision is one entry, in the partner's own account. A change by the operator or the clock is one entry of the
+ * merchant for the campaign, and one entry of each bank whose part changes.
  */
 export function entriesOf(decided: Decided, origin: Origin): Fact[] {
   const { campaign, decision, notes = [], facts = {} } = decided

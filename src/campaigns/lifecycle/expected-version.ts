@@ -35,8 +35,8 @@ const seenStatement: Statement = {
 }
 
 /**
- * For a bank, only changes of the terms and of its own part count. It accepts every version since the last such change, by its
- * number or by its `updatedAt`. The campaign must be locked.
+ * For a bank, only changes of the terms and of its own part make a version stale. A bank may send every version since the last such
+ * change, by its number or by its `updatedAt`. The campaign must be locked.
  *
  * @throws DomainError 'stale', also for a tag that the campaign never had
  */

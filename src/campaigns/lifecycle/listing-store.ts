@@ -1,6 +1,6 @@
 /**
  * Reads pages of campaign lists of any length. An index gives the newest campaigns of the requested statuses, up to a maximum,
- * and only these are filtered and sorted. A list in its own order without other filters reads no more than it shows.
+ * and only these are filtered and sorted. A list that is sorted by time, without other filters, reads only what it shows.
  */
 import type { Queryable } from '../../db/database.ts'
 import { maxLookedAt, type Page, skipped } from '../../http/paging.ts'

@@ -29,7 +29,7 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
 
 /**
  * @param options.find the orders in the order of their names; null where the bank has none
- * @param options.isUnchanged whether an order that has ended is still as it was read; left out: always true. It counts only while
+ * @param options.isUnchanged whether an order that has ended is still as it was read; left out: always true. It is called only while
  *   the database can be reached
  * @param options.maxKept how many are kept in memory
  * @returns reads an order: the same object as before while nothing has changed

@@ -8,9 +8,9 @@ export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] a
 export type OrderStatus = (typeof orderStatuses)[number]
 
 /**
- * SQL for orders that keep their profile from being sold again, as the index of live orders has it. A reservation that is over does so
- * until it is marked. Besides the statuses above the database knows
- * `withdrawn`: the order of nobody that takes a withdrawn profile off sale (esim/stock/withdrawal.ts). No API returns it.
+ * SQL for live orders: their profiles cannot be sold again. The index of live orders has the same condition. A reservation that is over
+ * is live until it is marked. The database also has the status `withdrawn`: an order without a bank that takes a profile off sale
+ * (esim/stock/withdrawal.ts). No API returns such orders.
  */
 export const holdsProfile = `status in ('reserved', 'confirmed', 'withdrawn')`
 

@@ -71,7 +71,7 @@ function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter)
   })
 }
 
-/** `order by` and `limit`, used for each range and for the whole. */
+/** `order by` and `limit`, used for each range and for the whole query. */
 const endOf = ({ sort, limit }: OrderListFilter, put: Put): string => {
   const direction = isAscending(sort) ? 'asc' : 'desc'
   const keys = isByConfirmation(sort) ? `confirmed_at ${direction}, order_id ${direction}` : `order_id ${direction}`

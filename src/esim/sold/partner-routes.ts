@@ -55,8 +55,8 @@ function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
         ...head(
           'listOrders',
           'Orders of the bank',
-          'An ascending list ends 15 seconds ago, so that nothing which is still being written is passed over: a program that walks up ' +
-            'by `createdAt`, and goes on later from its last cursor, sees each order once.',
+          'An ascending list ends 15 seconds ago, so that it does not pass over an order that is still being written. A program that ' +
+            'reads upwards by `createdAt`, and continues later from its last cursor, sees each order once.',
         ),
         querystring: schemas.OrderListQuery,
         response: { 200: schemas.OrderList, ...partnerErrors() },
@@ -90,7 +90,7 @@ function findOrderByExternalIdRoute(app: App, deps: PartnerOrderRoutesDeps, send
         ...head(
           'findOrderByExternalId',
           'The order with an externalId',
-          'Shows what a lost answer left. A repeat of `POST /esim/v1/orders` would make an order where none was made.',
+          'Shows whether an order was made when the answer was lost. Repeating `POST /esim/v1/orders` would make the order if it is missing.',
         ),
         querystring: schemas.ExternalIdQuery,
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
@@ -128,7 +128,7 @@ function readOrderTimelineRoute(app: App, deps: PartnerOrderRoutesDeps): void {
         ...head(
           'readOrderTimeline',
           'What happened to an order',
-          'Oldest first, with who did it, and who was shown the activation data again. Never with the customer’s address.',
+          'Oldest first, with who did it, and who read the activation data again. Never with the customer’s address.',
         ),
         params: OrderPath,
         querystring: NoQuery,
@@ -152,8 +152,8 @@ function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void 
         ...head(
           'exportPartnerOrders',
           'Orders as a CSV file',
-          'Everything that the filters find, newest first, as it is at one moment: RFC 4180, UTF-8, with a header. For people: a text that ' +
-            'a spreadsheet would take for a formula begins with an apostrophe.',
+          'All orders that match the filters, newest first, as they are at one moment: RFC 4180, UTF-8, with a header. It is for people: ' +
+            'a text that a spreadsheet would take for a formula begins with an apostrophe.',
         ),
         querystring: schemas.OrderFileQuery,
         response: {

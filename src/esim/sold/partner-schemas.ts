@@ -80,11 +80,11 @@ export const OrderList = Type.Object(
     data: Type.Array(Order, { description: 'The orders, in the order of `sort`' }),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Give it as `cursor` to go on. Null, newest first: there is nothing more. In an ascending list it is never null: go on later ' +
-        'from the last one; fewer orders than `limit` are the end at this moment',
+        'Send it as `cursor` to get the next page. Newest first, null means the last page. In an ascending list it is never null: ' +
+        'fewer orders than `limit` mean the end at this moment, and you continue later from this cursor',
       examples: ['WyIwMTlhYTVhMiJd.Vf8mRz1xq0kQy1aJ'],
     }),
-    asOf: instant('Now; of an ascending list its end, 15 seconds ago', '2026-11-21T08:05:00.000Z'),
+    asOf: instant('The instant of the list: now, or 15 seconds ago for an ascending list', '2026-11-21T08:05:00.000Z'),
   },
   { description: 'Orders of the bank' },
 )
@@ -98,7 +98,7 @@ export const OrderTimeline = Type.Object(
           event: Type.Enum([...timelineEvents], {
             title: 'TimelineEvent',
             description:
-              'email_…: the present state of the QR e-mail; confirm_repeated, qr_read: the first time that this caller was shown the ' +
+              'email_…: the present state of the QR e-mail; confirm_repeated, qr_read: the first time that this caller read the ' +
               'activation data again; stated: the closing of its statement. New values may be added',
           }),
           by: Type.Union(
@@ -112,7 +112,7 @@ export const OrderTimeline = Type.Object(
               ),
               Type.Null(),
             ],
-            { description: 'Who; null: not known, of before callers were kept' },
+            { description: 'Who; null: unknown, because callers were not recorded yet' },
           ),
           detail: Type.Unsafe<TimelineEntry['detail']>(
             Type.Object(
@@ -124,7 +124,9 @@ export const OrderTimeline = Type.Object(
                   Type.Integer({ minimum: 1, description: 'Number of the statement', examples: [417] }),
                 ),
               },
-              { description: 'Of repeats and reads `count` and `lastAt`, of stated the statement; otherwise empty' },
+              {
+                description: 'For repeats and reads: `count` and `lastAt`; for stated: the statement; otherwise empty',
+              },
             ),
           ),
         },

@@ -17,8 +17,8 @@ const kindNames: Record<Entry['kind'], string> = {
 }
 
 /**
- * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, for
- *   the case that all must be new
+ * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, which
+ *   count only when all entries must be new
  */
 export async function checkClaims(
   database: Queryable,
