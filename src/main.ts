@@ -379,7 +379,7 @@ program
   .description('Check a restored copy on which no platform serves; it is only read. Needs MASTER_KEY')
   .requiredOption('--database-url <URL>', 'the copy', filled)
   .option('--expect-after <INSTANT>', 'its newest record must not be older', filled)
-  .option('--live <URL>', 'the platform that it is a copy of: tell which counts differ', filled)
+  .option('--live <URL>', 'the platform that it is a copy of: show which counts differ', filled)
   .addHelpText(
     'after',
     examples(
@@ -438,10 +438,10 @@ auditLog
   .description('Sign how far the log has come, as happens every hour')
   .addHelpText('after', examples('audit-log checkpoint --json'))
   .action(run(async options => (await import('./cli/audit-log.ts')).makeCheckpoint(options)))
-const keys = program.command('keys').description('Change the key that seals secrets, or tell which one it is')
+const keys = program.command('keys').description('Change the key that encrypts secrets, or show which one it is')
 keys
   .command('fingerprint')
-  .description('Tell 8 digits by which MASTER_KEY can be recognized; read on this machine, the key itself is not shown')
+  .description('Show 8 digits that identify the MASTER_KEY of this machine; the key itself is not shown')
   .action(run(async options => (await import('./cli/fingerprint.ts')).showFingerprint(options)))
 keys
   .command('rotate')

@@ -40,7 +40,7 @@ export type Source = { address: string; trace: Trace }
  * Exchanges clientId and secret for a token (POST /getToken/auth).
  *
  * @returns null for an unknown clientId, a wrong secret, a revoked credential, a suspended partner, and an address that the
- *   partner does not allow. The caller cannot tell these cases apart, not even by the time that they take
+ *   partner does not allow. The caller cannot distinguish these cases, not even by the time that they take
  */
 export async function issueGatewayToken(
   deps: AccessDeps,
@@ -191,7 +191,7 @@ export async function addUser(
   return { userId }
 }
 
-/** @throws DomainError 'conflict' when the login is taken: the new person does not learn who has it */
+/** @throws DomainError 'conflict' when the login is taken; the error does not say by whom */
 export async function insertPerson(
   transaction: Queryable,
   person: Parameters<typeof store.insertUser>[1],
@@ -218,7 +218,7 @@ export async function endAccess(transaction: Queryable, userId: string): Promise
 }
 
 /**
- * Disables any user. The user's sessions and links end, and the links that the user made for others.
+ * Disables any user. This ends the user's sessions and links, and also the links that the user made for others.
  * @throws DomainError 'not-found' when nobody has the login
  */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
@@ -242,7 +242,7 @@ export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
     owner: accountOf(owner),
   }))
 
-/** The operator learns that a disabled user has the login, because erasing the user would set it free. */
+/** Says when a disabled user has the login, because the operator can free the login by erasing that user. */
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
   const isOfDisabled = await store.isLoginOfDisabled(database, login)
   return new DomainError('conflict', [broken('login', isOfDisabled ? 'login-of-disabled' : 'login-taken', { login })])
@@ -250,7 +250,7 @@ async function loginTaken(database: Queryable, login: string): Promise<DomainErr
 
 const credential = (id: string) => ({ type: 'credential', id })
 const user = (id: string) => ({ type: 'user', id })
-/** Stands for a secret in the audit log. */
+/** Replaces a secret in the audit log. */
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
 /** The owner of an object, in the form of the audit log's entries. */

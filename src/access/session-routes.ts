@@ -94,8 +94,8 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
         tags,
         summary: 'Show a second factor',
         description:
-          'With `challenge`: the second step of a login; it sets the cookie. Without: proves a factor anew in a session, which some ' +
-          'operations need (401 `mfa-needed`); where no second factor is set up, the password counts.',
+          'With `challenge`: the second step of a login. It sets the cookie. Without: proves a factor again in a session, which some ' +
+          'operations need (401 `mfa-needed`). People without a second factor send their password.',
         security: [{}, ...secured],
         querystring: NoQuery,
         body: VerifyBody,
@@ -161,7 +161,7 @@ function readSessionRoute(app: App, deps: SessionDeps): void {
         operationId: 'readSession',
         tags,
         summary: 'Who is logged in',
-        description: 'Of the cookie, or of the bearer token that is sent.',
+        description: 'Reads the session of the cookie, or of the bearer token.',
         security: secured,
         querystring: NoQuery,
         response: {

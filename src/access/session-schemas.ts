@@ -33,11 +33,15 @@ export const VerifyBody = named(
   Type.Object(
     {
       challenge: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 128, description: 'Of the login; left out, the session is meant' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 128,
+          description: 'The challenge of a login. Leave it out to prove a factor in a session',
+        }),
       ),
       method: Type.Enum([...factorMethods, 'password'], {
         title: 'VerificationMethod',
-        description: 'What `code` is; `password` only in a session, where no second factor is set up',
+        description: 'What `code` is. `password` is only for sessions of people without a second factor',
       }),
       code: Type.String({
         minLength: 1,
@@ -64,7 +68,7 @@ export const Session = Type.Object(
     id: nullable(Type.String({ format: 'uuid', description: 'The bank or the merchant; null for the platform' })),
     name: Type.String({ description: 'Name of the bank, the merchant or the platform', examples: ['Гросер'] }),
     nameEn: nullable(
-      Type.String({ description: 'Its name in English; null where there is no other', examples: ['Grocer'] }),
+      Type.String({ description: 'The name in English; null when there is none', examples: ['Grocer'] }),
     ),
     expiresAt: instant('When the session ends; then the user logs in again'),
     now: instant('The platform’s time; in sandbox mode it can be moved'),
@@ -76,7 +80,7 @@ export const Session = Type.Object(
         },
         {
           description:
-            'Wrong passwords, and wrong codes behind a right one, for this login between the login before and the last one; null for a system’s token',
+            'The failed attempts between the last two logins: wrong passwords, and wrong codes after a right password; null for a system’s token',
         },
       ),
     ),

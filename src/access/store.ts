@@ -17,7 +17,7 @@ export type Credential = {
   account: Account
   secretHash: Buffer
   previousSecretHash: Buffer | null
-  /** Whether the previous secret is still valid. Uses real time, as all security rules do. */
+  /** Whether the previous secret is still valid, in real time, as for all security rules. */
   hasOverlap: boolean
   revoked: boolean
   /** The bank or merchant that it belongs to is suspended. */
@@ -64,7 +64,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   }
 }
 
-/** The part of a statement that writes an event for each credential in its part `changed`. */
+/** The part of a statement that writes an event for each credential in the part named `changed`. */
 const recordingCredential = (type: EventTypeName, at?: string): string =>
   recordingEvents({
     type,
@@ -146,7 +146,7 @@ export async function endSecret(
 export type PartnerOwner = { bankId: string | null; merchantId: string | null }
 const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
-/** Something that can end only once. `isNew` is false when it had already ended; its first end is kept. */
+/** Something that can end only once. `isNew` is false when it had ended before; the time of its first end is kept. */
 export type Ended = PartnerOwner & { isNew: boolean }
 
 /** @returns null when there is no such credential */
@@ -162,7 +162,10 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
   return ended ?? null
 }
 
-/** The time of the event, by the rules' clock, even if the event is written late. The overlap itself ends by real time. */
+/**
+ * The time of the event, by the rules' clock. It is right even if the event is written late. The overlap itself ends in real
+ * time.
+ */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
@@ -375,7 +378,7 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
 
 const endedTokensLock = 7_365_022
 
-/** More than the clocks of processes may differ, and more than the time for which a token is accepted after its end. */
+/** Longer than the difference between the clocks of processes, and longer than a token is accepted after it has expired. */
 const margin = `interval '1 minute'`
 
 export type EndedToken = { id: string; number: number; msLeft: number }
@@ -392,7 +395,7 @@ export function findEndedTokens(database: Queryable, after: number): Promise<End
   )
 }
 
-/** Takes the lock that is needed to end tokens; take it after all other locks. Also deletes ended tokens that have expired. */
+/** Takes the lock that is needed to end tokens. Take it after all other locks. Also deletes ended tokens that have expired. */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
   await transaction.execute(`delete from ended_tokens where expires_at < now() - ${margin}`)
@@ -412,8 +415,8 @@ export async function insertEndedToken(
 }
 
 /**
- * The ids whose tokens must be refused: suspended partners, and credentials, users and client secrets that ended recently. After
- * the lifetime of a token they are left out, because no live token is left.
+ * The ids whose tokens must be refused: suspended partners, and credentials, users and client secrets that ended recently. Those
+ * that ended longer ago than the lifetime of a token are left out, because all their tokens have expired.
  */
 export async function findRefused(database: Queryable, tokenLifetimeSeconds: number): Promise<string[]> {
   const since = `now() - make_interval(secs => $1) - ${margin}`

@@ -29,7 +29,7 @@ const directoryBytes = 64 * 1024 * 1024
 /** The maximum number of merchants in a file. */
 const maxTerminalsFiles = 100_000
 
-/** @throws DomainError 'invalid' unless exactly one is named */
+/** @throws DomainError 'invalid' unless exactly one account is named */
 export function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
   const { bank, merchant, platform } = given
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
@@ -80,7 +80,7 @@ function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
         dryRun,
         mode,
       })
-      // The caller sees the change with its next request; other processes are notified at the same moment.
+      // Refresh here, so that the caller's next request sees the change. Other processes have been notified.
       await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
       return applied as never
     },

@@ -15,7 +15,7 @@ const code = Type.String({ minLength: 1, maxLength: 64, description: 'Code of th
 export const DirectoryBody = Type.Object(
   {
     directory: Type.String({
-      description: 'The directory file: YAML 1.2, which JSON is a part of. Entries that it leaves out stay as they are',
+      description: 'The directory file: YAML 1.2 or JSON. Entries that it leaves out stay as they are',
     }),
     files: Type.Record(Type.String({ maxLength: 1024 }), Type.String(), {
       default: {},
@@ -93,10 +93,10 @@ export const UserBody = Type.Object(
     password: Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'At least 15 characters, and not what everybody tries first',
+      description: 'At least 15 characters, and not a common password',
     }),
     email: Type.Optional(
-      Type.String({ maxLength: 254, ...mustBe('email'), description: 'Where mails to the user go' }),
+      Type.String({ maxLength: 254, ...mustBe('email'), description: 'The address for mails to the user' }),
     ),
   },
   { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },

@@ -33,8 +33,8 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
           'Campaigns',
           'findCampaigns',
           'Find campaigns of all merchants',
-          `The most recently changed first. Of a longer list the last changed ${maxLookedAt} of the statuses and the merchant that are ` +
-            'asked for are looked at, of a bank its newest ones; `after` leads on. One that changes meanwhile moves to the beginning.',
+          `The most recently changed first. One answer examines at most ${maxLookedAt} campaigns: the last changed ones of the statuses ` +
+            'and the merchant, or the newest ones of the bank. `after` continues from there. A campaign that changes moves to the beginning.',
         ),
         querystring: CampaignsQuery,
         response: { 200: CampaignPage, ...operatorErrors() },

@@ -39,7 +39,7 @@ const CustomerExport = Type.Object(
       { description: 'Segments of the bank that name the customer, the latest first' },
     ),
   },
-  { description: 'All that is kept of the customer; reports and orders name no customer' },
+  { description: 'All stored data of the customer. Reports and orders name no customer' },
 )
 
 export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads, costlyReads }) => {

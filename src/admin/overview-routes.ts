@@ -30,7 +30,7 @@ const Overview = Type.Object(
     campaigns: counts(Object.fromEntries(campaignStatuses.map(status => [status, status])), 'Campaigns by status'),
     orders: counts(
       { reserved: 'Wait for a payment', confirmed: 'Sold', cancelled: 'Given back', expired: 'Not paid in time' },
-      'eSIM orders that were made in the last 24 hours, as they are now',
+      'eSIM orders that were made in the last 24 hours, by their present status',
     ),
   },
   { description: 'Counts' },

@@ -17,7 +17,7 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (ap
           'Partners',
           'readPartners',
           'The directory of partners, countries, payment systems and mobile operators',
-          'Every entry has the shape of the directory file: changed, it can be sent to `POST /admin/directory` again, alone or with ' +
+          'Every entry has the shape of the directory file. It can be changed and sent to `POST /admin/directory` again, alone or with ' +
             'others, below `countries`, `paymentSystems`, `banks`, `merchants` or `esim.operators`. Merchants come page by page.',
         ),
         querystring: PartnersQuery,

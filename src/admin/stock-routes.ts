@@ -46,9 +46,8 @@ function withdrawProfilesRoute(app: App, deps: StockAdminDeps): void {
           'Stock',
           'withdrawProfiles',
           'Take free profiles out of sale',
-          'For good. With `operator` and `tariff` only theirs. An ICCID that is given twice counts once; `problems` tells ' +
-            'why others ' +
-            'were left as they are.',
+          'For good. With `operator` and `tariff` only profiles of that tariff. An ICCID that is given twice counts once. `problems` ' +
+            'says why other profiles were not withdrawn.',
         ),
         body: schemas.WithdrawBody,
         response: {

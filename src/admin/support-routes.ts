@@ -98,7 +98,7 @@ const CountQuery = Type.Object(
   {
     until: Type.Optional(
       Type.String({
-        description: 'Instant: only rows made by then, where a table tells when its rows were made',
+        description: 'Instant: counts only rows made until then, in tables that record when a row was made',
         maxLength: 64,
       }),
     ),

@@ -17,7 +17,7 @@ export const auditLogCheck: Check = {
   code: 'audit-log',
   name: 'the audit log of the last two days is as it was written',
   holds:
-    'each entry continues the one before it, of all and of its account, and what was told since the last checkpoint is there',
+    'each entry continues the one before it, of all and of its account, and what was recorded since the last checkpoint is there',
 }
 
 const recentMs = 2 * 86_400_000

@@ -34,8 +34,8 @@ function listAuditEntriesRoute(app: App, deps: AuditLogRoutesDeps): void {
           operationId: 'listAuditEntries',
           summary: 'Who did what in the account',
           description:
-            'Newest first, by number. The platform’s users read the entries of all accounts. With several filters one answer looks at ' +
-            'up to 10,000 entries: it may then have fewer than `limit` and still a `nextCursor`.',
+            'Newest first, by number. The platform’s users read the entries of all accounts. With several filters one answer examines ' +
+            'up to 10,000 entries. So it may have fewer entries than `limit` and still a `nextCursor`.',
         }),
         querystring: EntriesQuery,
         response: { 200: EntriesPage, ...partnerErrors(noAccount) },
@@ -58,7 +58,7 @@ function exportAuditLogRoute(app: App, deps: AuditLogRoutesDeps): void {
           operationId: 'exportAuditLog',
           summary: 'The audit log as a file',
           description:
-            'Every entry between the first and the last one of the time, oldest first and without holes: each line is a JSON object. ' +
+            'Every entry from the first to the last one of the period, oldest first and without gaps. Each line is a JSON object. ' +
             'The lines of one account have its own chain only.',
         }),
         querystring: LogQuery,

@@ -62,7 +62,7 @@ const Entry = Type.Object(
       {
         type: Type.Enum([...actorKinds], {
           title: 'EntryActorKind',
-          description: `operator: whoever has the operator’s key; unknown: somebody with no login that exists. ${open}`,
+          description: `operator: the holder of the operator’s key; unknown: somebody without an existing login. ${open}`,
         }),
         id: nullable(text('The clientId of a system, the id of a person', 'pk_sample_alpha')),
         name: nullable(
@@ -74,12 +74,12 @@ const Entry = Type.Object(
       },
       { title: 'EntryActor', description: 'Who did it' },
     ),
-    via: Type.Enum([...viaKinds], { title: 'EntryVia', description: 'By which way' }),
+    via: Type.Enum([...viaKinds], { title: 'EntryVia', description: 'The interface that was used' }),
     action: text(`What was done. ${open}`, 'credential.issued'),
     object: Type.Object(
       {
         type: text(`Kind of object. ${open}`, 'credential'),
-        id: nullable(text('Its id; null: there is only one, or it is not told', 'pk_sample_alpha')),
+        id: nullable(text('Its id; null: there is only one such object, or its id is not shown', 'pk_sample_alpha')),
       },
       { title: 'EntryObject', description: 'What it was done to' },
     ),
@@ -148,8 +148,8 @@ const ShownCheckpoint = Type.Object(
     ),
     note: Type.Optional(
       text(
-        'The signed note (C2SP): of the own chain, under a name that ends with the account’s id, and without one while the account has ' +
-          'no entry; for the platform’s users, of the whole log',
+        'The signed note (C2SP). For a partner: about its own chain, under a name that ends with the account’s id; left out while the ' +
+          'account has no entry. For the platform’s users: about the whole log',
         'perkline.audit/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
       ),
     ),

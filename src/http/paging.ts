@@ -24,8 +24,8 @@ export const listingParameters = {
       pattern: '^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       ...mustBe('cursor'),
       description:
-        'The `next` of the page before: `page` counts from behind it, `totalItems` and `totalPages` still count the whole list. ' +
-        'Left out: from the newest campaign',
+        'The `next` of the previous page. `page` then counts from there; `totalItems` and `totalPages` still count the whole list. ' +
+        'Leave it out to begin with the newest campaign',
       examples: ['1795377600000000_9b2f1c52-6a3e-4d53-9d0f-2f8f7f0c6b11'],
     }),
   ),
@@ -54,12 +54,12 @@ const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
     isComplete: flag(
-      `false: there are more campaigns than the newest ${maxLookedAt}, and only these were counted, filtered and put in order`,
+      `false: there are more campaigns than the newest ${maxLookedAt}, and only these were counted, filtered and sorted`,
     ),
     next: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Give it as `after` to go on, also behind what was looked at. Null: there is nothing behind; in another order than the newest first, ' +
-        'go on by `page` while `hasNextPage`',
+        'Send it as `after` to read the following campaigns. Null: there are none; or the order is not the newest first: then continue ' +
+        'by `page` while `hasNextPage` is true',
     }),
   },
   { title: 'ListingPagination' },

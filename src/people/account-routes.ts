@@ -59,7 +59,7 @@ function readSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         security: secured,
         operationId: 'readSecurityPolicy',
         summary: 'The account’s policy',
-        description: 'The defaults, while none was set. Its `ETag` is for `If-Match` of a change.',
+        description: 'Returns the defaults until a policy is set. Send the `ETag` as `If-Match` with a change.',
         querystring: schemas.AccountQuery,
         response: { 200: TaggedPolicy, ...portalErrors(unknownAccount) },
       },
@@ -84,13 +84,13 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         operationId: 'setSecurityPolicy',
         summary: 'Set the account’s policy',
         description:
-          'The whole of it. It holds for every request within 10 seconds; the length of sessions for new ones. Honours `If-Match`.',
+          'Replaces the whole policy. It holds for every request within 10 seconds. The length of sessions holds for new ones. Honours `If-Match`.',
         querystring: schemas.AccountQuery,
         headers: Type.Object({
           'if-match': Type.Optional(
             Type.String({
               maxLength: 4096,
-              description: 'The `ETag` that the change was made from',
+              description: 'The `ETag` of the policy that the change is based on',
               examples: ['"5df6e0e2761359d3"'],
             }),
           ),
@@ -137,7 +137,7 @@ function listOwnCredentialsRoute(app: App, deps: AccountRoutesDeps): void {
         security: secured,
         operationId: 'listOwnCredentials',
         summary: 'The account’s credentials',
-        description: 'Of its systems; revoked ones too.',
+        description: 'The credentials of its systems, including revoked ones.',
         querystring: schemas.AccountQuery,
         response: { 200: schemas.OwnCredentials, ...portalErrors(unknownAccount) },
       },

@@ -27,8 +27,8 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
         tags,
         security: [],
         operationId: 'acceptLink',
-        summary: 'Take the link of an invitation, or to a new password',
-        description: 'Nobody is logged in by it. A new password ends all sessions and leaves the second factor.',
+        summary: 'Accept an invitation, or set a new password by a link',
+        description: 'It does not log the person in. A new password ends all sessions. The second factor stays.',
         querystring: NoQuery,
         body: schemas.AcceptBody,
         response: {
@@ -63,11 +63,11 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
         operationId: 'requestPasswordReset',
         summary: 'Ask for a link to a new password',
         description:
-          'It is mailed where the login exists and has an address, at most three times an hour. The answer never tells.',
+          'It is mailed if the login exists and has an address, at most three times an hour. The answer is the same in all cases.',
         querystring: NoQuery,
         body: schemas.ForgottenBody,
         response: {
-          202: { type: 'null', description: 'If a mail can go to that person, it will' },
+          202: { type: 'null', description: 'A mail is sent if the person exists and has an address' },
           ...portalErrors({ 429: 'Too many requests from this address: wait for `Retry-After` seconds' }),
         },
       },

@@ -44,7 +44,8 @@ function listPeopleRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'listPeople',
         summary: 'The people of the account',
-        description: 'Those who are invited, who change by their invitation only, and those who are disabled, too.',
+        description:
+          'Also lists invited and disabled people. An invited person can be changed only through the invitation.',
         querystring: schemas.AccountQuery,
         response: { 200: schemas.People, ...portalErrors(unknownAccount) },
       },
@@ -68,8 +69,8 @@ function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         operationId: 'changePerson',
         summary: 'Change a person',
         description:
-          'After a change of role and a disabling, the person’s sessions end within 10 seconds. The own role, the own access and ' +
-          'the last active manager stay.',
+          'When the role changes or the person is disabled, the person’s sessions end within 10 seconds. You cannot change your own ' +
+          'role, disable yourself, or remove the last active manager.',
         params: schemas.PersonPath,
         querystring: NoQuery,
         body: schemas.ChangeBody,
@@ -103,7 +104,7 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
         operationId: 'resetPassword',
         summary: 'Send a person a link to a new password',
         description:
-          'It works once, for 24 hours, and ends the person’s earlier links. Where no mail can go, the answer has it. The second factor stays.',
+          'The link works once, for 24 hours, and ends the person’s earlier links. If no mail can be sent, the answer contains it. The second factor stays.',
         params: schemas.PersonPath,
         querystring: NoQuery,
         response: {
@@ -132,12 +133,12 @@ function resetFactorsRoute(app: App, deps: PeopleRoutesDeps): void {
         tags,
         security: secured,
         operationId: 'resetFactors',
-        summary: 'Take a person’s second factors away',
-        description: 'Recovery codes too. The sessions end, and the person is told by mail.',
+        summary: 'Remove a person’s second factors',
+        description: 'Also removes the recovery codes. The sessions end, and the person is notified by mail.',
         params: schemas.PersonPath,
         querystring: NoQuery,
         response: {
-          204: { type: 'null', description: 'They are gone' },
+          204: { type: 'null', description: 'The second factors are removed' },
           ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself, or somebody who is still invited' }),
         },
       },
@@ -224,7 +225,7 @@ function listInvitationsRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'listInvitations',
         summary: 'Invitations that wait',
-        description: 'Neither accepted nor over yet.',
+        description: 'Invitations that were not accepted and have not expired.',
         querystring: schemas.AccountQuery,
         response: { 200: schemas.Invitations, ...portalErrors(unknownAccount) },
       },
@@ -246,11 +247,11 @@ function withdrawInvitationRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'withdrawInvitation',
         summary: 'Withdraw an invitation',
-        description: 'Its link works no more.',
+        description: 'The link of the invitation stops working.',
         params: schemas.InvitationPath,
         querystring: NoQuery,
         response: {
-          204: { type: 'null', description: 'Its link works no more' },
+          204: { type: 'null', description: 'The invitation is withdrawn' },
           ...portalErrors({ 404: 'The account has no such invitation, or it was accepted' }),
         },
       },

@@ -32,18 +32,18 @@ const role = Type.String({
 const email = Type.String({
   maxLength: 254,
   ...mustBe('email'),
-  description: 'Where mails to the person go',
+  description: 'The address for mails to the person',
   examples: ['olena@alpha.example'],
 })
-const knownEmail = nullable(Type.String({ description: 'Where mails to the person go; null: nowhere' }))
+const knownEmail = nullable(Type.String({ description: 'The address for mails to the person; null: there is none' }))
 const password = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'At least 15 characters, and not what everybody tries first',
+  description: 'At least 15 characters, and not a common password',
 })
 const mail = nullableEnum(mailStates, {
   title: 'MailState',
-  description: 'How the last mail to the person fares; null: there was none lately',
+  description: 'The state of the last mail to the person; null: there was none lately',
 })
 const factors = Type.Array(
   Type.Enum([...factorMethods], { title: 'FactorMethod', description: 'A kind of second factor' }),
@@ -176,12 +176,12 @@ export const Factors = Type.Object(
     ),
     recoveryCodes: Type.Object({ left: count('How many are left', 10) }, { description: 'The recovery codes' }),
   },
-  { description: 'The own second factors' },
+  { description: 'Your second factors' },
 )
 export const NewTotp = Type.Object(
   {
-    secret: Type.String({ description: 'For typing into the app (base32)' }),
-    uri: Type.String({ description: 'For the app (otpauth:)' }),
+    secret: Type.String({ description: 'The secret to type into the app (base32)' }),
+    uri: Type.String({ description: 'The address that opens the app (otpauth:)' }),
     qr: Type.String({ description: 'The same as a QR code: a PNG as `data:` URI' }),
   },
   { description: 'What the authenticator app needs; confirm with a code of it' },
@@ -216,7 +216,7 @@ const networks = (of: string) =>
 const policyFields = {
   mfa: Type.Enum([...mfaRules], {
     title: 'MfaRule',
-    description: 'Second factors: nobody is asked for one; each person decides; everybody needs one',
+    description: 'Second factors: off: not used; optional: each person decides; required: everybody needs one',
   }),
   sessionMinutes: Type.Integer({ minimum: 15, maximum: 120, description: 'How long a login lasts', examples: [120] }),
   addresses: Type.Object(

@@ -78,7 +78,7 @@ export async function findManaged(database: Queryable, userId: string): Promise<
 /**
  * Locks the active managers of an account, also against the operator's command.
  *
- * @returns the ids of those who are managers once the locks are held
+ * @returns the ids of the people who are still managers after the rows are locked
  */
 export async function lockManagers(transaction: Queryable, owner: AccountOwner, role: string): Promise<string[]> {
   const rows = await transaction.query<{ id: string }>(
@@ -123,7 +123,10 @@ export async function hasLogin(database: Queryable, owner: AccountOwner, login: 
   return rows.length > 0
 }
 
-/** Lets the managers' changes of an account happen one after the other, also those that would not see each other's new rows. */
+/**
+ * Makes the managers' changes of an account run one after the other. Row locks are not enough, because two changes would not see
+ * each other's new rows.
+ */
 export async function lockAccount(transaction: Queryable, owner: AccountOwner): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 24))', [ownerId(owner) ?? 'platform'])
 }
@@ -139,7 +142,7 @@ export async function isInvited(transaction: Queryable, owner: AccountOwner, log
 }
 
 /**
- * Locks a manager's row until the transaction ends, so that nobody takes the manager's access away meanwhile.
+ * Locks a manager's row until the transaction ends, so that nobody can end the manager's access meanwhile.
  * @returns false when the access is gone already
  */
 export async function holdAccess(transaction: Queryable, userId: string, role: string): Promise<boolean> {
@@ -300,7 +303,7 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
 }
 
 /**
- * Stores a link to a new password and ends all earlier ones of the person, so that no forgotten mail stays a way in. The person's row
+ * Stores a link to a new password and ends all earlier links of the person, so that nobody can use an old mail. The person's row
  * must be locked.
  *
  * @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires

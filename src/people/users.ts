@@ -69,14 +69,20 @@ export async function changePerson(
   return listed(deps.database, userId)
 }
 
-/** Disables whoever has the login, by the rules of `changePerson`. @throws as `changePerson`; 'not-found' when nobody has the login */
+/**
+ * Disables the person with this login, by the rules of `changePerson`.
+ * @throws as `changePerson`; DomainError 'not-found' when nobody has the login
+ */
 export async function disablePerson(deps: PeopleDeps, manager: Manager, login: string): Promise<void> {
   const userId = await store.findIdOf(deps.database, login)
   if (userId === null) throw new DomainError('not-found', `No user has the login ${login}`)
   await changePerson(deps, manager, { userId, change: { disabled: true } })
 }
 
-/** Tells the address before, so that nobody takes an account over by its address unseen, and the one that takes its place. */
+/**
+ * Notifies the old address, so that nobody can take over an account unnoticed by changing its address. Also notifies
+ * the new address.
+ */
 async function notifyAddresses(
   deps: PeopleDeps,
   transaction: Queryable,
@@ -158,7 +164,7 @@ async function listed(database: Queryable, userId: string): Promise<store.Person
 }
 
 /**
- * As `lockOwn`, of a person other than the manager: people change their own factors and password elsewhere.
+ * Like `lockOwn`, but refuses the manager as the person: people change their own factors and password elsewhere.
  * @throws as `lockOwn`; DomainError 'conflict' for oneself
  */
 function lockOther(transaction: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
@@ -178,7 +184,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
-    // The lock makes a manager who disables the person wait. The disabling then ends this link, too.
+    // The lock makes a manager wait who disables the person at the same time. The disabling then ends this link, too.
     const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }

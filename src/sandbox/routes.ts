@@ -123,7 +123,7 @@ function moveClockRoute(app: App, deps: SandboxRoutesDeps): void {
         tags,
         summary: 'Move the clock forwards',
         description:
-          'Answers once everything that is due by then has been carried out. The clock runs on from there. Tokens are not ' +
+          'Answers when everything that is due by then has been carried out. The clock continues from there. Tokens are not ' +
           'affected: they expire in real time.',
         security: guarded,
         body: Move,
@@ -152,7 +152,7 @@ function resetClockRoute(app: App, deps: SandboxRoutesDeps): void {
         operationId: 'resetClock',
         tags,
         summary: 'Return to real time',
-        description: 'Steps that were carried out stay.',
+        description: 'What was carried out is not undone.',
         security: guarded,
         querystring: NoQuery,
         response: {
@@ -175,15 +175,15 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
         tags,
         summary: 'Deliver what waits',
         description:
-          'Numbers the events of now, and makes one attempt of everything that waits at enabled endpoints, whatever its time; of a serial ' +
-          'or probed endpoint the oldest only. Answers after 30 seconds at most.',
+          'Numbers the recorded events, and makes one attempt for each delivery that waits at an enabled endpoint, even if it is not due. At a ' +
+          'serial or probed endpoint it tries only the oldest one. Answers after 30 seconds at most.',
         security: guarded,
         querystring: NoQuery,
         body: Type.Object({}, { additionalProperties: false }),
         response: {
           200: Type.Object(
             { attempted: Type.Integer({ description: 'How many deliveries were tried', examples: [3] }) },
-            { title: 'DeliveredWebhooks', description: 'It was tried' },
+            { title: 'DeliveredWebhooks', description: 'The result' },
           ),
           ...errorAnswers(CashbackError, { 400: 'The body is not empty', 401: tokenNeeded, ...unavailable }),
         },

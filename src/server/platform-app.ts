@@ -117,7 +117,7 @@ const guardOf = (parts: Parts) => ({
 const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
   database: pools.others,
   clock,
-  // Single orders are read as sales read them, by the statements that the pool's busiest connections keep planned.
+  // Reads single orders by the same prepared statements as sales, whose plans the pool's busiest connections keep.
   orderLookUp: createOrderLookUp({
     database: pools.database,
     clock,

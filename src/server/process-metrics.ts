@@ -39,7 +39,7 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',
-    help: 'Always 1; its labels tell the version and the process',
+    help: 'Always 1; its labels contain the version and the process',
     labelNames: ['version', 'node', 'instance'],
     registers: [registry],
   }).set({ version, node: process.version, instance: instance.name }, 1)

@@ -53,7 +53,7 @@ const LastAudits = Type.Object(
           startedAt: instant('When it began'),
           finishedAt: instant('When it ended'),
         },
-        { description: 'The last audit that came to its end; null: there was none' },
+        { description: 'The last audit that was completed; null: there was none' },
       ),
     ),
     unfinished: nullable(
@@ -62,9 +62,9 @@ const LastAudits = Type.Object(
           startedAt: instant('When it began'),
           savedAt: instant('When its progress was last saved'),
           percent,
-          running: flag('true: it is running now; false: it was broken off and can be resumed'),
+          running: flag('true: it is running now; false: it was interrupted and can be resumed'),
         },
-        { description: 'The audit that runs or was broken off; null: there is none' },
+        { description: 'The audit that is running or was interrupted; null: there is none' },
       ),
     ),
   },
@@ -75,11 +75,12 @@ const AuditQuery = Type.Object(
   {
     resume: Type.Boolean({
       default: false,
-      description: 'true: continues the last audit if it was broken off, else begins a new one',
+      description: 'true: continues the last audit if it was interrupted; otherwise begins a new one',
     }),
     progress: Type.Boolean({
       default: false,
-      description: 'true: the answer is NDJSON with lines of progress, so the connection is never silent for long',
+      description:
+        'true: the answer is NDJSON and also reports progress, so that the connection is never silent for long',
     }),
   },
   closed,
