@@ -141,7 +141,7 @@ users
   .option('--platform', 'of the platform; roles: admin, viewer')
   .requiredOption('--login <LOGIN>', 'name to log in with', filled)
   .requiredOption('--role <ROLE>', 'what the user may do', filled)
-  .option('--email <ADDRESS>', 'where mails to the user go', filled)
+  .option('--email <ADDRESS>', 'the address for mails to the user', filled)
   .addHelpText(
     'after',
     examples(
@@ -391,7 +391,7 @@ program
 program
   .command('audit')
   .description('Check that all records agree with each other; exit code 1 when they do not')
-  .option('--resume', 'continue the last audit if it was broken off; else begin a new one')
+  .option('--resume', 'continue the last audit if it was interrupted; otherwise begin a new one')
   .action(run<AuditOptions>(async options => (await import('./cli/audit.ts')).auditBooks(options)))
 const auditLog = program.command('audit-log').description('Who did what: list, export and check the audit log')
 auditLog

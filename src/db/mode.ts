@@ -13,8 +13,8 @@ const isSandbox = `(
            where credentials.label = 'sample' and banks.code in ('alpha', 'beta')))`
 
 /**
- * Binds a database to the mode of its first use. A database of version 0.2, which has no stored mode, gets the given mode unless
- * it holds what only a sandbox has. If two first starts use different modes, one of them wins.
+ * Binds a database to the mode of its first use. A database of version 0.2 has no stored mode. It gets the given mode unless it
+ * contains what only a sandbox has. If two first starts use different modes, one of them wins.
  *
  * @throws SchemaError when it is bound to the other mode
  */

@@ -75,7 +75,7 @@ export const People = Type.Object(
 export const InvitationBody = Type.Object({ login, email: Type.Optional(email), role }, closed)
 const link = Type.Optional(
   Type.String({
-    description: 'Hand it over yourself: it is shown only this once. Absent where it was mailed',
+    description: 'Give this link to the person yourself. It is shown only once. Left out when it was mailed',
     examples: ['http://127.0.0.1:8080/app/join#<token>'],
   }),
 )

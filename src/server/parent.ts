@@ -7,7 +7,7 @@ const lookEveryMs = 500
 
 /**
  * Calls back once when the parent process has ended. npm starts a command through a shell and sends SIGTERM only to
- * that shell, which ends without telling the command.
+ * that shell, which ends without notifying the command.
  */
 export function whenParentEnds(onEnd: () => void): void {
   const timer = setInterval(() => {

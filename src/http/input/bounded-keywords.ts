@@ -1,6 +1,7 @@
 /**
- * Replaces `items` and `additionalProperties` of JSON Schema. AJV would check all of millions of values; these stop at a maximum
- * of errors, so that a body of 16 MiB full of errors costs no more time and memory than a valid one.
+ * Replaces `items` and `additionalProperties` of JSON Schema. AJV would check every value, even millions. These
+ * keywords stop at a maximum of errors, so that a body of 16 MiB full of errors costs no more time and memory than a
+ * valid one.
  */
 import type { Ajv2020, AnySchema, AnySchemaObject, ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'

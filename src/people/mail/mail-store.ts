@@ -38,8 +38,8 @@ export async function noteMail(database: Queryable, mailId: string, state: MailS
 const forgottenAtOnce = 1_000
 
 /**
- * Deletes some of the mails that are older than a week; the links in them expired long ago. @returns whether there
- * may be more
+ * Deletes some of the mails that are older than a week. The links in them have expired. @returns whether there may be
+ * more
  */
 export async function forgetMails(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
