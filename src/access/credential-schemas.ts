@@ -6,13 +6,14 @@ import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
-import { controls, invisible } from '../text/visible.ts'
+import { controls, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 
 const longestLabel = 200
 /** The name that people give a credential. Lists and logs show it, so it is one line without invisible characters. */
 export const credentialLabel = Type.String({
   maxLength: longestLabel,
-  pattern: `^[^${controls}${invisible}]*$`,
+  pattern: `^[^${controls}${invisible}${invisibleAbove}]*$`,
+  'x-documented': { pattern: `^[^${controls}${invisible}]*$` },
   ...mustBe('visible-line', { max: longestLabel }),
   default: '',
   description: 'For people',
@@ -24,7 +25,7 @@ export const newLogin = (description: string) =>
   Type.String({
     minLength: 1,
     maxLength: longestLogin,
-    pattern: '^[^\\p{C}\\p{Z}](?:[^\\p{C}\\u2028\\u2029]*[^\\p{C}\\p{Z}])?$',
+    pattern: `^[^${everyInvisible}\\p{Z}](?:[^${everyInvisible}]*[^${everyInvisible}\\p{Z}])?$`,
     'x-documented': {
       pattern: `^[^${controls}${invisible} \\xa0]([^${controls}${invisible}]*[^${controls}${invisible} \\xa0])?$`,
     },

@@ -6,7 +6,17 @@
 export const controls = '\\x00-\\x1f\\x7f-\\x9f'
 
 /**
- * Characters that cannot be seen, that end a line, or that turn the direction of the text. With them one name could pass for
- * another. Joiners (U+200C and U+200D) are allowed, because words of some languages and many emoji need them.
+ * Characters that cannot be seen, that end a line, that turn the direction of the text, or that each font draws differently. With
+ * them one name could pass for another. Joiners (U+200C, U+200D) and U+FE0F are allowed, because words of some languages and many
+ * emoji need them.
  */
-export const invisible = '\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff'
+export const invisible =
+  '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
+  '\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff\\uffa0\\ufff0-\\ufffb'
+
+/** The rest of them. Only for patterns that our own code checks: not all engines can write characters above U+FFFF. */
+export const invisibleAbove =
+  '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
+
+/** What names that must be unique do without: all of the above, and the joiners and U+FE0F. Only for our own code, too. */
+export const everyInvisible = '\\p{C}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800'

@@ -5,7 +5,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
 import { fromToParameters } from '../text/span.ts'
-import { invisible } from '../text/visible.ts'
+import { invisible, invisibleAbove } from '../text/visible.ts'
 import { deliveryStates } from './delivery-store.ts'
 import { disabledReasons, endpointOrders, endpointStatuses } from './endpoint-store.ts'
 import { outcomes } from './sender.ts'
@@ -23,15 +23,21 @@ const url = Type.String({
   examples: ['https://bank.example/perkline'],
 })
 const longestDescription = 255
-const description = nullable(
-  Type.String({
-    maxLength: longestDescription,
-    pattern: `^[^${invisible}]*$`,
-    ...mustBe('visible-text', { max: longestDescription }),
-    description: 'A text of your own',
-    examples: ['Core banking'],
-  }),
-)
+const documentedPattern = `^[^${invisible}]*$`
+const descriptionBy = (pattern: string) =>
+  nullable(
+    Type.String({
+      maxLength: longestDescription,
+      pattern,
+      'x-documented': { pattern: documentedPattern },
+      ...mustBe('visible-text', { max: longestDescription }),
+      description: 'A text of your own',
+      examples: ['Core banking'],
+    }),
+  )
+const newDescription = descriptionBy(`^[^${invisible}${invisibleAbove}]*$`)
+/** In answers. Their writer reads a pattern in the common syntax only. */
+const description = descriptionBy(documentedPattern)
 const eventTypes = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
@@ -100,7 +106,7 @@ export const EndpointsQuery = Type.Object(listParameters, closed)
 export const CreateBody = Type.Object(
   {
     url,
-    description: Type.Optional(description),
+    description: Type.Optional(newDescription),
     eventTypes: Type.Optional(eventTypes),
     order: Type.Optional(order),
     startAfter: Type.Optional(
@@ -116,7 +122,7 @@ export const CreateBody = Type.Object(
 export const ChangeBody = Type.Object(
   {
     url: Type.Optional(url),
-    description: Type.Optional(description),
+    description: Type.Optional(newDescription),
     eventTypes: Type.Optional(eventTypes),
     order: Type.Optional(order),
   },

@@ -195,7 +195,10 @@ suite('invitations', () => {
     const { operatorKey } = platform.config
     const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
     const token = tokenOfLink(body.link)
-    for (const odd of '\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2066\u2069\ufeff') {
+    const turning = '\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2066\u2069\ufeff'
+    const ignored =
+      '\u034f\u115f\u1160\u17b4\u180b\u200c\u200d\u2800\u3164\ufe00\ufe0f\uffa0\u{1d173}\u{e0041}\u{e0100}'
+    for (const odd of `${turning}${ignored}\ue000\ufff9\u{f0000}`) {
       const login = `in${odd}visible`
       const added = { bank: 'alpha', login, role: 'VIEWER', password }
       for (const answer of [

@@ -294,9 +294,11 @@ suite('own credentials', () => {
 
   test('a label is one line', async () => {
     const { operatorKey } = platform.config
-    const invisible = [...'\u00ad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff'].map(
-      one => `a${one}b`,
-    )
+    const invisible = [
+      ...'\u00ad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff',
+      ...'\u034f\u115f\u1160\u17b4\u180b\u180f\u2800\u3164\ue000\ufe00\ufe0e\uffa0\ufff9\ufffb',
+      ...'\u{1bca0}\u{1d173}\u{e0001}\u{e0041}\u{e0100}\u{f0000}\u{10fffd}',
+    ].map(one => `a${one}b`)
     for (const label of ['two\nlines', 'bell\u0007', 'del\u007f', 'next\u0085', 'separated\u2028', ...invisible]) {
       const own = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label })
       const body = { bank: 'alpha', role: 'EDITOR', label }
@@ -306,7 +308,10 @@ suite('own credentials', () => {
         assert.match(text, /label must be one line/)
       }
     }
-    const plain = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'Каса №1 👩‍💻 می‌شود' })
+    const plain = await admin.call('POST', '/portal/credentials', {
+      role: 'EDITOR',
+      label: 'Каса №1 👩‍💻 ❤\ufe0f می‌شود क्‍ष',
+    })
     assert.equal(plain.status, 201, plain.text)
   })
 })
