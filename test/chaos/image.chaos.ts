@@ -197,7 +197,7 @@ test('two builds are one image without secrets, which runs as a plain user on a 
     ...{ HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url.href },
     ...Object.fromEntries(Object.keys(secrets).map(name => [`${name}_FILE`, `/keys/${name}`])),
   }
-  const running = runImage(builder, settings, { '/keys': `${keys}:ro`, '/data': data, '/sockets': sockets })
+  const running = runImage(builder, settings, { '/keys:ro': keys, '/data': data, '/sockets': sockets })
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/health/ready`).then(
       ({ status }) => status === 200,
