@@ -59,6 +59,8 @@ type Claims = {
 }
 
 /**
+ * Issues and reads tokens.
+ *
  * @param keys sign and verify
  * @param nowMs real time; an argument so that expiry can be tested
  */

@@ -101,8 +101,8 @@ export function findCheckpoints(
 }
 
 /**
- * For each of these numbers, in their order, the head of the account's chain at that time; null when it had no entry
- * yet.
+ * The head of the account's chain as it was at each sequence number of the whole log, in the order of the numbers; null where
+ * the account had no entry up to that number.
  */
 export async function findAccountHeads(
   database: Queryable,

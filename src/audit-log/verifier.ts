@@ -54,10 +54,13 @@ export type Verifier = {
   unproven(): number
 }
 
+/** The last entry that an anchor covers; 0 without anchors. There may be more of them than a call takes arguments. */
+export const lastOf = (anchors: readonly Anchor[]): number => anchors.reduce((last, { seq }) => Math.max(last, seq), 0)
+
 /** @param anchors in any order; those before the first line are ignored */
 export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifier {
   const bySeq = Map.groupBy(anchors, ({ seq }) => seq)
-  const lastAnchored = Math.max(0, ...anchors.map(({ seq }) => seq))
+  const lastAnchored = lastOf(anchors)
   const accounts = new Map<string, Chain>()
   for (const [key, head] of start.ofAccount ?? []) accounts.set(key, { head, before: null })
   let all: Chain | null = start.all && { head: start.all, before: null }

@@ -9,6 +9,7 @@ import {
   createVerifier,
   type Fault,
   type Line,
+  lastOf,
   type Verified,
   type Verifier,
 } from '../audit-log/verifier.ts'
@@ -215,8 +216,7 @@ async function verifyFile(
 
 /** The file of a period looks like a file whose end was cut off. Only the person who made it can know which it is. */
 function cutOff(outside: readonly Anchor[]): string {
-  const last = Math.max(...outside.map(({ seq }) => seq))
-  return `A checkpoint covers entries until ${last}. If the file is of a period only, check it with the checkpoints until its end.`
+  return `A checkpoint covers entries until ${lastOf(outside)}. If the file is of a period only, check it with the checkpoints until its end.`
 }
 
 /**

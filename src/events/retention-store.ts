@@ -1,4 +1,4 @@
-/** Removes old events by dropping the partitions of whole days. */
+/** Removes events that are over their retention (`EVENT_RETENTION_DAYS`) by dropping the partitions of whole days. */
 import type { Database } from '../db/database.ts'
 import { daily } from './sequence-store.ts'
 

@@ -24,7 +24,7 @@ export type FeedWaiters = {
    * Reserves one of the account's places for all waits of one request.
    *
    * @returns a function that frees the place
-   * @throws DomainError 'too-many' when four requests of the account are waiting
+   * @throws DomainError 'too-many' when `maxWaiting` requests of the account are waiting
    */
   take(account: Account): () => void
   /** Wakes the readers whose feeds have grown. */

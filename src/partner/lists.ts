@@ -33,7 +33,7 @@ export const newestFirstOf = <Item extends TSchema>(item: Item, description: str
     { description },
   )
 
-/** What a cursor belongs to. It is refused with another list, account, filter or sort. */
+/** What a cursor belongs to. A cursor is refused with another list, account, filter or sort. */
 export type ListScope = {
   /** The name of the operation. */
   list: string

@@ -117,7 +117,7 @@ async function writeTerminals(
   await recordTerminalsChanged(transaction, changed)
 }
 
-/** Problems have no path, so they are returned only when there are no other errors. */
+/** The structured problems, but only if every error is one of them: beside errors of other kinds the list would be incomplete. */
 function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []
   return problems.length > 0 && problems.length === errors.length ? { problems: problems.slice(0, maxProblems) } : {}

@@ -106,7 +106,7 @@ export async function touchMerchants(transaction: Queryable, codes: readonly str
 
 const applyLock = 7_365_013
 
-/** Makes applies run one after the other: waits for the current one, and holds the lock until the transaction ends. */
+/** Lets only one directory file be applied at a time. The lock is held until the transaction ends. */
 export async function lockDirectory(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [applyLock])
 }

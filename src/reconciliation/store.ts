@@ -18,7 +18,7 @@ export type NewReport = {
   comment: string | null
 }
 
-/** A merchant's report does not change the compensation that its bank's report implies. */
+/** Counts an upload of either side. Only a bank's report also sets the compensation that is expected. */
 const countUpload = {
   bank: {
     name: 'reports.count-bank-upload',

@@ -3,7 +3,7 @@ import type { BrokenRule } from '../error-rules.ts'
 import { instantRule, isDateAlone, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
-/** What a query filters by a campaign's half-open period; null: no filter. */
+/** A query's conditions on the period of a campaign (`dateFrom` included, `dateTo` excluded). A field that is null sets none. */
 export type PeriodFilter = {
   startsFrom: Date | null
   endsBy: Date | null

@@ -11,7 +11,7 @@ import { Failure } from '../ui/states.tsx'
 import { LoginFrame } from './login-page.tsx'
 import { appTexts } from './texts.ts'
 
-/** The page for people who have forgotten their password. Its texts never reveal whether a login exists. */
+/** The page for people who have forgotten their password. Its texts (account/texts.ts) never reveal whether a login exists. */
 export function ForgottenPage() {
   const texts = useTexts(accountTexts).forgotten
   const { typeAccounts: types, fillIn } = useTexts(appTexts).login

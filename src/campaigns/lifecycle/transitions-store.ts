@@ -20,7 +20,7 @@ export type Actor = {
   id: string | null
   subject: string | null
   role: string | null
-  /** The same for the audit log, with how the request came in. */
+  /** Who made the change, as the audit log stores it, and how the request came in. */
   origin: Origin
 }
 
@@ -233,10 +233,10 @@ const newsStatement: Statement = {
 }
 
 /**
- * Records that a bank's segment changed without a decision. The campaign is locked and gets a new version, so that every cached
- * answer becomes stale.
+ * Prepares a change of a bank's segment that is no decision about the campaign. It locks the campaign and raises its version, so
+ * that every cached answer becomes stale.
  *
- * @param transaction changes the segment afterwards
+ * @param transaction the one that then changes the segment
  */
 export async function recordSegmentChange(
   transaction: Queryable,

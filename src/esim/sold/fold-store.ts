@@ -10,7 +10,7 @@
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'
 
-/** The highest id: all old orders are added. */
+/** The value of `reached` once all old orders are added: the highest possible id. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 

@@ -14,7 +14,7 @@ import { merchantTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/merchant/')
 
-/** The home of a merchant: its open tasks, tasks of banks that it waits for, and counts of campaigns. */
+/** The home of a merchant: its open tasks, the banks that it waits for, and counts of campaigns. */
 export function HomePage() {
   const { home: texts, campaigns } = useTexts(merchantTexts)
   const session = useSession()

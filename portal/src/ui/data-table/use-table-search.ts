@@ -19,7 +19,7 @@ export function useSetSearch<Search extends object>(): (change: Partial<Search>)
   const navigate = useNavigate()
   return useCallback(
     change => {
-      // The address belongs to the calling page, whose fields are in the type parameter.
+      // Only the page number changes, so the list still begins at the same item.
       const isTurned = Object.keys(change).join() === 'page'
       const next = (before: object) => ({
         ...before,
@@ -27,6 +27,7 @@ export function useSetSearch<Search extends object>(): (change: Partial<Search>)
         ...(!isTurned && { after: undefined }),
         ...change,
       })
+      // `.` is the page that called this hook. The router does not know its search fields here; the type parameter checks them.
       void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
     },
     [navigate],
