@@ -8,6 +8,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -191,6 +192,8 @@ test('two builds are one image without secrets, which runs as a plain user on a 
   execFileSync('chown', ['-R', '10001:0', keys, data])
   const url = new URL(scratch.url)
   const sockets = url.searchParams.get('host') ?? ''
+  // The test's own server is for its own user; the image has another.
+  for (const path of [sockets, ...readdirSync(sockets).map(name => join(sockets, name))]) chmodSync(path, 0o777)
   url.searchParams.set('host', '/sockets')
   const port = await freePort()
   const settings = {

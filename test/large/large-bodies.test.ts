@@ -11,11 +11,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readJsonAside, splitValue } from '../../../src/http/input/json-pieces.ts'
-import { countWaiting } from '../../../src/work/concurrency-limit.ts'
-import { assertRefused, campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
+import { readJsonAside, splitValue } from '../../src/http/input/json-pieces.ts'
+import { countWaiting } from '../../src/work/concurrency-limit.ts'
+import { assertRefused, campaignDirectory, campaignForm, ids } from '../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { openRaw, readRaw, requestText } from '../support/raw-http.ts'
 
 let platform: TestPlatform
 let grocer: string
@@ -145,8 +145,8 @@ test('bodies of one moment are read one after the other; one whose process is ki
 })
 
 const dying = (afterMs: number) => `
-  import { createAsideProcess } from ${JSON.stringify(new URL('../../../src/work/aside-process.ts', import.meta.url))}
-  const aside = createAsideProcess(new URL(${JSON.stringify(new URL('../../../src/http/input/json-process.ts', import.meta.url))}))
+  import { createAsideProcess } from ${JSON.stringify(new URL('../../src/work/aside-process.ts', import.meta.url))}
+  const aside = createAsideProcess(new URL(${JSON.stringify(new URL('../../src/http/input/json-process.ts', import.meta.url))}))
   const bytes = Buffer.from(JSON.stringify({ a: Array.from({ length: 300_000 }, (_, a) => ({ a })) }))
   const job = { bounds: { values: 1e9 }, schemaText: '{"type":"object"}' }
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs})

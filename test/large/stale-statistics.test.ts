@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Database } from '../../../src/db/database.ts'
-import { advance, type Bank, each, openBank, provenBooks, tally, until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import type { Database } from '../../src/db/database.ts'
+import { advance, type Bank, each, openBank, provenBooks, tally, until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 const sold = 20_000
 const open = 50_000

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
-import { createClock } from '../../../src/clock.ts'
-import { createSealing } from '../../../src/esim/stock/sealing.ts'
-import { applyDirectory } from '../../../src/partners/operations.ts'
-import { columnsOf } from '../../support/campaign-moves.ts'
-import { campaignDirectory, createCampaign, openMerchant } from '../../support/campaigns.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { audit } from '../../src/admin/audit/audit.ts'
+import { createClock } from '../../src/clock.ts'
+import { createSealing } from '../../src/esim/stock/sealing.ts'
+import { applyDirectory } from '../../src/partners/operations.ts'
+import { columnsOf } from '../support/campaign-moves.ts'
+import { campaignDirectory, createCampaign, openMerchant } from '../support/campaigns.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 type Broken = [what: string, change: string, undo: string, code: string, total: number]
 
