@@ -5,8 +5,8 @@
  */
 
 /**
- * The instant at which `performance.now()` was 0: by the database's clock, and by this machine's until the database was
- * asked.
+ * The instant at which `performance.now()` was 0. Until the database was asked, this instant is by the machine's clock;
+ * after that it is by the database's clock.
  */
 let startedAtMs = performance.timeOrigin
 
@@ -16,7 +16,7 @@ export const realMs = (): number => startedAtMs + performance.now()
 /** Real time, even in a sandbox. Security rules and records of what happened use it. */
 export const realNow = (): Date => new Date(realMs())
 
-/** How far the clock of this machine is ahead of the database's. */
+/** How many milliseconds the clock of this machine is ahead of the database's clock. */
 export const machineOffsetMs = (): number => Date.now() - realMs()
 
 /** The query whose result `followDatabaseClock` needs. */
@@ -32,8 +32,9 @@ export async function followDatabaseClock(read: () => Promise<{ databaseMs: numb
   const [row] = await read()
   const afterMs = performance.now()
   if (!row) throw new Error('A select without a table has one row')
-  // The database read its clock at some moment between the two. A slow answer is less exact. So the time is corrected
-  // only when it is outside this range.
+  // The database read its clock between the beginning and the end of the query. So the real time of the start lies
+  // between `earliest` and `latest`. `startedAtMs` is corrected only when it is outside this range, because a slow
+  // answer is less exact.
   const [earliest, latest] = [row.databaseMs - afterMs, row.databaseMs - beforeMs]
   if (startedAtMs < earliest || startedAtMs > latest) startedAtMs = (earliest + latest) / 2
 }

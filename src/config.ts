@@ -50,9 +50,9 @@ export type Config = {
   openReservations: number
   /** In per cent of a tariff's unsold stock. */
   reservationShare: number
-  /** The maximum number of a merchant's campaigns that no bank has approved yet. */
+  /** The maximum number of pending campaigns of a merchant: campaigns that no bank has approved yet. */
   pendingCampaigns: number
-  /** The maximum size of the terminals and banners of these campaigns. */
+  /** The maximum size of the terminals and banners of a merchant's pending campaigns. */
   pendingCampaignMib: number
   completeAfterDays: number
   webhooks: WebhookSettings
@@ -144,8 +144,8 @@ export function environment(): Environment {
 }
 
 /**
- * Empty when there is no such file, or a folder with that name. Some editors write a byte-order mark first, which is
- * removed.
+ * Reads the `.env` file. Returns an empty text when there is no such file, or when `.env` is a folder. Some editors
+ * write a byte-order mark at the beginning of a file, so it is removed.
  */
 function readDotEnv(): string {
   try {
@@ -219,7 +219,10 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** In live mode. */
+/**
+ * Errors of settings that would send data without encryption or without checking certificates. Only live mode has these
+ * errors.
+ */
 function encryptionErrors(
   env: Environment,
   urls: { databaseUrl: string | null; smtpUrl: string | null; redisUrl: string | null; allowsPlaintext: boolean },
@@ -322,13 +325,16 @@ const givenText =
 
 const everyAddress = ['0.0.0.0', '::']
 
-/** Port 0 means any free port. */
+/**
+ * Whether an address cannot be used because another address takes the same port. Port 0 means any free port, so it is
+ * never taken.
+ */
 function isTaken(address: Address, other: Address): boolean {
   const isSameHost = address.host === other.host || [address.host, other.host].some(host => everyAddress.includes(host))
   return address.port !== 0 && address.port === other.port && isSameHost
 }
 
-/** The name is in every log line. */
+/** Reads the setting INSTANCE: the name of this process, which is in every log line. */
 function readInstance(given: string | null, errors: string[]): string {
   if (given === null) return hostname()
   if (!/^[\x21-\x7e]{1,100}$/.test(given))
@@ -342,7 +348,7 @@ const shortestOperatorKey = 32
 const operatorKeyError =
   `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII); several keys with ` +
   'commas, each of that length'
-/** The key is sent in a header. */
+/** Whether a text can be an operator key. The key is sent in a header, so only printable ASCII is allowed. */
 const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
 
 /** Whether it is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
@@ -434,7 +440,7 @@ export function readClientConfig(env: Environment): { url: string; operatorKey: 
   return { url, operatorKey: readOperatorKey(env) }
 }
 
-/** From the environment, or as stored by an embedded platform. */
+/** Reads the operator's key from the environment, or the key that an embedded platform has stored. */
 function readOperatorKey(env: Environment): string {
   const text = givenText(env)
   const errors: string[] = []

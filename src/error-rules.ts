@@ -168,17 +168,19 @@ export type BrokenRule = Rule & { field: string; line?: number }
 
 export const broken = (field: string, rule: RuleCode, params: RuleParams = {}): BrokenRule => ({ field, rule, params })
 
-/** `be at most 100` */
+/** The text of a broken rule, for example `be at most 100`. */
 export const ruleText = ({ rule, params }: Rule): string => texts[rule](params as never)
 
-/** `<field> must be at most 100`; in a file `<field> (line 7): must be at most 100`. */
+/**
+ * The sentence about a broken rule: `<field> must be at most 100`. In a file: `<field> (line 7): must be at most 100`.
+ */
 export function ruleMessage(of: BrokenRule): string {
   const { field, line } = of
   if (line === undefined) return `${field} must ${ruleText(of)}`
   return `${field === '' ? '' : `${field} (`}line ${line}${field === '' ? '' : ')'}: must ${ruleText(of)}`
 }
 
-/** Without duplicates. */
+/** The broken rules without those whose message is the same as another one's. */
 export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
   ...new Map(rules.map(rule => [ruleMessage(rule), rule])).values(),
 ]

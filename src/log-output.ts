@@ -46,7 +46,8 @@ function toFile(): DestinationStream {
   output.on('write', () => {
     isFull = false
   })
-  // Both would wait forever for space.
+  // When the disk is full, `flush` and `flushSync` of this stream would wait forever for space. So they are skipped
+  // then.
   output.flush = done => {
     if (!isFull) flush.call(output, done)
   }

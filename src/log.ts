@@ -16,8 +16,8 @@ function errorFields(error: unknown): object {
 }
 
 /**
- * Leaves out messages that quote unreadable input: data exceptions of the database quote a value, errors of a parser
- * quote its text.
+ * Leaves out messages that quote input. A data exception of the database quotes a value, and an error of a parser
+ * quotes the text that it could not read.
  */
 function words(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
   const quotes = /^22[0-9A-Z]{3}$/.test(code ?? '') || error instanceof SyntaxError

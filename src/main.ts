@@ -475,7 +475,7 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
   else end((await import('./cli/files.ts')).writeError('The output', error))
 })
-// The platform's own log says more about an error than one sentence could.
+// The command `serve` logs its errors, and its log says more about an error than one sentence could.
 program.hook('preAction', (_, command) => {
   serves = command.name() === 'serve'
   if (!serves) process.on('uncaughtException', end)
@@ -486,7 +486,10 @@ try {
   end(error)
 }
 
-/** commander has printed its message already. */
+/**
+ * Ends the program after an error. For an error of commander, nothing is printed here, because commander has printed
+ * it.
+ */
 function end(error: unknown): void {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2

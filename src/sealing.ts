@@ -47,7 +47,7 @@ const nonceBytes = 12
 const nonces = Buffer.alloc(nonceBytes * 512)
 let nextNonce = nonces.length
 
-/** A random nonce, used once. Making many at a time is ten times faster. */
+/** Returns a random nonce for one use. Making many nonces at a time is ten times faster. */
 function takeNonce(): Buffer {
   if (nextNonce === nonces.length) {
     randomFillSync(nonces)

@@ -11,7 +11,7 @@ import type { TariffTerms } from '../partners/entries-store.ts'
 export type Tariff = TariffTerms & {
   tariffId: number
   operatorCode: string
-  /** Decimal text, exact. */
+  /** The price as decimal text, because a number would not be exact. */
   price: string
 }
 
@@ -40,14 +40,17 @@ type BankTerms = {
 export type Catalogue = {
   /** Reads the directory again if it has changed. */
   refresh(): Promise<void>
-  /** Changes with every refresh that read something new. */
+  /** The version of the copy. It changes with every refresh that read something new. */
   version(): number
   /**
    * The active mobile operators that this bank may sell. The array stays the same object until the directory changes.
    * @throws DomainError 'unavailable' if the bank is not in the copy and the database cannot be asked
    */
   operatorsFor(bankId: string): readonly MobileOperator[]
-  /** Undefined also for an operator that exists but is inactive or not in the bank's list. */
+  /**
+   * The operator with this code, if the bank may sell it. Undefined also for an operator that exists but is inactive or
+   * not in the bank's list.
+   */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
   bank(bankId: string): Pick<BankTerms, 'name' | 'deliveryMode' | 'reservationShare'>
   /**
@@ -69,7 +72,7 @@ export function createCatalogue(database: Queryable): Catalogue {
   let banks = new Map<string, BankTerms>()
   let permitted = new Map<string, readonly MobileOperator[]>()
 
-  /** A token of a new bank may arrive before the notification about the bank. */
+  /** The terms of a bank. A token of a new bank may arrive before the notification about the bank. */
   const termsOf = (bankId: string): BankTerms => {
     const bank = banks.get(bankId)
     if (bank) return bank

@@ -23,8 +23,9 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. After days were
- * removed, it is an hour after the beginning of the oldest day that is left, because clocks differ.
+ * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. When old days
+ * were removed, this instant is one hour after the beginning of the oldest day that is left. The hour is needed because
+ * clocks differ.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}

@@ -11,7 +11,7 @@ export const eventKind = 'event'
 
 export type RecordedEvent = {
   type: EventTypeName
-  /** By the rules' clock; null: now. */
+  /** When the event happened, by the rules' clock; null: now. */
   at: Date | null
   banks?: readonly string[]
   merchants?: readonly string[]
@@ -38,7 +38,7 @@ export async function recordEvents(transaction: Queryable, events: readonly Reco
           else data || jsonb_build_object('at', instant_text(${rulesNow})) end
         from jsonb_array_elements($1::jsonb) with ordinality as listed (data, n) order by n`,
     },
-    // One text: in an array of texts each quote would be escaped once more.
+    // The events are passed as one JSON text. In an array of texts each quote would be escaped once more.
     [JSON.stringify(events.map(rowOf))],
   )
 }
@@ -49,7 +49,8 @@ const rowOf = ({ type, at, banks, merchants, platform, data }: RecordedEvent): o
   banks,
   merchants,
   platform,
-  // The audit looks for the events of a campaign.
+  // The subject of an event about a campaign is the campaign's id, because the audit looks for the events of a
+  // campaign.
   subject: (data as { cashbackId?: string }).cashbackId,
   text: JSON.stringify(data),
 })

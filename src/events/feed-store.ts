@@ -111,7 +111,7 @@ export async function findEvent(database: Queryable, account: Account, eventId: 
   return event?.body ?? null
 }
 
-/** Version 7 ids begin with the time of their creation. @returns the UTC day; null for other ids */
+/** The UTC day of a version 7 id, which begins with the time of its creation. @returns null for other ids */
 function dayOfId(id: string): string | null {
   const hex = id.replaceAll('-', '')
   if (hex.charAt(12) !== '7') return null

@@ -12,10 +12,10 @@ export type NumberAllEvents = () => Promise<void>
 export type FeedDeps = { database: Database; waiters: FeedWaiters; numberAllEvents: NumberAllEvents }
 
 export type FeedParams = {
-  /** `now`: only the position of the current end. */
+  /** Events after this position are read. `now` reads no events and returns only the position of the current end. */
   after: number | 'now'
   limit: number
-  /** Types and groups; empty: all. */
+  /** Types and groups of types to read. An empty list means all types. */
   types: readonly string[]
   waitSeconds: number
   /** The feed that `after` belongs to. */
@@ -50,7 +50,8 @@ export async function readFeed(deps: FeedDeps, account: Account, params: FeedPar
   const types = params.types.length === 0 ? null : typesOf(params.types)
   const { after } = params
   if (after === 'now') {
-    // Otherwise changes made before this request could appear after the end that we return.
+    // Number all recorded events first. Otherwise changes made before this request could appear after the end that we
+    // return.
     await deps.numberAllEvents()
     return atEnd(await requireFeed(deps, account, null, params.feedId))
   }
@@ -95,7 +96,10 @@ const ends = ({ feedId, last, removedThrough }: Feed) => ({
 })
 const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), data: [], nextAfter: feed.last, hasMore: false })
 
-/** The longest prefix within the limit. It has at least one event, because no event is longer than the limit. */
+/**
+ * The first events that fit into the limit of bytes together. At least one fits, because no event is longer than the
+ * limit.
+ */
 function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
   let bytes = 0
   const end = events.findIndex(([, body]) => {

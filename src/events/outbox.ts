@@ -4,7 +4,10 @@
  */
 import type { Queryable } from '../db/database.ts'
 
-/** The row holds only the ids of the orders: a finished order never changes, so readers find the rest in its row. */
+/**
+ * The kinds of rows about orders. Such a row holds only the ids of the orders. A finished order never changes, so
+ * readers find everything else in the order's own row.
+ */
 export type EventKind = 'order.confirmed' | 'order.cancelled' | 'order.expired' | 'profile.withdrawn'
 
 /** The account that owns a row; the platform has no id. */
@@ -43,7 +46,7 @@ export async function recordRows(transaction: Queryable, rows: readonly OutboxRo
       rows.map(({ kind }) => kind),
       rows.map(({ account }) => account.type),
       rows.map(({ account }) => account.id),
-      // One text: in an array each quote would be escaped once more.
+      // The data is passed as one JSON text. In an array of texts each quote would be escaped once more.
       JSON.stringify(rows.map(({ data }) => data)),
     ],
   )

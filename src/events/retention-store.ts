@@ -30,10 +30,13 @@ async function dropOldDays(database: Database, parent: Daily, retentionDays: num
   for (const day of days) await dropDay(database, parent, day)
 }
 
-/** A process that was killed can leave a partition half or fully detached. */
+/** A day to remove. A process that was killed can leave its partition half or fully detached. */
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
-/** First marks the events as removed for readers: a day that is dropped only in part would look like a gap. */
+/**
+ * Drops one day. It first marks the events as removed for readers, because a day that is dropped only in part would
+ * look like a gap.
+ */
 async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
   if (parent === 'events') await markRemoved(database, day, table)
   await database.dedicated(async client => {

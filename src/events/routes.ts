@@ -97,7 +97,10 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
   )
 }
 
-/** Sends events exactly as they are stored. It sends bytes, because Node.js takes half as long again to write a long string. */
+/**
+ * Sends events exactly as they are stored. The text is sent as bytes, because Node.js needs one and a half times as
+ * long to write a long string.
+ */
 const sendText = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, text: string): Promise<never> =>
   reply.type('application/json; charset=utf-8').send(Buffer.from(text)) as never
 

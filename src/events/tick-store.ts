@@ -3,7 +3,7 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import { type Consumer, consumers, findPosition, type Position, positionOf, unseen, valuesOf } from './position.ts'
 
 const tickLock = 7_365_026
-/** Rows of the outbox; each stands for the orders of one statement. */
+/** The maximum number of outbox rows in a piece. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
 
 /** Parts of the statement that takes the next rows, and their parameters. */
@@ -233,14 +233,17 @@ export async function emptyOldSlots(database: Database): Promise<void> {
     )
 }
 
-/** Long enough to outlast reads of the figures, and short enough for writers that queue behind this lock. */
+/**
+ * How long a transaction waits for the lock. It is long enough for reads of the figures to end, and short enough for
+ * writers that queue behind this lock.
+ */
 const lockWait = '200ms'
 
 async function emptySlot(database: Database, table: string): Promise<void> {
   await database.transaction(async transaction => {
     await transaction.execute(`set local lock_timeout = '${lockWait}'`)
     await transaction.execute(`lock table ${table} in access exclusive mode`)
-    // Checked after the lock: no uncommitted rows can be left in the slot.
+    // The consumers are checked after the lock was taken, because then the slot can have no uncommitted rows.
     for (const consumer of consumers) {
       const position = await findPosition(transaction, consumer)
       const left = await transaction.query(

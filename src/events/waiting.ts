@@ -9,7 +9,7 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findLasts } from './feed-store.ts'
 
-/** Per account and process. */
+/** The maximum number of waiting requests of one account in one process. */
 const maxWaiting = 4
 
 export type FeedWaiters = {
@@ -74,7 +74,8 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
       const waiter = { account, after, wake: () => ended.abort('woken') }
       waiters.add(waiter)
       try {
-        // Events that came after the reader's last look and before this line have not woken it.
+        // An event may have come after the reader last looked and before the reader was registered here. That event has
+        // woken nobody, so look once more.
         await wake()
         const signal = AbortSignal.any([ended.signal, stopping.signal, left])
         await sleep(ms, undefined, { signal }).catch((error: Error) => {

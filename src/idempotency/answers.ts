@@ -91,7 +91,8 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         longTransaction(
           database,
           async (client, transaction) => {
-            // The body may arrive slowly; the upload's own limits bound how long it may pause.
+            // This transaction stays open while the body arrives, which may be slow. The upload's own limits end a
+            // pause that is too long.
             await client.query("set local idle_in_transaction_session_timeout = '5min'")
             if (!(await tryLock(transaction, scope))) throw inProgress()
             const kept = await findAnswer(transaction, scope, hours)

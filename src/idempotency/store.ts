@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { AccountType } from '../access/caller.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
-/** What one key belongs to. Two accounts, or two operations, may use the same key. */
+/** What an Idempotency-Key belongs to. Two accounts may use the same key, and so may two operations. */
 export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
 /** `body` is encrypted. */
 export type KeptAnswer = { fingerprint: Buffer; status: number; body: Buffer; location: string | null }

@@ -103,7 +103,7 @@ export type AppDeps = {
 const headersTimeoutMs = 5_000
 const defaultBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
-/** The same as Node's limit for all headers together. */
+/** The maximum length of a request's address. It is the same as Node's limit for all headers together. */
 const maxAddressLength = 16 * 1024
 
 declare module 'fastify' {
@@ -156,11 +156,12 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       connectionsCheckingInterval: 1_000,
       // A missing Host is answered below, because Node's own answer has no body.
       requireHostHeader: false,
-      // Ends a request without a body at once. Reading it to its end was a tenth of the work for a short answer.
+      // Node ends a request without a body at once. Reading such a request to its end was a tenth of the work for a
+      // short answer.
       optimizeEmptyRequests: true,
     },
     clientErrorHandler: answerUnreadable,
-    // An address that cannot be decoded reaches no hook.
+    // Answers a request whose address cannot be decoded, because such a request reaches no hook.
     frameworkErrors: (error, request, reply) => {
       reply
         .headers(headers)
@@ -213,7 +214,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
     done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
   readBodies(app)
-  // 404 without asking the database: a parameter that PostgreSQL cannot store cannot name anything.
+  // A parameter that PostgreSQL cannot store cannot name anything. So the answer is 404, and the database is not asked.
   app.addHook('preHandler', (request, _reply, done) => {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))

@@ -92,7 +92,7 @@ export function waitAfterRun(job: Intervals, outcome: boolean | 'soon', tookMs: 
 
 const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
-  // Runs before reservations are marked as expired.
+  // This job runs before the job that marks reservations as expired.
   { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => reportExpiring(database, clock.now()) },
   {
     name: 'expire-reservations',
@@ -150,7 +150,7 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
-  // The last job that writes events, because all others record events for it.
+  // This job comes after all jobs that record events, because it numbers the recorded events.
   { name: 'sequence-events', ...numberingIntervals, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
   {
@@ -176,8 +176,8 @@ export async function runDue(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Compares the stock with what was reported last. A change is reported only after it has lasted for a while, so call
- * this before the clock is moved over that time.
+ * Compares the stock with what was reported last. A change is reported only after it has lasted for a while. So call
+ * this function before the clock is moved forward, to note when the change began.
  */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
   while (await foldSales(deps.database));

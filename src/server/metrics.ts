@@ -129,7 +129,10 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
   })
 }
 
-/** `seldom` keeps these from failing while the database is away, because the other metrics are needed most then. */
+/**
+ * Adds the gauges of the stock. `seldom` keeps these gauges from failing while the database is away, because the other
+ * metrics are needed most then.
+ */
 function addStockGauges(registers: Registers, sources: Sources): void {
   const countStock = inTime(seldom(sources.countStock))
   const stockGauge = (name: string, help: string, label: string, set: (gauge: Gauge, tariff: StockOfTariff) => void) =>

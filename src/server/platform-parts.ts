@@ -77,9 +77,9 @@ type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
 
 /** How often each process looks for changes whose notification got lost. */
 const pollMs = 2_000
-/** A start warns of a larger offset between its clock and the database's. */
+/** The offset between the machine's clock and the database's clock above which a start warns. */
 const maxOffsetSeconds = 60
-/** Connections for tokens, logins, and the queries that each process makes every `pollMs`. */
+/** The number of connections for tokens, logins, and the queries that each process makes every `pollMs`. */
 const accessConnections = 3
 
 /**

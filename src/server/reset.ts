@@ -34,7 +34,7 @@ export async function reset(json: boolean): Promise<void> {
   process.stdout.write(json ? `${JSON.stringify({ dataDir, deleted: isThere })}\n` : `${text}\n`)
 }
 
-/** The database may have been used with other settings. */
+/** Checks that the database does not belong to live mode, because it may have been used with other settings. */
 async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger('silent'))
   try {

@@ -19,7 +19,7 @@ export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
   }
 }
 
-/** How long one value may take, because Prometheus waits only ten seconds for the whole page. */
+/** How long one value may take. Prometheus waits only ten seconds for the whole page of metrics. */
 const waitMs = 2_000
 
 /**

@@ -20,8 +20,8 @@ import { createPlatform, type Platform } from './platform.ts'
 import { startError } from './start-error.ts'
 
 /**
- * How long to wait for open connections after the time limit of requests. Connections that are still open then do not
- * end by themselves.
+ * How long to wait for open connections after the time limit of requests. Connections that are still open after this
+ * wait do not end by themselves.
  */
 const closeWithinMs = 15_000
 /** How long to wait until the last log lines are read. */
@@ -98,8 +98,8 @@ function readServices(only: string | undefined): Service[] | null {
 }
 
 /**
- * npm passes on a terminal's signal to a process that has received it already, so a second signal right after the first
- * is ignored.
+ * For how long a second signal counts as the first one. npm passes a terminal's signal on to a process that has
+ * received the signal already.
  */
 const sameSignalMs = 1_000
 

@@ -69,7 +69,10 @@ const nextSteps = (
                  ${where(config)}npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
 Start over:      stop the platform, then: npm run reset && npm start`
 
-/** The commands find a platform with default settings by themselves. */
+/**
+ * The settings that a command needs to find this platform. With default settings, a command finds the platform by
+ * itself.
+ */
 function where({ dataDir, port, admin }: Config): string {
   const address = admin ?? { host: '127.0.0.1', port }
   const settings = [

@@ -45,7 +45,7 @@ export type VerifyOptions = {
 }
 
 const drawnProfiles = 1_000
-/** Counting a table of many millions of rows takes long. */
+/** The longest time for counting all rows. A table of many millions of rows takes long. */
 const countWithin = '30min'
 
 /** Whether a platform is running on this database; then it is not a copy. */
@@ -168,7 +168,10 @@ function latestOf(newest: Contents['newest']): Date | null {
   return instants.length === 0 ? null : new Date(Math.max(...instants))
 }
 
-/** A difference is reported but is not a failure, because the platform has changed since its backup. */
+/**
+ * Compares the numbers of rows. A difference is reported but is not a failure, because the platform has changed since
+ * its backup.
+ */
 async function checkCounts(
   connection: Queryable,
   params: { counts: TableCount[]; newest: Contents['newest']; live: VerifyOptions['liveCounts'] },

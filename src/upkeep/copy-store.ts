@@ -43,7 +43,10 @@ const newestOf = {
 export type RecordKind = keyof typeof newestOf
 export const recordKinds = Object.keys(newestOf) as RecordKind[]
 
-/** @returns null when there is none, or when the copy's version does not have this kind yet */
+/**
+ * The time of the newest record of a kind. @returns null when there is no record, or when the copy's version does not
+ * have this kind yet
+ */
 export async function findNewest(database: Queryable, kind: RecordKind): Promise<Date | null> {
   const { table, text } = newestOf[kind]
   const [found] = await database.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [table])
@@ -52,7 +55,7 @@ export async function findNewest(database: Queryable, kind: RecordKind): Promise
   return row?.at ?? null
 }
 
-/** Whether the server is still in recovery. */
+/** Whether the server is still replaying its write-ahead log (recovery). */
 export async function readRecovery(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ replaying: boolean }>('select pg_is_in_recovery() as replaying')
   return row?.replaying === true
@@ -70,7 +73,8 @@ export async function readNow(database: Queryable): Promise<Date> {
 export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
 
 /**
- * At most `count` random profiles. Each is the one that follows a random number between the first and the last profile.
+ * Draws at most `count` random profiles. For each, it draws a random id between the first and the last profile, and
+ * takes the next profile from there.
  */
 export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
   return database.query<SealedProfile>(

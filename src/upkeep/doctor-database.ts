@@ -12,7 +12,10 @@ import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 
 const maxApartMs = 1_000
 
-/** The embedded database has no settings to check here. The platform checks it when it starts it. */
+/**
+ * The findings about the database. The embedded database has no settings to check here, because the platform checks it
+ * at its start.
+ */
 export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
   const connection = { connectionString: settings.databaseUrl }
@@ -77,7 +80,7 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
 
 type Demand = { name: string; good: readonly string[]; why: string; advice: string; isWarning?: boolean }
 
-/** Without these settings an acknowledged sale may be lost. */
+/** The settings that the database server must have. With other values, an acknowledged sale may be lost. */
 const demands: readonly Demand[] = [
   { name: 'fsync', good: ['on'], why: 'a power cut destroys the database', advice: 'Set fsync = on' },
   {

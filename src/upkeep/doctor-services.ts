@@ -4,7 +4,7 @@ import { type Finding, failed, passed } from './doctor-finding.ts'
 
 const answerWithinMs = 5_000
 
-/** Connects and logs in, but sends no message. */
+/** Checks the mail server: connects and logs in, but sends no message. */
 export async function smtpFinding(smtpUrl: string | null): Promise<Finding> {
   if (smtpUrl === null) return passed('mail', 'SMTP_URL is not set: no e-mail leaves the platform')
   const limits = { connectionTimeout: answerWithinMs, greetingTimeout: answerWithinMs, socketTimeout: answerWithinMs }

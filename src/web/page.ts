@@ -8,7 +8,9 @@ export type Page = { statusCode: 200 | 503; html: string; headers: Record<string
 /** The placeholder that the build writes for the nonce of each answer (Vite's `html.cspNonce`). */
 const noncePlaceholder = '__CSP_NONCE__'
 
-/** Everything must come from the platform itself. Inline styles are allowed with the nonce. */
+/**
+ * The Content-Security-Policy: everything must come from the platform itself. Inline styles are allowed with the nonce.
+ */
 const policyWith = (styles: string): string =>
   [
     `default-src 'self'`,

@@ -10,9 +10,9 @@ export type PortalFilesDeps = {
   folder: string
 }
 
-/** File names here contain a hash of the content, so the content of a name never changes. */
+/** The folder of files whose names contain a hash of their content. So the content of such a name never changes. */
 const hashed = 'assets/'
-/** A request for such a name expects a file, not the page. */
+/** Names that look like a file. A request for such a name expects a file, not the page. */
 const fileName = /\.(?:css|gif|html?|ico|jpe?g|js|json|map|mjs|png|svg|txt|webmanifest|webp|woff2?|xml)$/i
 const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 

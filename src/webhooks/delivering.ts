@@ -83,7 +83,7 @@ async function attemptOne(
   else await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
 }
 
-/** An event that was removed because of its age can no longer be sent. */
+/** The result for an event that was removed because of its age: it can no longer be sent. */
 const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
 const ended = { state: 'failed', waitMs: null, failures: 0 } as const
 
@@ -120,7 +120,8 @@ function nextOf(
 ): Parameters<typeof store.recordAttempt>[2] {
   if (outcome === 'delivered') return { state: 'delivered', waitMs: null, failures }
   if (isTest) return { state: 'failed', waitMs: null, failures }
-  // After a 410 the receiver may come back, and a failed probe says nothing about the event.
+  // After a 410 the delivery stays pending, because the receiver may come back. A failed probe also leaves it pending,
+  // because a probe says nothing about the event.
   if (statusCode === 410 || isProbe) return { state: 'pending', waitMs: 0, failures }
   const waitMs = waitAfter(failures + 1, retryAfterMs(statusCode, retryAfter, realNow()), Math.random())
   return waitMs === null

@@ -226,7 +226,7 @@ export async function noteFailure(
   )
 }
 
-/** Ids begin with the time of their creation. This is the lowest id of an instant. */
+/** The lowest id that can be made at an instant. Ids begin with the time of their creation. */
 export function firstIdAt(at: Date): string {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`

@@ -86,7 +86,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     },
     async (request, reply) => {
       const { startAfter = 'now', ...fields } = request.body
-      // Before the transaction, because it needs a connection of its own.
+      // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
@@ -202,7 +202,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     async (request, reply) => {
       const { endpointId } = request.params
       const { resume = 'position' } = request.body
-      // Before the transaction, because it needs a connection of its own.
+      // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (resume === 'now') await deps.numberAllEvents()
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own =>
@@ -337,7 +337,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   )
 }
 
-/** The list is ordered by creation. */
+/** The position of an endpoint in the list, which is ordered by creation. */
 const positionOf = ({ createdAt, endpointId }: Endpoint): Position => [createdAt.getTime(), endpointId]
 
 const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Position): boolean =>

@@ -34,7 +34,7 @@ export type Endpoint = {
 
 /** The limit of unfinished deliveries of an endpoint. */
 export const maxPending = 1_000
-/** Per account. */
+/** The limit of endpoints of an account. */
 export const maxEndpoints = 10
 
 const columns = `

@@ -87,12 +87,15 @@ const handOverText = `
   )
   select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
 
-/** Maximum for one endpoint within any second, over all workers. */
+/** The maximum number of replayed deliveries of one endpoint within any second, over all workers. */
 const maxReplayedASecond = 50
-/** Maximum at once, so that a replay is spread over the second. */
+/** The maximum number of replayed deliveries that are made at once, so that a replay is spread over the second. */
 const replayedAtOnce = 12
 
-/** The endpoint is locked, so no other worker creates deliveries between the count and the insert. @returns how many */
+/**
+ * Creates deliveries of a replay. The endpoint is locked, so no other worker creates deliveries between the count and
+ * the insert. @returns how many deliveries were created
+ */
 async function handOverReplay(transaction: Queryable, endpointId: string, { pending }: HandingOver): Promise<number> {
   const [replay] = await transaction.query<{ replayId: string; justMade: number }>(nextReplayText, [endpointId])
   if (!replay) return 0
@@ -102,7 +105,10 @@ async function handOverReplay(transaction: Queryable, endpointId: string, { pend
   return handed?.made ?? 0
 }
 
-/** Ids begin with the time of their creation, so the index finds the deliveries of the last second. */
+/**
+ * Finds the endpoint's oldest unfinished replay, and how many deliveries its replays made in the last second. The index
+ * finds these deliveries, because ids begin with the time of their creation.
+ */
 const nextReplayText = `
   select replay_id as "replayId", (
     select count(*)::int from webhook_deliveries d where d.endpoint_id = $1 and d.replay_id is not null
@@ -110,7 +116,7 @@ const nextReplayText = `
       and d.created_at > now() - interval '1 second') as "justMade"
   from webhook_replays where endpoint_id = $1 and finished_at is null order by created_at limit 1 for update`
 
-/** Selects the same events as `countReplayed`. */
+/** Creates the next deliveries of a replay. It selects the same events as `countReplayed`. */
 const replayText = `
   with replay as (select * from webhook_replays where replay_id = $2
   ), wanted as materialized (

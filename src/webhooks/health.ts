@@ -10,7 +10,10 @@ import { disable, endpointEvent } from './endpoints.ts'
 
 const warnAfterMs = 3_600_000
 const disabledAfterMs = 5 * 86_400_000
-/** An endpoint is disabled only after this many attempts, so that a short outage or a few events are not enough. */
+/**
+ * An endpoint is disabled only after at least this many failed attempts, so that a short outage or a few events are not
+ * enough.
+ */
 const minAttempts = 20
 
 type Failing = Pick<Endpoint, 'endpointId' | 'accountType' | 'accountId'> & { failingSince: Date }

@@ -39,7 +39,10 @@ export type DeliverySearch = {
 /** The most deliveries that one request examines when no index serves its filters. */
 const maxExamined = 10_000
 
-/** Attempts that are still running are not shown, because they have no outcome yet. */
+/**
+ * The columns of a delivery with its attempts. Attempts that are still running are left out, because they have no
+ * outcome yet.
+ */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
   d.replay_id as "replayId", d.state, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt", coalesce((

@@ -61,7 +61,7 @@ export async function insertReplay(
   )
 }
 
-/** Clocks differ a little, so an event can be recorded shortly before its own timestamp. */
+/** How long before its own timestamp an event can have been recorded, because clocks differ a little. */
 const early = `interval '5 minutes'`
 
 /**

@@ -36,7 +36,7 @@ const descriptionBy = (pattern: string) =>
     }),
   )
 const newDescription = descriptionBy(`^[^${invisible}${invisibleAbove}]*$`)
-/** In answers. Their writer reads a pattern in the common syntax only. */
+/** The description in answers. The serializer of answers understands only the common syntax of patterns. */
 const description = descriptionBy(documentedPattern)
 const eventTypes = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

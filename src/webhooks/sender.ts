@@ -118,7 +118,7 @@ function answerOf(request: ClientRequest): Promise<Answer> {
     })
     request.on('error', reject)
     request.once('close', () => {
-      // Nobody waits any more for a request that has ended without an answer and without an error.
+      // The request has ended. Without an answer and without an error, the caller would wait forever.
       if (!hasAnswer) reject(new Error('The connection ended without an answer'))
     })
   })
@@ -134,7 +134,7 @@ class LateError extends Error {
 
 const bornAt = new WeakMap<object, number>()
 
-/** Closes connections after a minute: the address was checked only when the connection was made. */
+/** Closes a connection after a minute, because its address was checked only when the connection was made. */
 function limitAge(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = stream => {
@@ -176,7 +176,7 @@ function outcomeOf(status: number): Outcome {
   return status >= 300 && status < 400 ? 'redirect' : 'http-error'
 }
 
-/** Text without control characters, which the database can store. */
+/** The beginning of an answer as text. Control characters are replaced, so that the database can store the text. */
 const excerpt = (bytes: Buffer): string => bytes.toString('utf8').replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
 
 const tlsCodes = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/

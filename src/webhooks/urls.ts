@@ -11,7 +11,10 @@ export type UrlRules = {
 
 const maxLength = 2_048
 const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
-/** Exactly two slashes: with fewer or more, the URL parser would take another part of the text for the host. */
+/**
+ * The beginning of a URL, with exactly two slashes. With fewer or more, the URL parser would take another part of the
+ * text for the host.
+ */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
 
 /** @returns the rule that the URL breaks; null: it is valid. The addresses of a name are checked for each connection */
@@ -40,7 +43,7 @@ function hostError({ addresses, ports, isSandbox }: UrlRules, { protocol, port, 
 const maxName = 253
 const maxLabel = 63
 
-/** Whether DNS can resolve it. A full stop at the end is allowed. */
+/** Whether DNS can resolve a host name of this form. A full stop at the end is allowed. */
 function isName(hostname: string): boolean {
   const name = hostname.replace(/\.$/, '')
   return name.length <= maxName && name.split('.').every(label => label !== '' && label.length <= maxLabel)

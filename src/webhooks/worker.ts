@@ -4,7 +4,7 @@ import { attemptDeliveries, type DeliveringDeps } from './delivering.ts'
 import { claim, findDueEndpoints } from './delivery-store.ts'
 
 const lookEveryMs = 100
-/** The maximum for one endpoint. */
+/** The maximum number of concurrent requests to one endpoint. */
 const maxAtOnce = 10
 
 /**
@@ -39,8 +39,8 @@ export function startDelivering(
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      // Renewed before the look, because a request that finishes during the look also makes room. Its endpoint may not have been
-      // due yet when the look began.
+      // `roomMade` is renewed before `look` runs. A request that ends during `look` makes room too, and its endpoint
+      // may not have been due yet when `look` began.
       roomMade = Promise.withResolvers()
       await look().catch(onError)
       // A finished request makes room at once; otherwise look again after a while.

@@ -1,9 +1,10 @@
 /**
- * A process of low priority, for work that would otherwise slow down requests. A worker thread is not enough: its garbage
- * collection runs in further threads of normal priority, and these took as long as the work itself.
+ * A process of low priority, for work that would otherwise slow down requests. A worker thread is not enough, because
+ * its garbage collection runs in further threads. Those threads have the normal priority, and they took as much
+ * processor time as the work itself.
  *
- * Jobs run one after the other, so that any number of jobs takes only one processor. The process is kept for the next job. When
- * there is none for a while, the process ends and frees its memory.
+ * Jobs run one after the other, so that any number of jobs takes only one processor. The process is kept for the next
+ * job. When there is no job for a while, the process ends and frees its memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,9 +13,9 @@ import { DomainError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
 
 const idleMs = 5_000
-/** Far longer than any body takes, even on a busy machine. */
+/** The longest time for one job. It is far longer than any body takes, even on a busy machine. */
 const maxJobMs = 300_000
-/** Sending this much takes less than a millisecond. */
+/** The size of the parts in which input is sent. Sending one part takes less than a millisecond. */
 const partBytes = 64 * 1024
 
 export type AsideProcess = {
@@ -45,7 +46,7 @@ export function createAsideProcess(file: URL): AsideProcess {
     const forget = () => {
       if (child === started) child = null
     }
-    // The event `error`: the process could not be started, or not be reached.
+    // The event `error` says that the process could not be started, or that a message could not be sent to it.
     started.on('error', forget).once('exit', forget)
     return started
   }
@@ -117,7 +118,10 @@ function startProcess(path: string): ChildProcess {
 
 type Handle = { ref(): void; unref(): void } | null | undefined
 
-/** While the process works, our own process must not end. Otherwise it may. */
+/**
+ * While the child process works, our own process must not end. While the child process is idle, our own process may
+ * end.
+ */
 function setRef(child: ChildProcess, isBusy: boolean): void {
   for (const handle of [child, child.channel, child.stdin] as Handle[])
     if (isBusy) handle?.ref()
@@ -187,7 +191,7 @@ export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promi
   }
 }
 
-/** @returns a function that reads so many bytes, and returns null when the source ends earlier */
+/** @returns a function that reads `length` bytes, and returns null when the source ends earlier */
 function createReader(source: AsyncIterable<Buffer>): (length: number) => Promise<Buffer | null> {
   const chunks = source[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)

@@ -2,8 +2,8 @@
 import { setPriority } from 'node:os'
 
 /**
- * On a busy processor this priority gets a tenth of a request's share. With the lowest priority a large body would take
- * minutes.
+ * The priority of the work: on a busy processor the work gets a tenth of a request's share. The lowest priority is not
+ * used, because a large body would then take minutes.
  */
 const priority = 10
 

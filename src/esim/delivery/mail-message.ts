@@ -43,12 +43,14 @@ export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<B
   const pictureId = `qr.${mail.orderId}@${domain}`
   const composer = new MailComposer({
     from: sender,
-    // Passed as an object, the address is not parsed, so it cannot become several addresses.
+    // The address is passed as an object. nodemailer does not parse such an address, so it cannot become several
+    // addresses.
     to: { name: '', address: mail.to },
     subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorNameEn}`,
     messageId: `<esim.${mail.orderId}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    // Base64 keeps the line breaks as they are, and an e-mail needs CRLF (RFC 2045, 6.8).
+    // An e-mail needs CRLF (RFC 2045, 6.8), and the Base64 encoding does not convert line breaks. So they are converted
+    // here.
     text: textPart(mail).replaceAll('\n', '\r\n'),
     html: htmlPart(mail, pictureId),
     attachments: [

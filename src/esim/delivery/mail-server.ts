@@ -9,7 +9,7 @@ export type MailServer = {
   credentials: { user: string; pass: string } | undefined
   /** The SASL mechanism to use; false: choose one that the server offers. */
   authMethod: string | false
-  /** Log in even when the server does not offer it. */
+  /** Log in even when the server does not offer a login. */
   forceAuth: boolean
   options: SMTPConnection.Options
 }

@@ -7,8 +7,8 @@ import { composeEsimMail, type EsimMail, readSender } from './mail-message.ts'
 export type { EsimMail }
 
 /**
- * `failed` may be tried again. `unknown` may not, because the message may have arrived (contract/esim.md, "The
- * e-mail").
+ * The outcome of sending. After `failed`, sending may be tried again. After `unknown` it may not, because the message
+ * may have arrived (contract/esim.md, "The e-mail").
  */
 export type MailOutcome = 'sent' | 'failed' | 'unknown'
 
@@ -25,7 +25,8 @@ export function createFileMailer(options: { directory: string; from: string }): 
   return {
     async send(message) {
       if (!isDeliverable(message.to)) return 'failed'
-      // Real time, as in the message's own Date: a mail server does not know the sandbox's clock either.
+      // The name contains real time, like the message's own date, because a mail server does not know the sandbox's
+      // clock either.
       const name = `${message.orderId}-${new Date().toISOString().replaceAll(/[:.]/g, '')}.eml`
       return writeMessage(join(options.directory, name.replaceAll(/[^\w.-]/g, '_')), () =>
         composeEsimMail(message, sender),
@@ -62,7 +63,10 @@ export function createNoMailer(onMessage: () => void): Mailer {
   }
 }
 
-/** A quoted local part may contain angle brackets, but the SMTP client cannot send them. */
+/**
+ * Whether the SMTP client can send to an address. A quoted local part may contain angle brackets, but the client cannot
+ * send them.
+ */
 export function isDeliverable(address: string): boolean {
   return isEmailAddress(address) && !/[<>]/.test(address)
 }

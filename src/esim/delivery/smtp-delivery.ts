@@ -95,9 +95,9 @@ async function converse(
 }
 
 /**
- * With pipelining, nodemailer reports a refusal only after all replies have arrived. A server that refuses the
- * recipient and hangs up would then look like a lost connection. nodemailer has no option to switch pipelining off; a
- * test checks that this way works.
+ * Switches pipelining off, by a way that a test checks, because nodemailer has no option for it. With pipelining,
+ * nodemailer reports a refusal only after all replies have arrived. A server that refuses the recipient and hangs up
+ * would then look like a lost connection.
  */
 function forgoPipelining(smtp: SMTPConnection): void {
   const extensions: unknown = Reflect.get(smtp, '_supportedExtensions')
@@ -109,7 +109,10 @@ function forgoPipelining(smtp: SMTPConnection): void {
   )
 }
 
-/** The error's own text is not passed on, because it repeats what the server said, perhaps with the address. */
+/**
+ * The outcome of a failed attempt. The error's own text is left out, because it repeats what the server said, perhaps
+ * with the address.
+ */
 function describe({ command, responseCode, code, originalCode, name }: Failure): Delivery {
   const refused = responseCode !== undefined && responseCode >= 400 && responseCode <= 599
   return {

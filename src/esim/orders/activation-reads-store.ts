@@ -19,7 +19,8 @@ export async function insertReads(database: Queryable, counts: readonly ReadCoun
   await database.execute(
     {
       name: 'esim.insert-activation-reads',
-      // Ordered, so that two processes that write the same rows cannot deadlock.
+      // The rows are written in the order of their keys, so that two processes that write the same rows cannot
+      // deadlock.
       text: `
         insert into activation_reads as r (order_id, kind, caller, reads, first_at, last_at)
         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::timestamptz[])

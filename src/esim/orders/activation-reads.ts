@@ -15,7 +15,7 @@ export type ActivationReads = {
 
 const flushEveryMs = 500
 const writeAgainAfterMs = 60_000
-/** The maximum number of entries in memory. Beyond it, all are written at once. */
+/** The maximum number of entries in memory. When there are that many, all entries are written at once. */
 const maxEntries = 10_000
 
 type Entry = ReadCount & { writtenAtMs: number }
@@ -57,7 +57,7 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // While the database is away, nobody can read activation data, so no entries are added here.
+      // Entries cannot pile up while the database is away, because then nobody can read activation data.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -48,7 +48,7 @@ export function createOrderReader<Found extends Read>(
 
   const isOver = (order: Found): boolean => statusAt(order, clock.now()) !== order.status
 
-  /** Whether its phone number may have been removed since it was read. */
+  /** Whether the order's phone number may have been removed since the order was read. */
   const isPastRetention = ({ createdAt }: Found): boolean =>
     msisdnDays !== null && createdAt < cutoff(clock.now(), msisdnDays)
 

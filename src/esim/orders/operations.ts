@@ -87,8 +87,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settleOrder(order)
-        // If the order could still change, another process changed it between this statement's read and its write:
-        // read it again.
+        // The order may be one that could still change. Then another process changed it between this statement's read
+        // and its write, and the loop reads it again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })
@@ -128,7 +128,7 @@ export function createOrders(deps: EsimDeps): Orders {
   }
 }
 
-/** Some 700 bytes each. */
+/** The maximum number of orders in memory. Each takes some 700 bytes. */
 const maxKnown = 10_000
 const nameOf = ({ bankId, orderId }: OrderKey): OrderName => ({ bankId, name: orderId })
 const keyOf = ({ bankId, name }: OrderName): OrderKey => ({ bankId, orderId: name })

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * A UUID of version 7. Ids of the same time are neighbours in the index, so the part of the index in use stays small.
+ * Makes a UUID of version 7. Ids of the same time are neighbours in the index, so the part of the index in use stays
+ * small.
  */
 export function newOrderId(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, '0')

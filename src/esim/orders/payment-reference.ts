@@ -7,11 +7,14 @@ export const paymentReferenceHeader = 'perkline-payment-reference'
 
 export const paymentReferenceOutcomes = ['kept', 'ignored'] as const
 
-/** 1 to 64 visible ASCII characters. */
+/** The form of a payment reference: 1 to 64 visible ASCII characters. */
 export const paymentReferencePattern = '^[!-~]{1,64}$'
 const form = new RegExp(paymentReferencePattern)
 
-/** @returns null when none was sent or it is invalid: a confirm never fails because of it */
+/**
+ * @returns null when no reference was sent, or when it is invalid, because a confirm never fails because of its
+ *   reference
+ */
 export function readPaymentReference(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && form.test(header) ? header : null
 }

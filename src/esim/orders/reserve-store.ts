@@ -84,7 +84,7 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     tried.map(({ profileId }) => profileId),
     tried.map(({ price }) => price),
     tried.map(({ currency }) => currency),
-    // Much quicker than the driver's own conversion, which looks up the time zone of each date.
+    // `toISOString` is much quicker than the driver's own conversion, which looks up the time zone of each date.
     tried.map(({ now }) => now.toISOString()),
     tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
     tried.map(({ caller }) => caller),
@@ -253,7 +253,7 @@ async function reserveWithinLimit(
     await run(waiting.slice(0, room))
     waiting = waiting.slice(room)
   }
-  // The order that a request repeats may have been made just now.
+  // The order that a request repeats may have been made while this request waited for the lock, so look once more.
   if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
   return { results: input.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }

@@ -97,7 +97,10 @@ export function createReserve(
   }
 }
 
-/** Compares codes, because the bank may have lost access to the tariff since then and must still get its order. */
+/**
+ * Answers a repeated request. It compares the codes of operator and tariff, because the bank may have lost access to
+ * the tariff since the first request and must still get its order.
+ */
 async function repeat({ catalogue, observe }: ReserveDeps, order: Order, operatorCode: string, tariffCode: string) {
   const tariff = await catalogue.tariffOf(order.tariffId)
   if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {

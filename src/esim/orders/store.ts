@@ -160,8 +160,9 @@ export async function findSealedOrder(database: Queryable, { orderId, bankId }: 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
 /**
- * Written so that the planner cannot use an index for it. Use it for orders that are found by id. With an index, the
- * planner might expect no reservations, and would then search all of them for each order.
+ * SQL for whether an order is stored as reserved, for statements that find orders by id. It is written so that the
+ * planner cannot use an index for it. With an index, the planner might expect no reservations, and would then search
+ * all reservations for each order.
  */
 const isReserved = `status || '' = 'reserved'`
 
@@ -182,7 +183,10 @@ const confirmWith = (name: string, change: string): Statement => ({
 })
 
 const confirmStatement = confirmWith('esim.confirm', '')
-/** A separate statement, because most confirms send no reference and need no look-up of one. */
+/**
+ * Confirms orders with payment references. It is a separate statement, because most confirms send no reference and need
+ * no look-up of one.
+ */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
   ', payment_reference = ($6::text[])[array_position($1::uuid[], o.order_id)]',
@@ -200,7 +204,8 @@ export async function confirm(
   input: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   items: readonly ConfirmItem[],
 ): Promise<(ConfirmResult | null)[]> {
-  // Lower case, as the database writes them: callers may use capitals, and answers are found by these ids.
+  // The ids are in lower case, because the database returns lower case. Callers may use capitals, and results are found
+  // by id.
   const ids = items.map(({ orderId }) => orderId.toLowerCase())
   // Sorted, so that two statements that share orders cannot deadlock.
   const sorted = [...new Set(ids)].sort()

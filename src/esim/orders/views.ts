@@ -16,7 +16,7 @@ export function offerView({ operator, free }: Offer) {
 /** @param free whether the tariff has a free profile */
 function tariffView(tariff: Tariff, free: boolean) {
   const { tariffId, operatorCode, onSale, price, ...shown } = tariff
-  // At most 2 decimals and below 10^10, so the number is exact.
+  // A price has at most 2 decimals and is below 10^10, so a JavaScript number can hold it exactly.
   return { ...shown, price: Number(price), available: onSale && free }
 }
 

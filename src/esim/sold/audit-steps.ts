@@ -199,7 +199,10 @@ const goneInRange = `${ofThem}
     select profile_id, status from orders where ${holdsProfile} and ${isGone} and profile_id >= $6 and profile_id <= $7
   ) as o using (profile_id)`
 
-/** The same where the ids of other tariffs lie between: each is looked up. */
+/**
+ * The same profiles as `goneInRange`, for tariffs whose ids of profiles have ids of other tariffs between them. The
+ * order of each profile is looked up.
+ */
 const goneOneByOne = `${ofThem}
   cross join lateral (
     select status from orders where profile_id = p.profile_id and ${holdsProfile} and ${isGone} offset 0

@@ -10,7 +10,10 @@ import { firstOrderId } from '../orders/order-id.ts'
 import { edgeOf, partsOf } from './edges.ts'
 import { allReached } from './fold-store.ts'
 
-/** The position moves every few seconds, so this many tries always suffice. */
+/**
+ * The maximum number of tries to read at one position. The position moves only every few seconds, so this number always
+ * suffices.
+ */
 const maxTries = 10
 
 /**
@@ -168,7 +171,10 @@ export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
 
 const countsText = `'"confirmed":' || confirmed || ',"cancelled":' || cancelled || ',"expired":' || expired || ',"amounts":['
   || coalesce(amounts, '') || ']}'`
-/** Needs rows sorted by currency. Sorting within each of tens of thousands of groups would take a tenth of the time. */
+/**
+ * SQL for the amounts in each currency. The rows must be sorted by currency. Sorting within each of tens of thousands
+ * of groups would take a tenth of the time.
+ */
 const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || trim_scale(amount) || '}', ',')
   filter (where confirmed > 0)`
 

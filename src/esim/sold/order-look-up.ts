@@ -9,7 +9,7 @@ export type LookedUpOrder = Omit<StoredOrder, 'tariffId'> & Pick<ShownOrder, 'op
 export type OrderLookUp = { byId: ReadOrder<LookedUpOrder>; byExternalId: ReadOrder<LookedUpOrder> }
 export type OrderLookUpDeps = OrderReadDeps & { catalogue: Pick<Catalogue, 'tariffOf'> }
 
-/** Some 2 KB each, with the text of its answer. */
+/** The maximum number of orders in memory. Each takes some 2 KB, with the text of its answer. */
 const maxKept = 4_000
 
 export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {

@@ -63,7 +63,8 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = `unnest(${put(filter.bankIds)}::uuid[]) as b (bank_id)`
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const rest = restConditions(filter, put)
-  // Repeats that these orders have ended, because otherwise the planner does not use the partial index.
+  // The condition says again that these orders have ended, because otherwise the planner does not use the partial
+  // index.
   const ended = `
     select r.order_id from ${banks} cross join unnest(${put(endedStatuses(filter))}::text[]) as s (status)
     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
@@ -101,7 +102,10 @@ export const theOrder = (orderId: string) => (put: Put) => `select ${put(orderId
 
 export const theOrders = (orderIds: readonly string[]) => (put: Put) => `select unnest(${put(orderIds)}::uuid[])`
 
-/** Several profiles may have the same number, because nothing forbids it. */
+/**
+ * The maximum number of profiles that are read for one phone number. Nothing forbids several profiles with the same
+ * number.
+ */
 const maxProfilesOfNumber = 100
 
 /**

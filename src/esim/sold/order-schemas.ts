@@ -53,7 +53,7 @@ export const pageParameters = {
 export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...exactParameter, ...pageParameters }, closed)
 export const OrdersExportQuery = Type.Object({ ...orderSearchParameters, ...exactParameter }, closed)
 
-/** Sent as a body, because proxies would log a query. */
+/** The search for a profile. It is sent as a body, because proxies would log a query. */
 export const ProfileSearch = Type.Object(
   {
     msisdn: Type.Optional(

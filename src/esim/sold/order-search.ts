@@ -35,8 +35,8 @@ export function searchOf(query: Query, bank?: { bankId: string }): OrderSearch {
  * A search for the order that holds a profile now.
  *
  * @param input.msisdn with or without a leading `+`
- * @param bank as above
- * @throws DomainError 'invalid' unless exactly one of the two is given
+ * @param bank only this bank's orders are found; undefined: the orders of all banks
+ * @throws DomainError 'invalid' unless exactly one of the two is given: the ICCID or the phone number
  */
 export function profileSearchOf(
   sealing: Sealing,

@@ -190,8 +190,8 @@ function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): Order
 type Find = (query: OrderQuery) => Promise<string[]>
 
 /**
- * Few or nearly all orders may have an identifier with these first characters. Few are found quickly by the index of
- * identifiers. Many are found quickly among the newest orders.
+ * Finds orders by the first characters of their identifier. If only few orders match, the index of identifiers finds
+ * them quickly. If many match, they are found quickly among the newest orders.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))

@@ -26,7 +26,7 @@ const cells = {
   reservedUntil: `case when now.status in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
   createdAt: instant('o.created_at'),
   confirmedAt: 'times.confirmed',
-  // An amount is a number, so it needs no protection against formulas.
+  // The price is a number, so its cell needs no protection against formulas.
   price: 'o.price',
   currency: csvCellSql('o.currency'),
   endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,

@@ -127,7 +127,7 @@ const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_i
 const otherTariffRules = (now: string) => {
   const others = `from orders o where o.profile_id = l.profile_id and o.${holdsProfile} and p.tariff_id is distinct from o.tariff_id`
   const counted = `(o.status <> 'reserved' or o.reserved_until > ${now})`
-  // The check of orders reports orders whose tariff does not exist.
+  // An order whose tariff does not exist is left out here, because the check of orders reports it.
   const ofTariff = 'exists (select from tariffs t where t.tariff_id = o.tariff_id)'
   return [
     {

@@ -6,9 +6,9 @@ import { countStock, type StockCount } from '../sold/figures-store.ts'
 import { readPace, type TariffPace } from './pace-store.ts'
 
 const dayMs = 86_400_000
-/** The pace is the average of several days, so that one busy day alone raises no alarm. */
+/** The number of days whose average is the pace. It is more than one, so that one busy day alone raises no alarm. */
 export const paceDays = 7
-/** How long it takes the operator to buy and load new profiles. */
+/** A stock that lasts for fewer days is low, because the operator needs this time to buy and load new profiles. */
 export const lowBelowDays = 7
 
 export const stockLevels = ['enough', 'low', 'out'] as const
@@ -17,7 +17,7 @@ export type StockLevel = (typeof stockLevels)[number]
 export type DeskTariff = StockCount &
   Omit<TariffPace, 'sold'> & {
     soldLastDays: number
-    /** At the pace of the last days; null when nothing was sold in them. */
+    /** How many days the stock lasts at the pace of the last days; null when nothing was sold in them. */
     daysOfCover: number | null
     level: StockLevel
     /** The banks that hold its reservations, largest number first. */
@@ -49,7 +49,7 @@ function deskTariff(count: StockCount, { sold, ...pace }: TariffPace): Omit<Desk
   return { ...pace, ...count, soldLastDays: sold, daysOfCover, level: levelOf(count.free, daysOfCover, pace.isOffered) }
 }
 
-/** A tariff that is not on sale needs no stock. */
+/** The level of a tariff's stock. A tariff that is not on sale needs no stock, so its level is always `enough`. */
 function levelOf(free: number, daysOfCover: number | null, isOffered: boolean): StockLevel {
   if (!isOffered) return 'enough'
   if (free === 0) return 'out'

@@ -121,7 +121,9 @@ async function* sealedRows(work: {
   yield copyTrailer
 }
 
-/** A failure of the source is the caller's error. It must not look like a lost database. */
+/**
+ * Reads the lines of a source. A failure of the source is the caller's error, so it must not look like a lost database.
+ */
 async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   try {
     yield* readStockLines(source)
@@ -150,7 +152,7 @@ function describeRejects(rejects: Rejects): string[] {
   return describeErrors(named, rejects.count, 'nothing was imported')
 }
 
-/** Small enough that requests to the same process wait only some milliseconds. */
+/** How many profiles are sealed again at once: so few that requests to the same process wait only some milliseconds. */
 const resealedAtOnce = 500
 
 /**

@@ -47,7 +47,7 @@ export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): 
   }
 }
 
-/** 8 bytes profile id, 4 bytes tariff id, then the ICCID hash. */
+/** The data that binds a ciphertext to its row: 8 bytes profile id, 4 bytes tariff id, then the ICCID hash. */
 function additionalData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer {
   const data = Buffer.allocUnsafe(12 + iccidHash.length)
   data.writeBigInt64BE(BigInt(profileId), 0)

@@ -13,7 +13,7 @@ type Deps = { database: Database; clock: Clock }
 
 const availabilityHolds = '30 seconds'
 const levelHolds = '60 seconds'
-/** Only one process at a time compares. */
+/** SQL that takes the lock for comparing, so that only one process at a time compares. */
 const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
 
 /**

@@ -17,11 +17,14 @@ export type Candidate = { profileId: number; msisdn: string }
 export type Stock = {
   /** Returns a profile to try, which no other caller in this process gets meanwhile; null when none is free. */
   take(tariffId: number): Promise<Candidate | null>
-  /** The candidate's order was made, or another process had taken the profile. The candidate is not tried again. */
+  /**
+   * Call this when the candidate's order was made, or when another process had taken the profile. The candidate is not
+   * tried again.
+   */
   used(tariffId: number, candidate: Candidate): void
-  /** The candidate was not needed; the next caller may get it. */
+  /** Call this when the candidate was not needed. The next caller may get it. */
   giveBack(tariffId: number, candidate: Candidate): void
-  /** Another process tries the same profiles. If that happens repeatedly, this process looks further ahead. */
+  /** Call this when another process tries the same profiles. After repeated calls, this process looks further ahead. */
   overlapped(tariffId: number): void
 }
 
@@ -191,8 +194,8 @@ async function addUnsold(deps: StockDeps, tariffId: number, window: Window): Pro
   if (found.length > 0) window.free = [...found.reverse(), ...window.free]
 }
 
-// Skips entries whose profile was sold again, before the limit applies; otherwise many of them could hide the free
-// ones.
+// Finds returned profiles. It skips entries whose profile was sold again before it applies the limit. Otherwise many
+// such entries could hide the free profiles.
 const findReturned: Statement = {
   name: 'esim.find-returned-profiles',
   text: `
@@ -206,8 +209,8 @@ const findReturned: Statement = {
     order by r.profile_id`,
 }
 
-// A lateral probe for each profile of a bounded step, because the planner turns `not exists` over the whole table into
-// a hash of all orders.
+// Looks at the next profiles of a tariff, with one look-up (`lateral`) for each. The planner would turn `not exists`
+// over the whole table into a hash of all orders.
 const scanStep: Statement = {
   name: 'esim.scan-profiles',
   text: `

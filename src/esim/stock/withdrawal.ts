@@ -15,7 +15,9 @@ type WithdrawalProblem = (typeof withdrawalProblems)[number]
 export type Withdrawn = {
   withdrawn: number
   notFree: number
-  /** `iccid`: its last 4 digits; `line`: its place in the list that was sent, from 1. */
+  /**
+   * Profiles that were not withdrawn. `iccid`: the last 4 digits; `line`: the place in the list that was sent, from 1.
+   */
   problems: { iccid: string; line: number; reason: WithdrawalProblem }[]
 }
 
@@ -91,8 +93,8 @@ async function withdraw(
 }
 
 /**
- * A profile that became free after the previous statement is reported as reserved, because it was reserved when that
- * statement ran.
+ * Finds why profiles were not withdrawn. If a profile was reserved when the previous statement ran and became free
+ * after it, the profile is reported as reserved.
  */
 function findLeft(
   transaction: Queryable,

@@ -26,7 +26,7 @@ type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffe
 /** Reads keys before bodies, and sends stored answers before validation. */
 export function takeKeys(app: FastifyInstance, answers: Answers): void {
   app.decorateRequest('keyed', null)
-  // Later than onRequest, because authentication and permissions come first.
+  // The hook runs after onRequest, because authentication and permissions come first.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const header = request.headers[keyHeader]
     if (!request.routeOptions.config.idempotent || header === undefined || request.caller === null) return done()
@@ -49,7 +49,7 @@ async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: K
   // A dry run of an upload stores nothing, so its key is ignored.
   if (request.routeOptions.config.longUpload)
     return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
-  // No parser runs for an absent body.
+  // A request without a body has no fingerprint yet, because no parser has run for it.
   if (keyed.fingerprint === null) await findKept(request, keyed)
   if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
@@ -75,7 +75,7 @@ async function findKept(request: FastifyRequest, keyed: Keyed): Promise<void> {
 
 const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRun?: unknown }).dryRun) === 'true'
 
-/** The operation is identified by its path template. */
+/** The scope of a request's key. The path template of the route identifies the operation. */
 function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
   const { type: accountType, id: accountId } = accountOf(caller)
   return { accountType, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
