@@ -33,7 +33,7 @@ type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
 export const callerName = ({ userType, subject }: Identity): string =>
   userType === 'gateway_user' ? `system:${subject}` : `person:${subject}`
 
-/** The parts of the result of `callerName`. */
+/** Splits a name that `callerName` has made into its type and its id. */
 export function parseCallerName(name: string): { type: 'system' | 'person'; id: string } {
   const [type, id = ''] = name.split(':')
   return { type: type === 'person' ? 'person' : 'system', id }

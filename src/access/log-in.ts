@@ -31,7 +31,7 @@ export type LogInDeps = FactorDeps & {
   admitsStaff: boolean
 }
 
-/** The address of the person. */
+/** Where a person logs in from: the network address, the program, and the interface. */
 export type Client = { address: string; userAgent: string; trace: Trace }
 export type PasswordLogin = { typeAccount: string; login: string; password: string }
 export type Issued = { token: string; expireSeconds: number; caller: Caller }
@@ -46,7 +46,8 @@ export type Found = { person: store.User } | { person: null; lacking: Lacking }
 /**
  * Finds the person with this login and password.
  *
- * @returns the person, or what is wrong. Both take the same time. Only the audit log may record what is wrong
+ * @returns the person, or what is wrong with the login or the password. Both results take the same time. Only the audit
+ *   log may record what is wrong
  */
 export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<Found> {
   const user = await store.findUser(deps.database, { login: given.login })
@@ -165,7 +166,7 @@ async function withCode(
     })
   return deps.wrongCodes.guard(client.address, userId, () =>
     attempt().catch(error => {
-      // Rolled back, so the challenge may be tried again.
+      // The error has rolled back the transaction, so the person may try this challenge again.
       if (error instanceof WrongCode) return null
       throw error
     }),
@@ -175,7 +176,9 @@ async function withCode(
 class WrongCode extends Error {}
 
 /**
- * @param transaction stores the session and its audit entry, or neither
+ * Opens a session for a person.
+ *
+ * @param transaction the transaction that stores both the session and its audit entry, or neither
  * @returns null when the person was disabled, or got another role, password or second factor meanwhile
  */
 async function openSession(

@@ -4,7 +4,7 @@ import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
 import { type AccountRow, accountOf } from './store.ts'
 
-/** How long the address of a successful login counts as known. */
+/** For how many days the address of a successful login counts as known. */
 const knownDays = 30
 /** After this many wrong passwords each further attempt has to wait. Each wait is twice as long as the one before. */
 const freeFailures = 4

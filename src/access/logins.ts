@@ -58,13 +58,13 @@ export type Logins = {
    */
   withPassword(client: Client, given: PasswordLogin & { otp?: string }, left: AbortSignal): Promise<Issued>
   /**
-   * The same for the portal, which asks for a second factor in a second step.
+   * A token for a person who logs in to the portal. The portal asks for a second factor in a second step.
    *
    * @throws as `withPassword`, but never 'mfa-needed'
    */
   intoPortal(client: Client, given: PasswordLogin, left: AbortSignal): Promise<Issued | Challenge>
   /**
-   * The second step.
+   * The second step of a login to the portal: the person sends a code of a second factor.
    * @throws DomainError 'unauthenticated' when anything is wrong, 'too-many' after too many wrong codes
    */
   withCode(client: Client, given: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
@@ -75,7 +75,10 @@ export type Logins = {
   malformed: AddressLimit
 }
 
-/** Password hashing is slow on purpose; more than a few at once would only slow down everyone else. */
+/**
+ * Limits of the queue of password checks. Hashing is slow on purpose. More than a few hashes at once would only slow
+ * down everyone else.
+ */
 const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
 /**
  * A separate queue for people at an address where they have logged in before, so that they do not wait behind

@@ -111,8 +111,9 @@ export async function issueCredentialTo(
 }
 
 /**
- * Gives a credential a new secret. The previous secret works until the overlap ends, so that the partner can change over without a
- * gap. Its tokens end with it. If an older secret is still in its overlap, it ends at once.
+ * Gives a credential a new secret. The previous secret works until the overlap ends, so that the partner can change
+ * over without a gap. The tokens of the previous secret end together with that secret. If an even older secret is still
+ * in its overlap, that one ends at once.
  *
  * @throws DomainError 'not-found' when there is no such live credential
  */
@@ -242,7 +243,10 @@ export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
     owner: accountOf(owner),
   }))
 
-/** Says when a disabled user has the login, because the operator can free the login by erasing that user. */
+/**
+ * The error for a login that is taken. If a disabled user has the login, the error says so, because the operator can
+ * free the login by erasing that user.
+ */
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
   const isOfDisabled = await store.isLoginOfDisabled(database, login)
   return new DomainError('conflict', [broken('login', isOfDisabled ? 'login-of-disabled' : 'login-taken', { login })])
@@ -250,7 +254,7 @@ async function loginTaken(database: Queryable, login: string): Promise<DomainErr
 
 const credential = (id: string) => ({ type: 'credential', id })
 const user = (id: string) => ({ type: 'user', id })
-/** Replaces a secret in the audit log. */
+/** A short fingerprint of a secret. The audit log contains the fingerprint instead of the secret. */
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
 /** The owner of an object, in the form of the audit log's entries. */

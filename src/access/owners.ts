@@ -3,7 +3,7 @@ export type CredentialOwner = { bankId: string } | { merchantId: string }
 /** The platform owns people, but no credentials. */
 export type AccountOwner = CredentialOwner | 'platform'
 
-/** The values of `bank_id` and `merchant_id`. */
+/** The values of the columns `bank_id` and `merchant_id` for an owner. */
 export const ownerIds = (owner: AccountOwner): [bankId: string | null, merchantId: string | null] => [
   owner !== 'platform' && 'bankId' in owner ? owner.bankId : null,
   owner !== 'platform' && 'merchantId' in owner ? owner.merchantId : null,

@@ -1,8 +1,8 @@
 /**
  * Knows who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users,
- * suspended partners, and ended sessions. Also who may connect only from some addresses, and who must set up a second
- * factor first. Each process keeps the list in memory, so that checking a token needs no database. It reads the list
- * again at notifications and every two seconds. Of the ended sessions it reads only the new ones.
+ * suspended partners, and ended sessions. It also knows who may connect only from some addresses, and who must set up a
+ * second factor first. Each process keeps the list in memory, so that checking a token needs no database. It reads the
+ * list again at notifications and every two seconds. Of the ended sessions it reads only the new ones.
  */
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
@@ -12,7 +12,10 @@ import { findEndedTokens, findRefused } from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
 
-/** The promise of contract/access.md, "Losing access": every process refuses within 10 seconds. */
+/**
+ * The promise of contract/access.md, "Losing access": within 10 seconds, every process refuses somebody who has lost
+ * access.
+ */
 const staleAfterMs = 10_000
 const forgetEveryMs = 60_000
 
@@ -23,7 +26,7 @@ export type Refusals = {
   admitsAddress(caller: Caller, address: string): boolean
   /** Whether a person must set up a second factor before anything else. */
   lacksFactor(caller: Caller): boolean
-  /** True when the list could not be read for so long that the promise might be broken. */
+  /** True when the list could not be read for so long that this process might accept somebody who has lost access. */
   stale(): boolean
 }
 
@@ -92,7 +95,7 @@ const platformKey = 'platform'
 const accountKey = (caller: Caller): string =>
   caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformKey
 
-/** Keeps the lists that have not changed, because creating one takes time. */
+/** The address lists of the accounts. A list that has not changed is used again, because creating a list takes time. */
 function knownLists(found: AddressLists[], before: Map<string, KnownLists>): Map<string, KnownLists> {
   const made = (networks: string[]) => (networks.length === 0 ? null : createAddressList(networks))
   return new Map(

@@ -4,17 +4,26 @@ import { hash, verify } from '@node-rs/argon2'
 
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
 
-/** A clientId reveals nothing about its owner. */
+/** Makes a random clientId, which reveals nothing about its owner. */
 export const makeClientId = (): string => `pk_${randomBytes(12).toString('hex')}`
 
-/** SHA-256 is enough: with 2^256 possible secrets, guessing is hopeless at any speed. */
+/**
+ * Hashes a client secret. A fast hash such as SHA-256 is enough, because nobody can guess one of 2^256 possible
+ * secrets.
+ */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-/** Identifies a client secret without revealing it; a token names the secret that it was issued for in this way. */
+/**
+ * The id of a client secret, which does not reveal the secret. Each token contains the id of the secret that it was
+ * issued for.
+ */
 export const secretIdOf = (secretHash: Buffer): string =>
   createHash('sha256').update(secretHash).digest('base64url').slice(0, 16)
 
-/** Compares in constant time. @param expected null for an unknown credential, which takes the same time */
+/**
+ * Compares a secret with a stored hash in constant time. @param expected null for an unknown credential, which takes
+ * the same time
+ */
 export function secretMatches(secret: string, expected: Buffer | null): boolean {
   const equal = timingSafeEqual(hashSecret(secret), expected ?? Buffer.alloc(32))
   return equal && expected !== null
@@ -28,8 +37,9 @@ export const hashPassword = (password: string): Promise<string> => hash(plainPas
 let nobody: Promise<string> | undefined
 
 /**
- * An unknown login takes as long as a known one, because its password is compared with a dummy hash. Passwords set
- * before version 0.3 were hashed as typed, so that form is tried as well if it differs.
+ * Whether a password matches a stored hash. An unknown login takes as long as a known one, because its password is
+ * compared with a dummy hash. Passwords set before version 0.3 were hashed as typed, so that form is tried as well if
+ * it differs.
  */
 export async function passwordMatches(password: string, expected: string | null): Promise<boolean> {
   nobody ??= hash(randomBytes(16).toString('hex'))

@@ -20,7 +20,7 @@ export type Credential = {
   /** Whether the previous secret is still valid, in real time, as for all security rules. */
   hasOverlap: boolean
   revoked: boolean
-  /** The bank or merchant that it belongs to is suspended. */
+  /** Whether the bank or merchant that owns the credential is suspended. */
   suspended: boolean
 }
 
@@ -163,8 +163,8 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * The time of the event, by the rules' clock. It is right even if the event is written late. The overlap itself ends in real
- * time.
+ * SQL for the time of the event: one hour before the overlap ends, by the clock of the rules. This time is right even
+ * if the event is written late. The overlap itself ends in real time.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
@@ -323,8 +323,8 @@ export async function lockLogin(transaction: Queryable, login: string): Promise<
 }
 
 /**
- * Disables a person and withdraws the links that the person made for others. The person's row must have been locked by an earlier
- * statement: one that waited for the lock itself would not see the links that were made meanwhile.
+ * Disables a person and withdraws the links that the person made for others. An earlier statement must have locked the
+ * person's row. If this statement itself waited for the lock, it would not see the links that were made meanwhile.
  */
 export async function markDisabled(
   transaction: Queryable,

@@ -82,7 +82,10 @@ function refuseFor(waitMs: number): never {
 }
 
 const fromOneAddress = { allowed: 10, seconds: 15 * 60 }
-/** An attacker with many addresses needs years to find a code of six digits with this many guesses a day. */
+/**
+ * How many wrong codes for one person are allowed from all addresses together. With so few guesses a day, an attacker
+ * with many addresses needs years to find a code of six digits.
+ */
 const fromAnywhere = { allowed: 100, seconds: 24 * 3_600 }
 
 /**

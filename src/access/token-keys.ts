@@ -35,9 +35,15 @@ export type TokenKeys = {
 
 type KnownKey = { keyId: string; signsFromMs: number; sign: SignTokens | null; verify: VerifyToken }
 
-/** Every process looks for new keys every 2 s. The rest allows for small differences between clocks. */
+/**
+ * How long after its creation a new key begins to sign. Every process looks for new keys every 2 s. The remaining time
+ * allows for small differences between clocks.
+ */
 const newKeySignsAfterMs = 10_000
-/** Long enough to replace all processes of version 0.2, which do not accept these tokens. */
+/**
+ * The same for the first key, when version 0.2 has used the database. In this time the operator can replace all
+ * processes of version 0.2, which do not accept the new tokens.
+ */
 const firstKeySignsAfterMs = 15 * 60_000
 const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
 const purpose = 'token-keys'

@@ -16,7 +16,7 @@ import { readFromTo } from '../text/span.ts'
 import { by } from './request/by.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
 
-/** Enough for some years of hourly checkpoints. */
+/** The maximum size of the sent checkpoints, enough for some years of hourly ones. */
 const anchorBytes = 16 * 1024 * 1024
 
 const VerifyBody = Type.Object(

@@ -94,7 +94,7 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
   )
 }
 
-/** In a plugin of its own, because only this route accepts a file. */
+/** The route for the customer directory. It is a plugin of its own, because only this route accepts a file. */
 const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
   takeUploads(app as unknown as FastifyInstance, csvType)
 

@@ -52,9 +52,9 @@ const lastChanged =
     ) p`
 
 /**
- * The same rows, merged from all statuses: each index is sorted, so the database reads no more than `most` rows in
- * total instead of `most` for each status. This costs a tenth when thousands of rows are examined. But planning takes
- * longer than reading a page without a filter.
+ * Reads the same rows as `lastChanged`, but merges the sorted rows of all statuses. So the database reads no more than
+ * `most` rows in total, instead of `most` rows for each status. When thousands of rows are examined, this costs a
+ * tenth. But planning takes longer than reading a page without a filter.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>

@@ -175,7 +175,7 @@ const importSchema = {
   },
 }
 
-/** In a plugin of its own, because this route accepts a file and nothing else. */
+/** The route that imports stock. It is a plugin of its own, because it accepts a file and nothing else. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
   takeUploads(app as unknown as FastifyInstance, csvType)

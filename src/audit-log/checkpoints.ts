@@ -54,7 +54,7 @@ async function make(
   const signer = await findSigner(database, masterKeys)
   const made = await database.transaction(async transaction => {
     await transaction.execute('select pg_advisory_xact_lock($1)', [checkpointLock])
-    // Another process may have made it while we waited.
+    // Another process may have made the hourly checkpoint while this process waited.
     if (isHourly && !(await isDue(transaction))) return null
     const checkpoint = { ...(await findHead(transaction)), at: realNow() }
     const note = writeNote(signer.name, checkpoint, signer.key)

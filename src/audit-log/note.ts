@@ -87,7 +87,7 @@ export const splitNotes = (text: string): string[] =>
 function withoutRemarks(note: string): string {
   const lines = note.split('\n')
   const isText = (line: string) => !isRemark(line)
-  // Nothing but remarks leaves nothing.
+  // If the text has only remarks, the result is empty.
   return lines
     .slice(lines.findIndex(isText), lines.findLastIndex(isText) + 1)
     .join('\n')

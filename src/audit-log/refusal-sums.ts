@@ -193,8 +193,8 @@ function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entr
 }
 
 /**
- * Longer than the sums of a live process stay unchanged: it writes them every ten minutes, and stores them again if
- * that fails.
+ * Sums that were unchanged for this long belong to a process that has ended. A live process writes its sums every ten
+ * minutes, and stores them again if that fails.
  */
 const lostMinutes = 30
 const lostAtOnce = 200

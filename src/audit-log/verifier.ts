@@ -49,12 +49,16 @@ export type Verifier = {
   add(line: Line): boolean
   end(): Verified
   /**
-   * How many entries could not be checked against a previous hash. In a part of a log that is the first entry of each account.
+   * How many entries could not be checked against a previous hash. If a log does not begin at number 1, these are the
+   * first entries of each account.
    */
   unproven(): number
 }
 
-/** The last entry that an anchor covers; 0 without anchors. There may be more of them than a call takes arguments. */
+/**
+ * The last entry that an anchor covers; 0 without anchors. It does not pass all anchors to `Math.max` at once, because
+ * a call cannot take so many arguments.
+ */
 export const lastOf = (anchors: readonly Anchor[]): number => anchors.reduce((last, { seq }) => Math.max(last, seq), 0)
 
 /** @param anchors in any order; those before the first line are ignored */

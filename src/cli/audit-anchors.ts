@@ -7,7 +7,10 @@ import { CommandError } from './failure.ts'
 /** Which entries a file contains: all, or those of one account. The account of the platform has no id. */
 export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
-/** `passedOver`: how many notes are of another platform. `unsigned`: why no signature was checked; null: all were, or there are none. */
+/**
+ * `passedOver`: how many notes are of another platform. `unsigned`: why no signature was checked; null when all
+ * signatures were checked, or there are no notes.
+ */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; unsigned: string | null }
 
 export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, unsigned: null }
@@ -40,8 +43,8 @@ export async function readAnchors(
 }
 
 /**
- * The notes of the platform that has the keys: of each installation with a good signature. If no signature is good, all notes
- * count, because forged ones must not pass for another platform's.
+ * The notes of the platform whose keys were given: all notes of each installation that has a good signature. If no
+ * signature is good, all notes count. Otherwise forged notes would pass for those of another platform.
  *
  * @throws CommandError when there are several installations and no keys: nothing else tells whose log the file is
  */

@@ -150,7 +150,10 @@ function extentOf({ entries, checkedFrom, checkedUntil }: Verified): string {
   return `${entries} entries fit, from ${from} until ${until}.`
 }
 
-/** When a log does not begin with its first entry, the others may have been removed for their age, or by an attacker. */
+/**
+ * The remark on a log that does not begin with entry 1. The entries before may have been removed for their age, or by
+ * an attacker.
+ */
 function beginningOf({ checkedFrom }: Verified): string[] {
   const before = (checkedFrom?.seq ?? 1) - 1
   if (before === 0) return []
@@ -168,7 +171,7 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
   return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
-/** What a reader of the result could take for granted. */
+/** Remarks on what was not checked, because a reader could think that it was. */
 function remarksOn({ passedOver, unsigned }: ReadAnchors): string[] {
   const notes = counted(passedOver, 'note of another platform was', 'notes of another platform were')
   return [...(passedOver > 0 ? [`${notes} passed over.`] : []), ...(unsigned === null ? [] : [unsigned])]
@@ -245,7 +248,10 @@ function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): 
   return { verified: { ...verified, ok: false, fault: { seq, reason } }, why }
 }
 
-/** Determines it from the first line. @returns null when there is none, or it is not a line of a log */
+/**
+ * Finds out from the first line which chain a file contains. @returns null when the file has no line, or the first line
+ * is not a line of a log
+ */
 async function chainOfFile(path: string): Promise<FileChain | null> {
   for await (const texts of linesOf(path))
     for (const text of texts) {

@@ -116,8 +116,8 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
   request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
-    // This listener stays: the connection may also break while the answer is read, and the reader handles that
-    // itself.
+    // Keep this listener, because the connection may also break while the answer is read, and the reader of the answer
+    // handles that itself.
     request.on('error', reject)
   })
   const stop = (response?: IncomingMessage) => {

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { CommandError } from './failure.ts'
 
 const chunkBytes = 256 * 1024
-/** Small enough to stay in the processor's cache while its lines are processed. */
+/** How many bytes are read at once: few enough to stay in the processor's cache while its lines are processed. */
 const linesBytes = 64 * 1024
 const maxLineLength = 16 * 1024 * 1024
 

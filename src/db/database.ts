@@ -81,7 +81,7 @@ export type Connection =
 
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    // Safe for bigint: our ids and counts stay far below 2^53.
+    // A bigint can be read as a number, because our ids and counts stay far below 2^53.
     if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
     if (oid === pg.types.builtins.TIMESTAMPTZ && format !== 'binary') return parseInstant
     return pg.types.getTypeParser(oid, format as 'text')
@@ -98,11 +98,11 @@ const asideLimits = {
   // Bounds the wait for a connection.
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
-/** More than any concurrency limit of long reads allows. */
+/** The maximum number of connections for long reads, more than any concurrency limit allows. */
 const maxLongReads = 8
 /**
- * Longer than the server's own limit for statements. If not even the server's error arrives in this time, the connection is
- * silent.
+ * How long to wait for an answer. This is longer than the server's own limit for statements. If not even the server's
+ * error arrives in this time, the connection is silent.
  */
 const silenceMs = statementTimeoutMs + 500
 

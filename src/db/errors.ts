@@ -29,8 +29,9 @@ export function isLost(error: unknown): boolean {
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
 /**
- * Long enough that a client with three tries succeeds during a planned switchover, which takes 2 to 3 seconds, seldom 6
- * (contract/production.md, "High availability").
+ * How long clients are told to wait when the database is away. It is long enough that a client with three tries
+ * succeeds during a planned switchover, which takes 2 to 3 seconds, seldom 6 (contract/production.md, "High
+ * availability").
  */
 const awaySeconds = 4
 

@@ -3,7 +3,10 @@
 /** From this size on, an index that finds one row is the cheapest access path and stays so. */
 const grownRows = 1_000
 
-/** A table of partitions has grown when one of them has: PostgreSQL analyzes only these by itself. */
+/**
+ * Finds tables that have grown. A partitioned table has grown when one of its partitions has, because PostgreSQL
+ * analyzes only partitions by itself.
+ */
 export const findGrown = `
   select relname as name from pg_class t where relname = any($1) and (relkind = 'r' and reltuples >= ${grownRows}
     or relkind = 'p' and exists (

@@ -50,8 +50,8 @@ export const endSilent = (client: pg.ClientBase): void => void streamOf(client).
 
 const lookEveryMs = 2_000
 /**
- * A single failed attempt to connect may only mean a busy machine. Ending the watched connection may waste an upload of many
- * minutes.
+ * How many attempts to connect must fail before the watched connection is ended. A single failure may only mean a busy
+ * machine. Ending the watched connection may waste an upload of many minutes.
  */
 const maxFailures = 2
 

@@ -278,7 +278,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // Fastify closes the connection after a body that it refuses. A client that is still sending would then never see the answer.
   // Instead we drain the body for a while (`late-body.ts`).
   reply.removeHeader('connection')
-  // The length of such a body is unknown.
+  // After this error the end of the body is unknown, so the connection must close.
   if (error instanceof UnsupportedError) reply.header('connection', 'close')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   sendError(request, reply, failure)

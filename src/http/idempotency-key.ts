@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** For the `config` of a route. */
+/** The `config` of a route that accepts an Idempotency-Key. */
 export const idempotent = { idempotent: true }
 /** The same for operations of people on their own data. */
 export const idempotentForOwn = { idempotent: 'own' } as const

@@ -4,7 +4,8 @@ import type { CredentialListing } from '../access/store.ts'
 import type { Queryable } from '../db/database.ts'
 
 /**
- * `issuedBy`: the login of the person who issued it; null when the operator did, or when the person no longer exists.
+ * A credential as its own account sees it. `issuedBy` is the login of the person who issued the credential. It is null
+ * when the operator issued it, or when that person no longer exists.
  */
 export type OwnCredential = CredentialListing & { issuedBy: string | null; lastUsedAt: Date | null }
 

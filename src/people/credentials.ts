@@ -26,7 +26,7 @@ export function issueOwn(
   return changing(deps.database, manager, owner, within => issueCredentialTo(by(within, manager), credential))
 }
 
-/** @throws DomainError 'not-found' when the credential belongs to another account */
+/** The owner of a credential that this manager may handle. @throws DomainError 'not-found' for any other credential */
 async function ownerOfOwn(database: Queryable, manager: Manager, clientId: string): Promise<AccountOwner> {
   const owner = await findCredentialOwner(database, clientId)
   if (owner && manages(manager, owner)) return owner

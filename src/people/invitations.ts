@@ -146,7 +146,7 @@ function factOf(target: store.LinkTarget): Fact {
   return { action: 'invitation.accepted', object, change: { role: [null, role], invitation: [null, invitationId] } }
 }
 
-/** Whoever has the link acts as the person. */
+/** The origin of an accepted link, for the audit log. Whoever has the link acts as the person. */
 function personOrigin({ owner, userId }: { owner: AccountOwner; userId: string }, trace?: Trace): Origin {
   return { ...operatorOrigin(trace ?? null), account: accountOf(owner), actor: { type: 'person', id: userId } }
 }

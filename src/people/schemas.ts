@@ -115,7 +115,8 @@ export const Reset = Type.Object({ expiresAt: instant('Until when the link works
 
 export const AcceptBody = Type.Object(
   {
-    // Of any length: a link that was cut off or pasted twice gets the same error as any wrong link.
+    // The token may have any length, so that a link that was cut off or pasted twice gets the same error as any wrong
+    // link.
     token: Type.String({ description: 'What follows # in the link' }),
     password,
     login: Type.Optional(login),

@@ -74,7 +74,8 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       },
     },
     async (request, reply) => {
-      // Before the transaction of an Idempotency-Key: whoever waits for a place holds no connection to the database.
+      // Take the place before the transaction of an Idempotency-Key begins, so that a waiting request holds no
+      // connection to the database.
       const end = await places.take(personOf(request).userId, leaving(reply))
       const once = { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {

@@ -89,7 +89,10 @@ export async function lockManagers(transaction: Queryable, owner: AccountOwner, 
   return rows.map(({ id }) => id)
 }
 
-/** @returns the withdrawn invitations: with a disabling or a change of role, the links that the person made for others are deleted */
+/**
+ * Changes a person. A disabling or a change of role deletes the links that the person made for others. @returns the
+ * invitations that were withdrawn by this
+ */
 export async function updatePerson(
   transaction: Queryable,
   userId: string,
@@ -246,7 +249,10 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
   return user?.userId ?? null
 }
 
-/** Whether the one who made a link was not disabled since. The operator's links have no maker. */
+/**
+ * SQL for whether the person who made a link is still active. The operator's links have no such person, so the
+ * condition is true for them.
+ */
 const hasActiveMaker = (maker: string): string =>
   `not exists (select from portal_users made where made.user_id = ${maker} and made.disabled_at is not null)`
 
@@ -322,7 +328,10 @@ export async function replaceResets(
   return made.expiresAt
 }
 
-/** @param change.before the hash that must still be stored; null: any. @returns false when another hash is stored */
+/**
+ * @param change.before the password's hash that must still be stored; null: any hash. @returns false when another hash
+ *   is stored
+ */
 export async function replacePassword(
   transaction: Queryable,
   userId: string,

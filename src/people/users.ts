@@ -62,7 +62,8 @@ export async function changePerson(
       await deleteResets(transaction, userId)
       await notifyAddresses(deps, transaction, person, after.email)
     }
-    // Also when a person is enabled: a process of the version before disables without ending the sessions.
+    // Do this also when a person is enabled, because a process of the previous version disables people without ending
+    // their sessions.
     if (after.role !== person.role || after.isDisabled !== person.isDisabled) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })
@@ -101,7 +102,10 @@ async function notifyAddresses(
 
 type After = { role: string; email: string | null; isDisabled: boolean }
 
-/** The entries say that an address has changed, but not the address. */
+/**
+ * The facts for the audit log about a change of a person. They say that an address has changed, but do not contain the
+ * address.
+ */
 function factsOf(before: store.ManagedPerson, after: After): Pick<Fact, 'action' | 'object' | 'change'>[] {
   const object = userObject(before.userId)
   const isOther = after.role !== before.role
@@ -147,7 +151,7 @@ async function requireChangeable(
 const managerRoleOf = (owner: AccountOwner): string =>
   owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
-/** @throws DomainError 'not-found'; 'conflict' for somebody who is invited and has not come yet */
+/** @throws DomainError 'not-found'; 'conflict' for somebody who has not accepted the invitation yet */
 async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
   if (person && manages(manager, person.owner)) return person
@@ -199,7 +203,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
 }
 
 /**
- * Removes a person's second factors and ends the sessions. Whoever had one is notified.
+ * Removes a person's second factors and ends the sessions. A person who had a second factor is notified.
  *
  * @throws DomainError 'not-found'; 'conflict' for oneself
  */

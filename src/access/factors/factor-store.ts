@@ -23,8 +23,8 @@ export async function countRecoveryCodes(database: Queryable, userId: string): P
 }
 
 /**
- * Stores a secret that waits for its first code, replacing another waiting one. @returns false when a factor is
- * already set up
+ * Stores a new secret of an authenticator app. The secret waits until its first code confirms it. It replaces another
+ * waiting secret. @returns false when a factor is already set up
  */
 export async function insertTotp(database: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const made = await database.execute(
@@ -37,7 +37,8 @@ export async function insertTotp(database: Queryable, userId: string, sealedSecr
 }
 
 /**
- * Marks a time step as used. A step can be used once, and no step before the last used one.
+ * Marks a time step of one-time codes as used. Each step can be used once. A step before the last used step can no
+ * longer be used.
  *
  * @param sealedSecret the secret that the code was checked with
  * @returns false when the step was used, or the secret has been replaced
@@ -59,7 +60,7 @@ export async function setHasFactor(database: Queryable, userId: string, hasFacto
   await database.execute('update portal_users set has_factor = $2 where user_id = $1', [userId, hasFactor])
 }
 
-/** @returns whether there was a secret, confirmed or not */
+/** Deletes the secret of a person's authenticator app. @returns whether there was a secret, confirmed or not */
 export async function deleteTotp(database: Queryable, userId: string): Promise<boolean> {
   return (await database.execute('delete from totp_factors where user_id = $1', [userId])) === 1
 }
@@ -73,7 +74,7 @@ export async function replaceRecoveryCodes(database: Queryable, userId: string, 
   ])
 }
 
-/** @returns false when the person has no such code, or it is already used */
+/** Uses up a recovery code. @returns false when the person has no such code, or has already used it */
 export async function takeRecoveryCode(database: Queryable, userId: string, hash: Buffer): Promise<boolean> {
   const taken = await database.execute('delete from recovery_codes where user_id = $1 and code_hash = $2', [
     userId,
@@ -108,7 +109,7 @@ export async function tryChallenge(database: Queryable, hash: Buffer, maxTries: 
   return found?.userId ?? null
 }
 
-/** @returns false when the challenge is already used */
+/** Uses up a challenge. @returns false when the challenge is already used or has expired */
 export async function takeChallenge(database: Queryable, hash: Buffer): Promise<boolean> {
   const taken = await database.execute(
     'delete from login_challenges where challenge_hash = $1 and expires_at > now()',

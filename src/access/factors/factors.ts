@@ -68,7 +68,7 @@ export async function readFactors(
 /**
  * Uses up a code of a person's second factor.
  *
- * @param transaction the one that does what the code is for: if it fails, the code stays valid
+ * @param transaction the transaction of the action that needs the code. If the transaction fails, the code stays valid
  * @returns false for a wrong or used code
  */
 export async function takeCode(
@@ -239,7 +239,7 @@ export async function refreshFactor(
       broken('method', 'one-of', { values: asksFactor(person) ? factorMethods.join(', ') : 'password' }),
     ])
   const attempt = async () => {
-    // No connection is held while a password is hashed.
+    // Check the password outside the transaction, so that no database connection is held while the password is hashed.
     if (method === 'password' && !(await passwordMatches(code, person.passwordHash))) return false
     return deps.database.transaction(async transaction => {
       await lockUser(transaction, userId)
@@ -252,7 +252,8 @@ export async function refreshFactor(
 }
 
 /**
- * Opens the key of recovery codes and the secret of every authenticator app; nothing is made.
+ * Checks that the master keys can decrypt the key of recovery codes and the secret of every authenticator app. It
+ * creates no key and no secret.
  *
  * @returns how many secrets there are
  * @throws SealingError when none of the master keys opens one

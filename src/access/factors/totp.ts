@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth'
 
 const periodSeconds = 30
 const secretBytes = 20
-/** Accepts codes of the step before and after, because clocks of phones may be off. */
+/** How many time steps before and after the current one are accepted, because clocks of phones may be off. */
 const tolerance = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(secretBytes)
@@ -27,7 +27,7 @@ export function stepOf(secret: Buffer, code: string, nowMs: number): number | nu
   const now = Math.floor(nowMs / 1000 / periodSeconds)
   const key = secretOf(secret)
   let found: number | null = null
-  // Compare with all steps, so that the time taken reveals nothing.
+  // Compare the code with all steps, even after a match. Otherwise the time taken would show which step matched.
   for (let step = now - tolerance; step <= now + tolerance; step++) {
     const expected = TOTP.generate({ secret: key, period: periodSeconds, timestamp: step * periodSeconds * 1000 })
     if (timingSafeEqual(Buffer.from(expected), Buffer.from(code))) found = step

@@ -43,7 +43,10 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
-/** Whether a text is one character or word repeated. The doubled text then contains the text before its middle, too. */
+/**
+ * Whether a text repeats one character or one word. If so, the text written twice contains the text at a place between
+ * its start and its middle.
+ */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')
   return `${text}${text}`.indexOf(text, 1) < text.length

@@ -15,7 +15,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
 }
 
-/** @param networks accepted by `isNetwork` */
+/** Makes an address list. @param networks texts that `isNetwork` accepts */
 export function createAddressList(networks: readonly string[]): AddressList {
   const list = new BlockList()
   for (const network of networks) {

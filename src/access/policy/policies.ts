@@ -40,7 +40,8 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
  * Sets an account's whole policy.
  *
  * @param given.platformMfa the default of the platform's people
- * @param given.address the address of the person who sets it; a list for people that lacks it needs `force`
+ * @param given.address the network address of the person who sets the policy. If the new list for people does not
+ *   contain this address, the change needs `force`
  * @param given.requireExpected throws when the policy is not the one that the caller has seen
  * @throws DomainError 'invalid', or what `requireExpected` throws
  */
@@ -67,7 +68,8 @@ export async function setPolicy(
     const before = await readPolicy(transaction, owner, given.platformMfa)
     given.requireExpected(before)
     await store.savePolicy(transaction, owner, policy)
-    // While second factors were off, people who have one could log in with the password alone.
+    // While second factors were off, people who have a second factor could log in with the password alone. End those
+    // sessions.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
     await recordPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
@@ -78,7 +80,7 @@ export async function setPolicy(
 const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
   networks.flatMap((network, index) => (isNetwork(network) ? [] : [broken(`${field}.${index}`, 'network')]))
 
-/** Removes an account's address lists: the way back after a lock-out. */
+/** Removes an account's address lists. This lets people in again whom a list has locked out. */
 export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)

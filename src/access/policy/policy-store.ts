@@ -64,7 +64,7 @@ export async function clearAddresses(database: Queryable, owner: AccountOwner): 
   )
 }
 
-/** `accountId` null: the platform's. */
+/** The address lists of an account. `accountId` is null for the platform. */
 export type AddressLists = { accountId: string | null; people: string[]; systems: string[] }
 
 /** Every account with an address list. */

@@ -45,8 +45,8 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
 }
 
 /**
- * Lets the reader of a body check access again at its end. A slow body takes seconds, a long one minutes, and access may end
- * meanwhile.
+ * Lets the code that reads a body check access again at the end of the body. A long body may take minutes, and the
+ * caller may lose access meanwhile.
  */
 export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, { refusals }: AuthenticateDeps): void {
   request.requireAccess = () => {

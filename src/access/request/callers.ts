@@ -52,8 +52,8 @@ declare module 'fastify' {
 }
 
 /**
- * Routes of this plugin with `needsFreshFactor` require a fresh factor. It is checked once the caller is known, before
- * anything is read.
+ * Routes of this plugin with `needsFreshFactor` require a fresh factor. The factor is checked as soon as the caller is
+ * known, before anything else of the request is read.
  */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('onRequest', async request => {

@@ -31,7 +31,7 @@ export function cookieToken(request: FastifyRequest, publicUrl: string): string 
  * `Set-Cookie` for a new session.
  *
  * @param given.maxAge seconds
- * @param given.publicUrl the address of the portal: with https the cookie never travels in the clear
+ * @param given.publicUrl the address of the portal. If it begins with https, browsers never send the cookie unencrypted
  */
 export const sessionCookie = (token: string, given: { maxAge: number; publicUrl: string }): string =>
   setCookie(token, given.maxAge, given.publicUrl)

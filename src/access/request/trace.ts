@@ -7,8 +7,8 @@ import { hasSessionCookie } from './session-cookie.ts'
 export const cliAgent = 'perkline-cli'
 
 /**
- * Requests of the portal are recognised by its cookie. Before it is set, such as at a login, they are recognised by
- * their path.
+ * The interface of a request. The portal's requests are recognised by the session cookie. Requests without that cookie,
+ * such as a login, are recognised by their path.
  */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers

@@ -8,7 +8,7 @@ import type { ReadToken } from '../tokens.ts'
 import { noteSeenCredentials, noteSeenSessions, type SeenSince } from './session-store.ts'
 
 const writeEveryMs = 30_000
-/** When this many are noted, further ones have to wait for a later request. */
+/** The maximum number of uses in memory. Beyond it, a use is not noted until a later request. */
 const mostNoted = 20_000
 
 export type Activity = {
@@ -20,7 +20,7 @@ export type Activity = {
   close(): Promise<void>
 }
 
-/** @param onError called when it could not be stored; it is tried again */
+/** @param onError called when the noted uses could not be stored. They are tried again */
 export function createActivity(database: Queryable, onError: (error: unknown) => void): Activity {
   const sessions = new Map<string, number>()
   const credentials = new Map<string, number>()
@@ -46,7 +46,7 @@ export function createActivity(database: Queryable, onError: (error: unknown) =>
   return {
     seen({ caller, id }) {
       if (caller.userType === 'gateway_user') note(credentials, caller.subject)
-      // Tokens of the version before are no sessions.
+      // Tokens of the previous version belong to no session.
       else if (isUuid(id)) note(sessions, id)
     },
     write,

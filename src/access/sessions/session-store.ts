@@ -1,4 +1,7 @@
-/** All SQL of sessions. Every token of a person is one, and its id is the token's. Times are real, by the database's clock. */
+/**
+ * All SQL of sessions. Every token of a person belongs to one session, which has the same id as the token. Times are
+ * real, by the database's clock.
+ */
 import type { Queryable } from '../../db/database.ts'
 import { type AccountOwner, ofOwner, ownerId } from '../owners.ts'
 import { lockEndedTokens } from '../store.ts'
@@ -26,10 +29,10 @@ export type SessionListing = {
 }
 
 /**
- * Opens a session if the person has not changed since the login read them. A change of the person at the same time either waits
- * for this transaction or is seen by it.
+ * Opens a session if the person has not changed since the login read them. A change of the person at the same time
+ * either waits for this transaction or is seen by it.
  *
- * @param person what was found: the role, the password's hash, whether there is a second factor
+ * @param person the person as the login has read them: the role, the password's hash, whether there is a second factor
  * @returns false when the person was disabled, or got another role, password or second factor meanwhile
  */
 export async function insertSession(

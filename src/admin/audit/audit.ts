@@ -40,12 +40,15 @@ export type AuditOptions = {
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
-/** The check whether other connections are busy costs as much as a small piece. */
+/**
+ * The audit works for at least this long before it checks whether other connections are busy, because that check costs
+ * as much as a small piece.
+ */
 const restAfterMs = 50
-/** A longer pause would not reduce the load any further. */
+/** The longest pause of the audit. A longer pause would not reduce the load any further. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
-/** The lock of a connection that was just closed may still be held for a moment. */
+/** How long to try to get the lock, because a connection that was just closed may still hold it for a moment. */
 const lockWithinMs = 2_000
 /** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10

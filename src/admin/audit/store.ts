@@ -47,7 +47,7 @@ export async function prepare(connection: Queryable): Promise<void> {
   await connection.execute('set default_transaction_read_only = on')
 }
 
-/** @returns false: another audit is running */
+/** Takes the lock of the audit. @returns false when another audit is running */
 export async function tryLock(connection: Queryable): Promise<boolean> {
   const [row] = await connection.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [auditLock])
   return row?.locked ?? false

@@ -66,7 +66,7 @@ function createFrame(bytes: number) {
     expect(bytes: number) {
       expected = bytes
     },
-    /** @returns true when all have arrived */
+    /** @returns true when all expected bytes have arrived */
     add(byte: number): boolean {
       gathered[count++] = byte
       if (count < expected) return false

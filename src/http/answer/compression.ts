@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding, encodeBytes } from './content-encoding.ts'
 
-/** Compressing smaller answers costs more than it saves. */
+/** The minimum size of an answer that is compressed. Compressing smaller answers costs more than it saves. */
 const worthwhileBytes = 16 * 1024
 const texts = /^(?:application\/json|text\/)/
 

@@ -13,7 +13,7 @@ export function defaultHeaders(publicUrl: string): Record<string, string> {
   return isSecure ? { ...usual, 'strict-transport-security': `max-age=${yearSeconds}` } : usual
 }
 
-/** Adds them to every answer of the app. */
+/** Adds the default headers to every answer of the app. */
 export function sendDefaultHeaders(app: FastifyInstance, publicUrl: string): void {
   const headers = defaultHeaders(publicUrl)
   app.addHook('onRequest', (_request, reply, done) => {

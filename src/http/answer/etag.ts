@@ -3,6 +3,8 @@
 const weak = /^W\//
 
 /**
+ * Whether the client already has the current version.
+ *
  * @param header `If-None-Match`: `*`, or a list of entity tags; they are compared weakly
  * @param tag the strong entity tag of what the reader would get
  */

@@ -9,7 +9,7 @@ export const polledHeaders = { 'cache-control': 'private, no-cache', vary: 'acce
 
 const text = (description: string) => ({ type: 'string', description })
 
-/** These headers as the OpenAPI documents declare them. */
+/** The headers of a polled answer, as the OpenAPI documents declare them. */
 export const polledAnswerHeaders = {
   etag: text('The version of this answer, for `If-None-Match`'),
   'cache-control': text('Always `private, no-cache`: store the answer, and revalidate it with `If-None-Match`'),

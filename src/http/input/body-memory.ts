@@ -5,9 +5,12 @@
 
 /** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */
 const minUnpooledBytes = 4096
-/** Smaller bodies cost less than keeping their memory would. */
+/** The minimum size of memory that is kept. For smaller bodies, fresh memory costs less than keeping memory. */
 const minKeptBytes = 256 * 1024
-/** A directory file may have 64 MiB. That is too much to keep, and it is sent seldom. */
+/**
+ * The maximum size of memory that is kept. A directory file may have 64 MiB. That is too much to keep, and it is sent
+ * seldom.
+ */
 const maxKeptBytes = 16 * 1024 * 1024
 const maxKept = 2
 const keptMs = 5_000
@@ -20,7 +23,8 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   if (bytes < minUnpooledBytes) return Buffer.allocUnsafe(bytes)
   const isKept = bytes >= minKeptBytes && bytes <= maxKeptBytes
   const known = isKept ? kept.pop() : undefined
-  // The operating system provides the pages only when they are written.
+  // A larger buffer than needed wastes nothing, because the operating system provides its pages only when they are
+  // written.
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 

@@ -37,7 +37,7 @@ function textOf(schema: object): string {
 
 const aside = createAsideProcess(new URL('./json-process.ts', import.meta.url))
 
-/** This thread receives so many entries in a few milliseconds. */
+/** How many entries of a list are sent at once. This thread receives so many entries in a few milliseconds. */
 const entriesOfPiece = 500
 
 /**

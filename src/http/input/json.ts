@@ -166,8 +166,9 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * True for a fraction that JSON.parse has replaced by another number: `100.00000000000000001` is 100, and 100 may keep a rule
- * that what was sent breaks. A whole number that is too large to be exact exceeds every limit, so it gets another error.
+ * True for a fraction that JSON.parse has replaced by another number. For example, `100.00000000000000001` becomes 100.
+ * The number 100 may obey a rule that the sent number breaks. A whole number that is too large to be exact exceeds
+ * every limit, so it gets another error.
  */
 function isRounded(number: string): boolean {
   if (number.length <= maxExactDigits || !/[.eE]/.test(number)) return false

@@ -154,7 +154,7 @@ function ruleOf(error: SchemaError): BrokenRule | null {
   if (keyword === 'required') return broken(inner(params.missingProperty), 'given')
   if (keyword === 'additionalProperties')
     return broken(inner(params.additionalProperty) || 'the field without a name', 'omitted')
-  // These only repeat that one of their branches failed, which is reported already.
+  // The error of a choice only says that one of its branches failed. The error of that branch is reported already.
   if (choiceKeywords.has(keyword) && !error.parentSchema?.['x-rule']) return null
   return { field: shownName(path) || 'body', ...requirement(error) }
 }

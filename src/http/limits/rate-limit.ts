@@ -27,7 +27,7 @@ export type RateLimiter = {
 /** Full buckets are deleted only when the map has more buckets than this. */
 const fewBuckets = 10_000
 
-/** One request takes `1000 / perSecond` milliseconds of the bucket. */
+/** Decides whether a request is allowed. Each request takes `1000 / perSecond` milliseconds of the bucket. */
 export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { fullAtMs: number; decision: Decision } {
   const costMs = 1000 / limit.perSecond
   const capacityMs = limit.burst * costMs

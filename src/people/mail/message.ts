@@ -3,7 +3,7 @@ import { escapeHtml, type Sender } from '../../esim/delivery/mail-message.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 
-/** @param publicUrl the platform's address; all links lead there */
+/** Composes the message of a mail. @param publicUrl the platform's address; all links lead there */
 export async function composePeopleMail(
   { to, language, mail }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },

@@ -6,7 +6,7 @@ import type { Changed, Language, PeopleMail } from './mails.ts'
 
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
-/** @param host of the platform, so that readers see where the mail comes from */
+/** The text of a mail. @param host the platform's host name, so that readers see where the mail comes from */
 export function mailText(given: PeopleMail, language: Language, host: string): MailText {
   const texts = language === 'uk' ? ukrainian : english
   const mail = { ...given, login: shownLogin(given.login) }
@@ -25,8 +25,8 @@ export function mailText(given: PeopleMail, language: Language, host: string): M
 }
 
 /**
- * Hides a login that looks like an address. Mail programs would make a link of it, and only our own link may be in the mail. A
- * manager chooses the logins of others.
+ * Hides a login that looks like a web address. Mail programs would turn such a login into a link, but our own link must
+ * be the only one in the mail. Logins are not safe, because a manager chooses the logins of others.
  */
 const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 

@@ -3,7 +3,7 @@ import { cashbackErrors } from '../../http/schemas.ts'
 
 export const tags = ['People']
 
-/** For the `config` of a route. */
+/** The `config` of a route that needs a fresh factor. */
 export const fresh = { needsFreshFactor: true }
 
 const common = {
