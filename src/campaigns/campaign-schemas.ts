@@ -13,7 +13,7 @@ const BankStatus = Type.Enum([...bankStatuses], {
     'campaign ended without a launch',
 })
 
-/** The merchant and the author of a campaign. */
+/** Schema fields: the id of a campaign, its merchant and its author. */
 export const origin = {
   cashbackId: uuid('The campaign'),
   retailerId: uuid('The merchant'),

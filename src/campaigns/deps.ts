@@ -9,6 +9,8 @@ export type CampaignDeps = {
   clock: Clock
   /** The wait between `compensationReceived` and `completed`. */
   completeAfterMs: number
-  /** Limits per merchant for campaigns that no bank has approved yet; left out: no limits, as for samples. */
+  /**
+   * The limits of each merchant for campaigns that no bank has approved yet. Without this field there are no limits.
+   */
   pending?: PendingLimits
 }

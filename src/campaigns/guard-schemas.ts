@@ -11,7 +11,7 @@ export const GuardHeaders = ifMatch(
   '"7"',
 )
 
-/** The header of a bank's operations. */
+/** The schema of the header `If-Match` in a bank's requests. */
 export const BankGuardHeaders = ifMatch(
   'What the bank has seen: the `ETag` of `GET /portal/cashbacks/{cashbackId}`, or the quoted `updatedAt` of the campaign in the ' +
     'bank’s list. 412 if the terms or the bank’s own part have changed since; other banks’ decisions do not count',

@@ -56,8 +56,9 @@ export function writeCursor(scope: ListScope, position: Position): string {
 }
 
 /**
- * Adds a digest that reveals changes. The digest uses no secret: queries filter by account, so a forged cursor shows
- * nothing but the account's own items. This also keeps cursors valid when the platform's keys change.
+ * A cursor: the position, and a digest that reveals changes. The digest needs no secret. Queries filter by account, so
+ * a forged cursor shows nothing but the account's own items. Without a secret, cursors also stay valid when the
+ * platform's keys change.
  */
 const cursorOf = (scope: ListScope, position: Position): string =>
   `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
@@ -75,7 +76,10 @@ export function readCursor(scope: ListScope, cursor: string | undefined, kinds: 
   return position
 }
 
-/** The start of a growing list: the position before its first item, which has no keys. */
+/**
+ * Whether a position has keys of these kinds. A position without keys is the start of a growing list, before its first
+ * item.
+ */
 const isOfKinds = (position: Position, kinds: readonly KeyKind[]): boolean =>
   position.length === 0 ||
   (position.length === kinds.length && position.every((key, index) => isOfKind(key, kinds[index])))

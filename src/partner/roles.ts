@@ -12,7 +12,10 @@ import {
   platformRoles,
 } from '../access/caller.ts'
 
-/** An empty list: accounts of that kind may not call the operation. */
+/**
+ * The roles of each kind of account that may call an operation. With an empty list, accounts of that kind may not call
+ * it.
+ */
 export type Roles = {
   bank: readonly BankRole[]
   merchant: readonly MerchantRole[]
@@ -21,19 +24,19 @@ export type Roles = {
 
 const everyMerchantRole: readonly MerchantRole[] = [...merchantRoles, 'gateway']
 
-/** For data that belongs to no particular account. */
+/** The roles for data that belongs to no particular account. */
 export const everybody: Roles = { bank: bankRoles, merchant: everyMerchantRole, platform: platformRoles }
-/** For reading an account's events, endpoints and deliveries. */
+/** The roles for reading an account's events, endpoints and deliveries. */
 export const integrationReaders: Roles = {
   bank: ['ADMIN', 'EDITOR'],
   merchant: everyMerchantRole,
   platform: platformRoles,
 }
-/** For changing endpoints and deliveries: testing, retrying, replaying and skipping, too. */
+/** The roles for changing endpoints and deliveries, which includes testing, retrying, replaying and skipping. */
 export const integrationAdmins: Roles = { bank: ['ADMIN'], merchant: ['admin_user', 'gateway'], platform: ['admin'] }
-/** For reading a bank's orders and statements. */
+/** The roles for reading a bank's orders and statements. */
 export const banksOnly: Roles = { bank: bankRoles, merchant: [], platform: [] }
-/** For reading an account's audit log. */
+/** The roles for reading an account's audit log. */
 export const auditors: Roles = { bank: ['ADMIN'], merchant: ['admin_user', 'gateway'], platform: platformRoles }
 
 const kinds = { bank: 'bank', retailer: 'merchant', platform: 'platform' } as const

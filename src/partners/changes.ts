@@ -7,7 +7,7 @@ export type TerminalsChange = { added: number; removed: number; changed: number 
 
 export type Change = {
   kind: EntryKind
-  /** For a tariff, `operator/tariff`. */
+  /** The code of the entry; for a tariff, `operator/tariff`. */
   code: string
   change: 'created' | 'updated'
   fields: Record<string, FieldChange | TerminalsChange>
@@ -21,12 +21,12 @@ export type Changes = {
   codes(kind: EntryKind): string[]
   /** Every changed bank and merchant, with the columns that changed. */
   ofPartners(): { kind: 'bank' | 'merchant'; code: string; fields: Change['fields'] }[]
-  /** In the order of the file's lists, at most `maxShown`. */
+  /** The changes in the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
 }
 
 const maxShown = 1_000
-/** Only the data of pictures can be longer. */
+/** Maximum length of a value that is shown in full. Only the data of pictures can be longer. */
 const maxText = 2_048
 
 /** Counts all changes, but keeps only as many as are shown. */

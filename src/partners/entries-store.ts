@@ -83,7 +83,7 @@ export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEn
   return database.query('select payment_system_id as id, code, name from payment_systems order by code')
 }
 
-/** Who has access now. */
+/** SQL that counts who has access now. */
 const access = (id: string) => `
   (select count(*) from portal_users u where u.${id} = p.${id} and disabled_at is null) as users,
   (select count(*) from credentials c where c.${id} = p.${id} and revoked_at is null) as credentials`

@@ -10,17 +10,19 @@ import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 export type InputEntry = {
   /** Values of the key's columns. */
   key: { code: string } & Record<string, unknown>
-  /** Its name in changes. */
+  /** The name of the entry in the list of changes. */
   shownCode: string
-  /** Used if the entry is new. */
+  /** The id that the entry gets if it is new. */
   id: string
-  /** Absent fields are undefined. */
+  /** The fields of the entry. Absent fields are undefined. */
   input: FieldValues
 }
 
 type Whole = InputEntry & { before: FieldValues | null; after: FieldValues }
 
-/** Bounds the memory of one statement, even if each entry has a picture. */
+/**
+ * Maximum number of entries in one statement. It bounds the memory of the statement, even if each entry has a picture.
+ */
 const entriesAtOnce = 500
 
 /**
@@ -136,7 +138,7 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
     where not exists (select from ${name} t where ${sameKey(key)}) order by i.place`
 }
 
-/** Replaces the targets of each owner. All are given by code. */
+/** Replaces the targets of each owner. Owners and targets are given by their codes. */
 async function writeLinks(
   transaction: Queryable,
   { name, owner, target }: LinkTable,

@@ -27,11 +27,11 @@ export type Applied = {
   updated: number
   unchanged: number
   changes: Change[]
-  /** There are more changes than are listed. */
+  /** Present when there are more changes than are listed. */
   truncated?: true
 }
 
-/** `create`: every code must be new. */
+/** How a file is applied. With `create`, every code of the file must be new. */
 export const applyModes = ['apply', 'create'] as const
 export type ApplyMode = (typeof applyModes)[number]
 
@@ -117,7 +117,10 @@ async function writeTerminals(
   await recordTerminalsChanged(transaction, changed)
 }
 
-/** The structured problems, but only if every error is one of them: beside errors of other kinds the list would be incomplete. */
+/**
+ * The structured problems of the file. There are none if some errors are of other kinds, because the list would then be
+ * incomplete.
+ */
 function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []
   return problems.length > 0 && problems.length === errors.length ? { problems: problems.slice(0, maxProblems) } : {}

@@ -49,7 +49,10 @@ export async function writeTariffs(
   await writeEntries(transaction, tariffs, params, writing)
 }
 
-/** Follows the file's order if it names all existing tariffs. Otherwise existing ones keep their order and new ones follow. */
+/**
+ * The positions of an operator's tariffs. If the file names all existing tariffs, they get the file's order. Otherwise
+ * existing tariffs keep their order, and new tariffs follow.
+ */
 function tariffPositions(codes: readonly string[], present: readonly { code: string; position: number }[]): number[] {
   const named = new Set(codes)
   if (present.every(({ code }) => named.has(code))) return codes.map((_, index) => index)
@@ -66,7 +69,7 @@ function inputEntry(
   return { key, shownCode, id: id ?? randomUUID(), input: flattened(fields) }
 }
 
-/** `{ currency: { code } }` as `{ 'currency.code': code }`. */
+/** Flattens nested fields: `{ currency: { code } }` becomes `{ 'currency.code': code }`. */
 function flattened(fields: object, prefix = ''): FieldValues {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>
@@ -96,7 +99,7 @@ export async function idsByCode(
   }
 }
 
-/** Updates the time of a change that is outside the merchant's own row. */
+/** Updates the change time of merchants after a change outside of their own rows. */
 export async function touchMerchants(transaction: Queryable, codes: readonly string[], now: Date): Promise<void> {
   await transaction.execute('update merchants set updated_at = greatest($2, updated_at) where code = any($1)', [
     codes,
@@ -111,7 +114,7 @@ export async function lockDirectory(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [applyLock])
 }
 
-/** Invalidates the copies that processes keep in memory. */
+/** Raises the directory's version. The copies that processes keep in memory are then no longer valid. */
 export async function raiseVersion(transaction: Queryable): Promise<void> {
   await transaction.execute('update directory_version set version = version + 1')
 }

@@ -30,7 +30,7 @@ export type EntryTable = {
   fields: Record<string, EntryField>
   /** Fills empty fields from others of the same entry. */
   complete?(values: FieldValues, code: string): FieldValues
-  /** The table has `created_at` and `updated_at`. */
+  /** True when the table has `created_at` and `updated_at`. */
   stamped?: boolean
 }
 

@@ -58,7 +58,10 @@ const steps: [keyof TerminalsChange, string][] = [
   ],
 ]
 
-/** In pieces, so that the process can serve other requests in between. */
+/**
+ * Writes the terminals to a temporary table. It does so in pieces, so that the process can serve other requests in
+ * between.
+ */
 async function stage(transaction: Queryable, params: MerchantTerminals[], now: Date): Promise<void> {
   await transaction.execute(
     `create temporary table applied_terminals (

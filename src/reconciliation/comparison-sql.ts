@@ -60,7 +60,7 @@ export function checkLines(side: Side): string {
 
 /** Places the differences of the merchant's lines after all of the bank's. */
 const merchantBase = 2 ** 40
-/** A line has fewer differences than this. */
+/** The number of places that each line has for its differences. No line has so many differences. */
 const placesOfALine = 16
 
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>

@@ -12,7 +12,8 @@ export async function prepareComparison(transaction: Queryable): Promise<void> {
   await transaction.execute('set local jit = off')
   // The planner does not know yet how many lines there are, and would look up each one separately.
   await transaction.execute('set local enable_nestloop = off')
-  // An upload has its own time limits, and its transaction is idle between two pieces.
+  // The transaction of an upload is idle between two pieces of the file, so the time limit for idle transactions is
+  // switched off. An upload has its own time limits.
   await transaction.execute('set local idle_in_transaction_session_timeout = 0')
 }
 

@@ -22,13 +22,13 @@ export const termKinds = [
 /** Differences between the bank's and the merchant's report. */
 export const matchKinds = ['amount-differs', 'only-in-bank-report', 'only-in-merchant-report'] as const
 
-/** In the order in which the differences of one line are listed. */
+/** All kinds of differences, in the order in which the differences of one line are listed. */
 export const differenceKinds = [...termKinds, ...matchKinds] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type CountsByKind = Record<DifferenceKind, number>
 
-/** @param counts objects that are added up; absent kinds count 0 */
+/** Adds up counts by kind. @param counts objects that are added up; absent kinds count 0 */
 export function countEveryKind(...counts: (Partial<CountsByKind> | null)[]): CountsByKind {
   const sum = (kind: DifferenceKind) => counts.reduce((count, some) => count + (some?.[kind] ?? 0), 0)
   return Object.fromEntries(differenceKinds.map(kind => [kind, sum(kind)])) as CountsByKind
@@ -42,8 +42,8 @@ export type Difference = {
   /** The line of the bank's report; null: the transaction is only in the merchant's. */
   bankLine: number | null
   merchantLine: number | null
-  /** The value of the terms or of the merchant's report; null: none. */
+  /** The value that the terms or the merchant's report have; null: none. */
   expected: string | null
-  /** The value in the line; null: none. */
+  /** The value that the line has; null: none. */
   found: string | null
 }

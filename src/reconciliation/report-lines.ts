@@ -20,7 +20,7 @@ import {
 
 export const maxReportLines = 1_000_000
 
-/** Amounts are decimal texts, exact. */
+/** A valid line of a report. Amounts are exact decimal texts. */
 export type ReportLine = {
   /** Line number in the file; the header is 1. */
   lineNumber: number
@@ -101,7 +101,7 @@ function readLine(
   const transactionAt = instantOf(value('transactionAt'))
   const cashback = value('cashbackAmount')
   const withoutCashback = side === 'merchant' && cashback === ''
-  // In the order of the columns.
+  // The checks are in the order of the columns.
   const broken = [
     idError(value('transactionId')),
     idError(value('terminalId')),
@@ -146,7 +146,7 @@ function idError(text: string): Broken | undefined {
   return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: maxIdLength } }
 }
 
-/** A transaction needs a time; a day alone says too little. */
+/** Reads the instant of a transaction. A date alone is refused, because a transaction needs a time. */
 const instantOf = (text: string): Date | null => (isDateAlone(text) ? null : readInstant(text))
 
 const maxAmount = '9999999999.99'
@@ -157,7 +157,10 @@ function moneyError(text: string): Broken | undefined {
   return text.startsWith('-') ? { rule: 'min', params: { min: 0 } } : { rule: 'max', params: { max: maxAmount } }
 }
 
-/** Long enough to find the value; the caller's text may have any length. */
+/**
+ * Maximum length of a value that an error shows. It is long enough to find the value in the file. The value itself may
+ * be longer.
+ */
 const maxShownLength = 100
 
 const shown = (value: string): string =>

@@ -41,7 +41,8 @@ export async function loadReport(
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // First, because errors of lines quote values, which here would be card numbers.
+  // A file of card numbers is refused before errors of its lines are reported, because such errors would quote card
+  // numbers.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
     throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })

@@ -6,7 +6,7 @@ export type ReportColumn = (typeof reportColumns)[number]
 
 type Params = Problem['params']
 
-/** With a column, the text begins with its name. */
+/** The English text of each rule. In the error of a column, the name of the column comes before this text. */
 const texts = {
   header: ({ columns, optional }: Params) =>
     `the header must be ${columns} (in any order${optional ? `; ${optional} may be left out` : ''})`,
@@ -39,7 +39,7 @@ export function problem(
   return { line, column, rule, params, value }
 }
 
-/** `line 7: amount must be a decimal number with at most 2 decimals, not "12,5"` */
+/** An error as a sentence, such as `line 7: amount must be a decimal number with at most 2 decimals, not "12,5"`. */
 export function problemText({ line, column, rule, params, value }: ReportProblem): string {
   const where = `${line === null ? '' : `line ${line}: `}${column === null ? '' : `${column} `}`
   return `${where}${texts[rule](params)}${value === null ? '' : `, not "${value}"`}`

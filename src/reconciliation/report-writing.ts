@@ -15,7 +15,10 @@ const bufferBytes = 512 * 1024
 export type ReportWriter = {
   /** Stores some of the file's bytes. */
   keep(bytes: Buffer): Promise<void>
-  /** Writes lines and empties the list. Otherwise the lines would stay in memory while the database is slow. */
+  /**
+   * Writes lines. It also empties the list, because the lines would otherwise stay in memory while the database is
+   * slow.
+   */
   add(lines: ReportLine[]): Promise<void>
   /** Writes the rest. @returns how many bytes were stored */
   finish(): Promise<number>

@@ -134,7 +134,7 @@ export type Reconciliations = {
   banks: BankReconciliation[]
 }
 
-/** One statement, so that all of it belongs to the same moment. */
+/** Reads the state of the reconciliation in one statement, so that all values belong to the same moment. */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',
   text: `

@@ -27,7 +27,7 @@ type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): s
 /** `counts`: all differences from the terms and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
-/** `left` aborts when the client closes the connection: then nothing is kept. */
+/** `left` aborts when the client closes the connection. Nothing of the upload is kept then. */
 type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; left?: AbortSignal }
 
 const decisions = {
@@ -105,7 +105,8 @@ export async function tryReport(deps: CampaignDeps, params: Params): Promise<Tri
       await loadReport(client, { reportId, side, bytes: file.bytes, isTrial: true })
       return compare(transaction, { ...params, reportId, before: await findCompared(transaction, params) })
     },
-    // A snapshot, so that a report that is uploaded meanwhile does not mix with the compared ones.
+    // A trial reads from one snapshot, so that a report that is uploaded meanwhile does not mix with the compared
+    // reports.
     { left: params.left, keep: false, begin: 'begin isolation level repeatable read' },
   )
 }

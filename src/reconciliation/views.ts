@@ -9,7 +9,10 @@ export function uploadedView({ reportId, stage, ...tried }: Uploaded) {
   return { reportId, bankReportingStatus: bankReportingStatus(stage), ...summaryOf(tried) }
 }
 
-/** The same fields without an id and a stage, because nothing is kept. */
+/**
+ * The answer to a trial. It has the fields of an upload's answer, but the id and the stage are null, because a trial
+ * keeps nothing.
+ */
 export const triedView = (tried: Tried) => ({ reportId: null, bankReportingStatus: null, ...summaryOf(tried) })
 
 function summaryOf({ comparison, counts }: Tried) {

@@ -58,7 +58,10 @@ async function removeMsisdns({ database, clock, retention }: RetentionDeps): Pro
   return seen === ordersAtOnce
 }
 
-/** The job runs every ten minutes, so data that is a day late is an error. */
+/**
+ * How late data may be removed before the audit reports it. The job runs every ten minutes, so a delay of a day is an
+ * error.
+ */
 const graceMs = 86_400_000
 
 /** The audit's checks that nothing is kept longer than the settings say. */

@@ -59,7 +59,7 @@ const endOfTime = Date.UTC(9900, 0, 1)
  */
 export function moveClock(deps: SandboxDeps, input: { advance: string } | { now: string }): Promise<ClockReading> {
   return changeOffset(deps, currentMs => {
-    // The shared offset is in whole milliseconds.
+    // The time is rounded, because the shared offset is in whole milliseconds.
     const nowMs = Math.round(realMs())
     const target = 'advance' in input ? addDuration(new Date(nowMs + currentMs), input.advance) : readInstant(input.now)
     if (target === null) {
@@ -101,10 +101,13 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
   return reading
 }
 
-/** A notification takes only milliseconds, so this is long enough. */
+/**
+ * The wait for other processes to hear of a new time. A notification takes only milliseconds, so this wait is long
+ * enough.
+ */
 const heardWithinMs = 100
 
-/** A client may ask another process right after this answer, and that process must know the new time. */
+/** Waits until other processes know the new time. A client may ask another process right after this answer. */
 async function untilOthersHeard(database: Queryable): Promise<void> {
   if ((await countServing(database)) > 1) await sleep(heardWithinMs)
 }

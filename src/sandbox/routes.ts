@@ -59,7 +59,7 @@ const Move = Type.Object(
 
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
-/** An attempt takes up to 15 seconds, and the answer comes within 30. */
+/** How long new attempts may begin. An attempt takes up to 15 seconds, and the answer must come within 30 seconds. */
 const deliverWithinMs = 14_000
 const unavailable = {
   429: 'Too many requests: try again after `Retry-After` seconds',

@@ -70,7 +70,7 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
   return samples
 }
 
-/** One transaction for all. */
+/** The database inside one transaction, in which all of the users and credentials are made. */
 type Within = Queryable & Pick<Database, 'transaction'>
 
 /** Whether the database is empty, or holds only the data of an interrupted first start, to which nobody has had access. */

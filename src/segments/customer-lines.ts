@@ -16,7 +16,7 @@ export type CustomerLine = { lineNumber: number; customerId: string }
 /** Some valid lines in the order of the file, and the errors of others. */
 export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
-/** Refuses invisible characters, because two ids that look equal must be equal. */
+/** Whether a text is an id. Invisible characters are refused, because two ids that look equal must be equal. */
 const isId = (text: string): boolean =>
   text !== '' &&
   text.trim() === text &&

@@ -37,7 +37,8 @@ export async function forgetCustomers(
     const counts = await inTransaction(async () => {
       await stageCustomers(client, params.source)
       await store.keepStaged(connection)
-      // Segments that are being formed share this lock. They end first, so the search below finds them.
+      // A transaction that forms a segment shares this lock. This call waits until all of them have ended, so the
+      // search below finds their segments.
       await lockCustomers(connection)
       const forgotten = await store.deleteForgotten(connection, bankId)
       const change = { customers: [forgotten, 0] } as const

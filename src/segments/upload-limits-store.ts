@@ -5,7 +5,7 @@
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
-/** Maximum per campaign on one day of real time, UTC. */
+/** The maximum number of segments for one campaign on one day. The day is in UTC and in real time. */
 const maxOfCampaign = 20
 const maxOfMerchant = 100
 
@@ -31,7 +31,8 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 }
 
 /**
- * Counts a segment that is being formed. From here on, a merchant's uploads wait for each other's transactions.
+ * Counts a segment that is being formed. After this call, other uploads of the same merchant wait until this
+ * transaction ends.
  *
  * @throws DomainError 'too-many'
  */

@@ -37,7 +37,9 @@ function liveAdvice(config: Config, env: Environment): string[] {
 const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
 /** Kubernetes sets these variables in every container when there is a service of that name. */
 const ofKubernetes = /^PERKLINE_(?:SERVICE_|PORT(?:_|$))/
-/** Many shells set it to the user's mailbox. */
+/**
+ * Variables that are no settings although their names are close to one. Many shells set `MAIL` to the user's mailbox.
+ */
 const common = ['MAIL']
 
 /** @returns a sentence for each variable that is no setting, but has our prefix or a name close to a setting's */

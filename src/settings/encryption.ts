@@ -4,7 +4,7 @@
  */
 import { isLoopback } from './loopback.ts'
 
-/** The addresses in the settings; each is a valid URL. */
+/** The settings that hold addresses of servers. Each address is a valid URL. */
 export type Connections = {
   databaseUrl: string | null
   /** PGHOST: the host for a database URL without one. */
@@ -43,15 +43,18 @@ const wanted: Record<Fault, string> = {
   unverified: 'check the certificate of the other machine',
 }
 
-/** Reads options of an address as the drivers do. @param place which one counts if a name is given twice */
+/**
+ * Reads options in a URL as the drivers do. @param place which value counts if a name is given twice: 0 the first, -1
+ * the last
+ */
 const optionsOf =
   (url: URL, place: 0 | -1) =>
   (name: string): string =>
     url.searchParams.getAll(name).at(place) ?? ''
 
 /**
- * Reads the host as the driver does: without one it is this machine, and one that begins with a slash is a socket's
- * folder.
+ * What the database connection lacks; null: nothing. The host is read as the driver reads it. Without a host, the
+ * server is on this machine. A host that begins with a slash is the folder of a socket.
  */
 function databaseFault(url: URL, defaultHost: string): Fault | null {
   const option = optionsOf(url, -1)
@@ -68,7 +71,10 @@ function faultWithoutMode(option: (name: string) => string): Fault | null {
   return ['true', '1'].includes(option('ssl')) || option('sslnegotiation') === 'direct' ? null : 'plain'
 }
 
-/** With `uselibpqcompat` the driver handles modes like libpq: those below `verify-ca` check nothing unless `sslrootcert` is given. */
+/**
+ * Whether the driver does not check the server's certificate. With `uselibpqcompat`, the driver handles modes like
+ * libpq. Modes below `verify-ca` then check nothing unless `sslrootcert` is given.
+ */
 function isUnverifiedMode(option: (name: string) => string): boolean {
   const mode = option('sslmode')
   if (option('uselibpqcompat') !== 'true') return mode === 'no-verify'
@@ -78,7 +84,7 @@ function isUnverifiedMode(option: (name: string) => string): boolean {
 function mailFault(url: URL): Fault | null {
   const option = optionsOf(url, 0)
   if (isLoopback(url.hostname)) return null
-  // `secure` does not count: with smtp:// the mail library ignores it.
+  // The option `secure` does not count, because the mail library ignores it with smtp://.
   if (url.protocol !== 'smtps:' && option('requireTLS') !== 'true') return 'plain'
   return option('tls.rejectUnauthorized') === 'false' ? 'unverified' : null
 }

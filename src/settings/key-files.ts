@@ -14,7 +14,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Outside the database's folder, so that a backup of the data can leave the keys out. */
+/**
+ * The folder of the keys. It is outside of the database's folder, so that a backup of the data can leave the keys out.
+ */
 const keyFolder = 'keys'
 
 export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
@@ -37,8 +39,8 @@ export function keepOperatorKey(dataDir: string): string {
  * @throws the file system's errors, and an Error when there are two different keys
  */
 export function keepMasterKey(dataDir: string): string {
-  // Others may enter the data folder but not list it, because the embedded database's user must enter it when we are
-  // root.
+  // Others may enter the data folder but not list it. When we are root, the embedded database runs as another user,
+  // and this user must enter the folder.
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   mkdirSync(join(dataDir, keyFolder), { recursive: true, mode: 0o700 })
   moveFormerKey(dataDir)

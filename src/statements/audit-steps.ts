@@ -31,7 +31,7 @@ const ordersAtOnce = 20_000
 
 type Bank = { bankId: string } | null
 
-/** @param bank null: all banks */
+/** The step that compares orders with lines. @param bank null: all banks */
 const linesStep = (bank: Bank): Step => ({
   name: linesCheck.code,
   table: 'orders',

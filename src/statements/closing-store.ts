@@ -177,7 +177,7 @@ export async function writeFile(
   )
 }
 
-/** At most about 2 MB. */
+/** The number of pieces that are read at once. Together they are at most about 2 MB. */
 const piecesAtOnce = 4
 
 function readPieces(database: Queryable, statementId: string, from: number): Promise<{ bytes: Buffer }[]> {
@@ -197,7 +197,8 @@ export async function* readFile(database: Queryable, statementId: string): Async
     const rows: { bytes: Buffer }[] = await next
     piece += rows.length
     next = rows.length < piecesAtOnce ? null : readPieces(database, statementId, piece)
-    // The error is reported when the read is awaited. If the caller has left, nobody awaits it.
+    // An error of this read is reported when the read is awaited. If the caller has left, nobody awaits the read, and
+    // its error must not stay unhandled.
     next?.catch(() => {})
     for (const { bytes } of rows) yield bytes
   }

@@ -47,7 +47,8 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
   if (!(await hasEveryLine(database))) return false
-  // Lines come first: one may be a bank's first sale, or belong to the day that is being closed.
+  // The lines of new sales are made first, because a new sale may be the first sale of a bank or belong to the day
+  // that is being closed.
   await makeAllLines(database, linesWithinMs)
   const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
   if (due.length === 0) return false
@@ -70,7 +71,7 @@ async function closeIn(
 ): Promise<boolean> {
   const isClosed = await transact(async (transaction, client) => {
     if (!(await store.takeBank(transaction, bankId, waits))) return false
-    // A separate query after the lock, so that it sees what another process has just closed.
+    // A separate query after the lock reads the bank, so that it sees what another process has just closed.
     const bank = await store.findBankState(transaction, bankId)
     const now = clock.now()
     const span = bank && dueOf(bank, now)

@@ -93,7 +93,7 @@ export async function makeAllLines(database: Database, withinMs: number): Promis
       throw new DomainError('unavailable', 'Statement lines are being made; try again in some seconds', {
         retryAfterSeconds: 5,
       })
-    // Another process is taking rows, and it may have started before the newest sales.
+    // Another process is taking rows, and may have started before the newest sales. So we wait and then try again.
     if (left === null) await sleep(othersTurnMs)
   }
 }

@@ -16,7 +16,7 @@ const maxTries = 10
 export type OpenDeps = { database: Database; reads: Queryable; clock: Clock }
 
 /**
- * Contains every sale that was confirmed before the call.
+ * Reads the open statement of a bank. It contains every sale that was confirmed before the call.
  *
  * @param deps.database for creating lines
  * @param deps.reads for reading figures

@@ -11,7 +11,7 @@ export type TariffTotal = {
   amount: string
 }
 
-/** An open statement has no id, number or file. */
+/** A statement, open or closed. An open statement has no id, number or file. */
 export type Statement = {
   statementId: string | null
   number: number | null

@@ -9,7 +9,7 @@ import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
 
 const maxDays = 400
-/** The length of the list when the request gives no days. */
+/** The number of days of the list when the request gives no days. */
 const defaultDays = 30
 
 /**

@@ -101,7 +101,10 @@ export const lineSource = (statement: string): string => `
   ) as t
   cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
 
-/** Like `lineSource`. Consecutive lines of one tariff share the cells with its codes, which are made only once. */
+/**
+ * Like `lineSource`, but for records. The cells with the codes of a tariff are made only once for consecutive lines of
+ * the same tariff.
+ */
 export const recordSource = (statement: string): string => `
   ${statement} as s
   cross join statement_lines l
@@ -113,7 +116,10 @@ export const recordSource = (statement: string): string => `
 
 const texts = ['externalId', 'paymentReference', 'tariffName'] as const
 
-/** SQL for the record of a line, over `recordSource`. No cell is null: `concat_ws` would leave it out. */
+/**
+ * SQL for the record of a line, over `recordSource`. No cell may be null, because `concat_ws` would leave out a null
+ * cell.
+ */
 export const lineRecord: string = `concat_ws(',', 'D', ${Object.entries(lineValues)
   .flatMap(([name, value]) => {
     if (texts.some(text => text === name)) return sqlCell(value)

@@ -59,7 +59,7 @@ function daysAfter(last: ClosedDay, asked: Asked, maxDays: number): Days {
   return joined([next, daysWithin({ ...asked, from: later(asked.from, dayAfter(day)) }, maxDays)])
 }
 
-/** Each part begins where the one before ends. */
+/** Joins parts of a range of days. Each part begins where the part before ends. */
 function joined(parts: readonly Days[]): Days {
   const some = parts.filter(({ names }) => names.length > 0)
   const end = some.at(-1)?.bounds.at(-1)

@@ -25,7 +25,8 @@ export function nextSpan({ from, day: lastDay, timeZone }: Standing): StatementS
   for (let local = dayOf(from, timeZone); ; local = dayAfter(local)) {
     const to = startOfDay(dayAfter(local), timeZone)
     const day = dayOf(new Date(to.getTime() - 1), timeZone)
-    // After a move to a time zone further west, the closed day may not be over yet, or may start again.
+    // A day that is not after the last closed day is skipped. After a move to a time zone further west, the closed day
+    // may not be over yet, or may start again.
     if (to > from && day > lastDay) return { from, to, day }
   }
 }

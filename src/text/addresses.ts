@@ -24,12 +24,15 @@ export function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
 }
 
-/** Some proxies add the port of the connection. With it, each connection would count separately. */
+/**
+ * Removes the port of the connection, which some proxies add. With the port, each connection would count as a separate
+ * address.
+ */
 function withoutPort(address: string): string {
   return address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 }
 
-/** The first four of the eight groups, each without leading zeros. */
+/** The first four of the eight groups of an IPv6 address, each without leading zeros. */
 function firstGroups(address: string): string[] {
   const [head = '', tail] = address.split('::')
   const before = head === '' ? [] : head.split(':')

@@ -1,11 +1,11 @@
 /** Decides which country codes exist, by the data of this runtime. */
 
-/** Regions that have a name in this data but are no countries. */
+/** Regions that have a name in the runtime's data but are no countries. */
 const noCountries = ['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ']
 
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/** A withdrawn code, such as `SU`, is replaced by its successor. */
+/** Whether a code is in use. The runtime replaces a withdrawn code, such as `SU`, by the code of its successor. */
 const isPresent = (code: string): boolean => Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`
 
 /**

@@ -17,7 +17,7 @@ export function csvCell(value: string | number | boolean | null): string {
 /** Matches a text that needs no escaping. Nearly all texts match, and this check takes half the time. */
 const harmless = /^(?![=+\-@\uff1d\uff0b\uff0d\uff20])[^;\t\r\n"]*$/
 
-/** Matches a text of which only the beginning needs it, such as a phone number. */
+/** Matches a text of which only the beginning needs escaping, such as a phone number. */
 const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
 
 /** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */

@@ -1,7 +1,10 @@
 /** Reads CSV files of any length (RFC 4180) line by line. */
 
 const maxBytes = 4096
-/** Small enough that a batch is processed before the garbage collector moves it to old memory. */
+/**
+ * The maximum number of lines in a batch. It is small, so that a batch is processed before the garbage collector moves
+ * it to old memory.
+ */
 const maxLines = 200
 
 /** One line of a file without its line end, one character per byte; `text` is undefined when the line is too long. */
@@ -40,7 +43,8 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
   if (lines.length > 0) yield lines
 }
 
-// The mark at the beginning of the file was skipped already; anywhere else it is an ordinary character.
+// `readLines` has already skipped the byte-order mark at the beginning of the file. Anywhere else this mark is an
+// ordinary character.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**

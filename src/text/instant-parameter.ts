@@ -3,7 +3,10 @@ import Type from 'typebox'
 import { mustBe } from '../error-rules.ts'
 import { instantPattern, instantRule } from './instant.ts'
 
-/** The code checks calendar days, which the documented pattern cannot. @param example ISO 8601 */
+/**
+ * The schema of the parameter. Its documented pattern cannot check whether the calendar has a day, so the code does.
+ * @param example ISO 8601
+ */
 export const instantParameter = (description: string, example: string) =>
   Type.Optional(
     Type.String({

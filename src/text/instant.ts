@@ -27,7 +27,7 @@ export function readInstant(text: string): Date | null {
   return instant >= first && instant <= last ? instant : null
 }
 
-/** True for a text that means a whole day where days are meant. */
+/** Whether a text is a date without a time. Such a text means a whole day where days are meant. */
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 
 /**

@@ -19,12 +19,12 @@ export const namePattern = (part: string): string => [...part].map(inAnyCase).jo
 function inAnyCase(character: string): string {
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
   const spellings = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase()])
-  // The capital of a letter such as ß has two letters, which is another text.
+  // A spelling of two letters is left out. The capital of a letter such as ß has two letters, which is another text.
   return `[${[...spellings]
     .filter(one => [...one].length === 1)
     .map(escaped)
     .join('')}]`
 }
 
-/** Written as a number, so that no character has a special meaning. */
+/** A character written as its number, so that it has no special meaning in the pattern. */
 const escaped = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`

@@ -3,7 +3,10 @@ import type { BrokenRule } from '../error-rules.ts'
 import { instantRule, isDateAlone, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
-/** A query's conditions on the period of a campaign (`dateFrom` included, `dateTo` excluded). A field that is null sets none. */
+/**
+ * A query's conditions on the period of a campaign (`dateFrom` included, `dateTo` excluded). A field that is null sets
+ * no condition.
+ */
 export type PeriodFilter = {
   startsFrom: Date | null
   endsBy: Date | null
@@ -52,6 +55,6 @@ type Span = { from: Date; until: Date }
 
 const dayMs = 86_400_000
 
-/** At most the last instant that the platform can store. */
+/** The last instant that the platform can store. */
 const last = Date.parse('9999-12-31T23:59:59.999Z')
 const later = (from: Date, ms: number): Date => new Date(Math.min(from.getTime() + ms, last))

@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import { instantRule, isDateAlone, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
-/** Half-open; null: no bound. */
+/** A range of time. It includes `from` but not `until`. A bound that is null is no limit. */
 export type Span = { from: Date | null; until: Date | null }
 
 const instant = (description: string) => instantParameter(description, '2026-11-21T00:00:00Z')
@@ -16,7 +16,7 @@ export const spanParameters = {
 
 const dayMs = 86_400_000
 
-/** The same with the parameter names of the Partner API. */
+/** The same parameters with the names of the Partner API. */
 export const fromToParameters = {
   from: instant('Only what happened at or after it; a date alone means midnight UTC'),
   to: instant('Only what happened before it; a date alone means up to the end of that day, UTC'),

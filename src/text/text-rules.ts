@@ -44,7 +44,7 @@ export function oneLine(max: number): TextRule {
   }
 }
 
-/** Text of any lines; may be empty. */
+/** A text of any number of lines, which may be empty. */
 export function paragraph(max: number): TextRule {
   return { rule: 'max-characters', params: { max }, holds: text => hasAtMost(max, text) }
 }

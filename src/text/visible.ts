@@ -14,9 +14,15 @@ export const invisible =
   '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
   '\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff\\uffa0\\ufff0-\\ufffb'
 
-/** The rest of them. Only for patterns that our own code checks: not all engines can write characters above U+FFFF. */
+/**
+ * The invisible characters above U+FFFF. They are only for patterns that our own code checks, because not all engines
+ * can write characters above U+FFFF.
+ */
 export const invisibleAbove =
   '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
 
-/** What names that must be unique do without: all of the above, and the joiners and U+FE0F. Only for our own code, too. */
+/**
+ * All characters that unique names must not have: all of the above, the joiners and U+FE0F. This pattern is also only
+ * for our own code.
+ */
 export const everyInvisible = '\\p{C}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800'

@@ -70,7 +70,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       request.query = withLists(request.query as Record<string, unknown>)
     },
   }
-  // Fastify's automatic HEAD route would read the whole list.
+  // This HEAD route replaces Fastify's automatic one, which would read the whole list.
   app.head(path, { ...options, schema: { hide: true, querystring: ListQuery } }, answer as never)
   app.get(
     path,
@@ -111,6 +111,9 @@ const errorsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
 
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 
-/** Set the header only when nothing can fail any more, because errors are sent uncompressed. */
+/**
+ * Sets the headers of the list's answer. Call it only when nothing can fail any more. An error is sent uncompressed, so
+ * the header for the compression would be wrong for it.
+ */
 const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>
   reply.type('application/json; charset=utf-8').headers(encoding === 'identity' ? {} : { 'content-encoding': encoding })

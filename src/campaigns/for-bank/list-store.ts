@@ -9,9 +9,9 @@ import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson, type LongRead, type ReadLimits } from '../../db/streaming/copy-out.ts'
 import type { PeriodFilter } from '../../text/period-filter.ts'
 
-/** null: no filter. */
+/** The filters of a bank's list. A field that is null filters nothing. */
 export type ListFilters = PeriodFilter & {
-  /** A regular expression of PostgreSQL. */
+  /** A regular expression of PostgreSQL for the campaign's name. */
   namePattern: string | null
   sku: string[] | null
   retailerId: string | null
@@ -42,7 +42,10 @@ const columns = `
   case n when 1 then ${ownTerminals} else s.customer_ids end,
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
-/** There are few merchants and countries. `offset 0` makes the plan build the JSON of each only once and remember it. */
+/**
+ * The tables that `columns` reads. There are few merchants and countries, so the JSON of each one should be built only
+ * once and remembered. `offset 0` makes the plan do so.
+ */
 const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)
@@ -90,7 +93,7 @@ const valuesOf = (bankId: string, filters: ListFilters) => [
 const version = 'select coalesce((select version from bank_lists where bank_id = $1), 0) as version'
 const versionStatement: Statement = { name: 'bank-list.version', text: version }
 
-/** A cheap read that shows whether anything has changed. */
+/** Reads the version of a bank's list. This read is cheap, and a new version shows that the list has changed. */
 export async function readVersion(database: Queryable, bankId: string): Promise<number> {
   const [row] = await database.query<{ version: number }>(versionStatement, [bankId])
   return row?.version ?? 0
@@ -130,8 +133,9 @@ export async function readShort(database: Queryable, bankId: string, filters: Li
 }
 
 /**
- * Reads campaigns in the order of the index, and for each its rows in order. A sort would find all campaigns before it sends the
- * first one, and sorting only the two rows (`order by ..., n`) takes a fifth of the whole time. Nested loops keep this order.
+ * Begins the read of a long list. The settings make PostgreSQL use nested loops, which read the campaigns in the order
+ * of the index, and the rows of each campaign in order. A sort would find all campaigns before it sends the first one.
+ * Even sorting only the two rows of each campaign (`order by ..., n`) would take a fifth of the whole time.
  */
 const snapshot = `
   begin isolation level repeatable read read only;

@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { ListFilters } from './list-store.ts'
 
-/** Increase it when the same content is written in another form. */
+/**
+ * A part of every tag. Increase this number when the same content is written in another form, so that old tags no
+ * longer match.
+ */
 const form = 1
 
 /** @param params.version of what the bank sees; the other values identify the reader, the filters and the coding */

@@ -24,7 +24,10 @@ export type BankLists = {
   ): Promise<BankList<Buffer | LongRead>>
 }
 
-/** The limit is low, because each read takes memory and half a processor. No snapshot is held so long that it hinders vacuum. */
+/**
+ * The limits for reads of long lists. Few reads run at once, because each one takes memory and half a processor. A read
+ * ends before its snapshot is so old that it hinders vacuum.
+ */
 const limits: { places: ConcurrencyLimits; reading: ReadLimits } = {
   places: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },

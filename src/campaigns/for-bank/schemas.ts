@@ -3,7 +3,10 @@ import Type from 'typebox'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
 
-/** A text, because every id that is no campaign of the bank gets the same answer, even one that is no UUID. */
+/**
+ * The path of a campaign. Its id is any text, because every id that is no campaign of the bank gets the same answer,
+ * even an id that is no UUID.
+ */
 export const DecisionPath = Type.Object({
   cashbackId: Type.String({
     description: 'The campaign, a UUID',

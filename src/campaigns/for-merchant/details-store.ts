@@ -25,14 +25,14 @@ export type Details = Omit<CampaignState, 'banks'> & {
   retailerName: string
   country: Country
   banks: InvitedBank[]
-  /** Decimal text: the sum over banks; null before the first report. */
+  /** The sum over all banks as decimal text; null before the first report. */
   expectedCompensation: string | null
   /** The number of customers in each bank's part of the segment. */
   segmentSizes: number[]
   terminalsCount: number
   /** JSON text of the fields that only an edit changes, without its closing brace. */
   card: string
-  /** JSON text of the current list. */
+  /** JSON text of the campaign's current terminals. */
   terminals: string
 }
 

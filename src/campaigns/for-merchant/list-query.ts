@@ -93,7 +93,10 @@ export function withSkuList(query: Readonly<Record<string, unknown>>): Record<st
   return { ...others, ...pagesOf(others), ...(listed && { sku: listed }) }
 }
 
-/** The schema's conversion would accept 1e1, 0x1 or a leading space as a page number. */
+/**
+ * Marks a page number that is not written in digits as wrong, so that the schema refuses it. The schema's own
+ * conversion would accept `1e1`, `0x1` or a leading space.
+ */
 function pagesOf({ page, pageSize }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,15}$/.test(text)
   return { ...(isOdd(page) && { page: 'odd' }), ...(isOdd(pageSize) && { pageSize: 'odd' }) }

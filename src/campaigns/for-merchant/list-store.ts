@@ -5,10 +5,10 @@ import { type BankStatus, type CampaignStatus, campaignStatuses, type ReportingS
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** null: no filter. */
+/** The filter of a merchant's list. A field that is null filters nothing. */
 export type ListFilter = {
   statuses: CampaignStatus[]
-  /** A regular expression of PostgreSQL. */
+  /** A regular expression of PostgreSQL for the campaign's name. */
   namePattern: string | null
   sku: string[] | null
   startsFrom: Date | null
@@ -17,7 +17,10 @@ export type ListFilter = {
 export type ListSort = { by: SortBy; ascending: boolean }
 export type ListRequest = { page: number; pageSize: number; filter: ListFilter; sort: ListSort }
 
-/** Counters of a merchant's changes: `arranged` of the fields that most lists are sorted by, `touched` of any field of a campaign. */
+/**
+ * Two counters of changes to a merchant's campaigns. `arranged` counts changes of the fields that most lists are sorted
+ * by. `touched` counts changes of any field.
+ */
 export type ListVersion = { arranged: number; touched: number }
 
 export type ListItem = {
@@ -62,7 +65,9 @@ const columns: Record<SortBy, string> = {
 
 const idBytes = 16
 
-/** `ids`: 16 bytes for each campaign; possibly only the first ones of `total`. */
+/**
+ * The order of a list. `ids` has 16 bytes for each campaign, but possibly only for the first of the `total` campaigns.
+ */
 export type Order = ListVersion & { ids: Buffer; total: number }
 
 const found = `
@@ -74,8 +79,8 @@ const found = `
           and ($6::timestamptz is null or date_to <= $6)`
 
 /**
- * Whether counting the matches is much faster than sorting them. Filters by name or SKU read long texts, which should happen only
- * once.
+ * Whether counting the matches is much faster than sorting them. This is false for a filter by name or SKU. Such a
+ * filter reads long texts, so it should run only once and not for a count and a sort.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
@@ -110,7 +115,10 @@ export async function findOrder(
 
 export const countIds = (ids: Buffer): number => ids.length / idBytes
 
-/** A bank's part as `id status stage`, with an empty stage for none. It is a third faster than JSON. */
+/**
+ * Reads the campaigns of a page. A bank's part is the text `id status stage`, and the stage is empty if there is none.
+ * Such a text is a third faster than JSON.
+ */
 const itemsStatement: Statement = {
   name: 'merchant-list.items',
   text: `

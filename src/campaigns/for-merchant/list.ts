@@ -19,13 +19,16 @@ type Remembered = store.ListVersion & { bytes: Buffer }
 type RememberedOrder = Remembered & { total: number }
 
 /**
- * Bytes for the orders of thirty lists of a hundred thousand campaigns, and for some hundred full pages; `beginning` in
- * campaigns.
+ * How much is cached. `orders` and `pages` are bytes: enough for the orders of thirty lists of a hundred thousand
+ * campaigns, and for some hundred full pages. `beginning` is a number of campaigns.
  */
 const defaultLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
 /** Memory of an entry besides its bytes and its key. */
 const overheadBytes = 512
-/** When the list changes during every try, the answer is the result of the last try. */
+/**
+ * Maximum number of tries to read a page. When the list changes during every try, the answer is the result of the last
+ * try.
+ */
 const maxTries = 3
 
 /**
@@ -81,7 +84,7 @@ function createOrders(database: Queryable, limits: typeof defaultLimits) {
       return isThere ? order : undefined
     },
 
-    /** Simultaneous callers share one read. */
+    /** Reads the order from the database. Callers that ask for the same order at the same time share one read. */
     read(key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> {
       const { filter, sort } = request
       const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning

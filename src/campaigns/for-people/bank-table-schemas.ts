@@ -8,7 +8,7 @@ import { offer, origin, participation, standing } from '../campaign-schemas.ts'
 const { status: bankStatus, ...reporting } = participation
 const { terminals: _terminals, ...terms } = offer
 
-/** Includes the English name, which the API for systems leaves out here. */
+/** The merchant of a campaign. It includes the English name, which the API for systems leaves out. */
 const retailer = Type.Object(
   {
     retailerId: uuid('The merchant'),
@@ -53,7 +53,7 @@ const SegmentSummary = Type.Object({
   sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
 })
 
-/** Documentation only, because the answer is sent as text. */
+/** The schema of one campaign. It is documentation only, because the answer is sent as text. */
 export const BankCampaignDetails = named(
   'BankCampaignDetails',
   Type.Object(

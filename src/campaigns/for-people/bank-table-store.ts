@@ -10,9 +10,9 @@ import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** null: no filter. The lists of statuses have no duplicates. */
+/** What the list must match. A field that is null filters nothing. The lists of statuses have no duplicates. */
 export type BankCampaignSearch = {
-  /** A regular expression of PostgreSQL. */
+  /** A regular expression of PostgreSQL for the campaign's name. */
   namePattern: string | null
   statuses: readonly CampaignStatus[]
   bankStatuses: readonly BankStatus[]
@@ -65,7 +65,10 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** One index finds the newest campaigns of each status and bank status. It contains nearly all columns that lists are sorted by. */
+/**
+ * SQL that selects the newest campaigns. One index finds the newest campaigns of each status and bank status. This
+ * index contains nearly all columns that lists are sorted by.
+ */
 const newest: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage from campaign_banks

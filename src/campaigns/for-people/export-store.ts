@@ -7,7 +7,7 @@ import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/li
 import type { BankCampaignSearch } from './bank-table-store.ts'
 import type { Party } from './home-store.ts'
 
-/** The bank's statuses are ignored for a merchant. */
+/** Which campaigns the file contains. The bank's statuses are ignored for a merchant. */
 export type ExportSearch = Omit<BankCampaignSearch, 'sort'>
 
 /** Percentages and money are decimal text. Fields that only the other side has are null. */
@@ -29,7 +29,7 @@ export type ExportedCampaign = {
   maxAmount: string
   maxBudget: string | null
   currency: string
-  /** For a merchant, the sum over its banks. */
+  /** The compensation of the bank; for a merchant, the sum over all banks. */
   expectedCompensation: string | null
   createdAt: Date
   updatedAt: Date

@@ -64,7 +64,10 @@ export async function findOpenCampaigns(database: Queryable, party: Party, limit
   }))
 }
 
-/** A separate statement: joined one by one, the planner would read every bank of the platform. */
+/**
+ * Reads the banks of these campaigns in a separate statement. If another statement joined the banks, the planner would
+ * read every bank of the platform.
+ */
 async function findBanks(
   database: Queryable,
   cashbackIds: readonly string[],

@@ -4,13 +4,16 @@ import type { Queryable } from '../../db/database.ts'
 import { type Page, skipped } from '../../http/paging.ts'
 import type { Terminal } from '../form/terms.ts'
 
-/** `addedAt` in ISO 8601. */
+/** A terminal as people see it. `addedAt` is in ISO 8601. */
 export type ShownTerminal = Terminal & { addedAt: string }
 
-/** null: no filter. */
+/** What the terminals must match. A field that is null filters nothing. */
 export type TerminalSearch = { pattern: string | null; since: Date | null }
 
-/** A terminal without an addition record was there when the campaign was created. */
+/**
+ * SQL for the campaign's own terminals with the time at which each was added. A terminal without such a record was
+ * there when the campaign was created.
+ */
 const own = `
   select t.terminal, t.place, coalesce(a.added_at, c.created_at) as added_at
   from campaigns c cross join json_array_elements(c.terminals::json) with ordinality as t (terminal, place)

@@ -12,7 +12,7 @@ export type DirectoryEntries = {
   merchantActive: boolean
   /** The banks that are connected and that the merchant does not exclude. */
   banks: string[]
-  /** null: the country is unknown. */
+  /** The id of the country; null when the country is unknown. */
   countryId: string | null
   paymentSystems: string[]
 }
@@ -126,10 +126,10 @@ const updateStatement: Statement = {
 }
 
 /**
- * Writes new terms to a campaign that the transaction has locked. The merchant's list is then sorted anew. `writeDecisions`
- * writes the campaign's new version.
+ * Writes new terms to a campaign that the transaction has locked. The merchant's list is then sorted anew.
+ * `writeDecisions` writes the campaign's new version.
  *
- * @param terminals null: they stay
+ * @param terminals null: the stored terminals stay
  */
 export async function updateTerms(
   transaction: Queryable,
@@ -190,7 +190,7 @@ export async function findTerms(transaction: Queryable, cashbackId: string): Pro
   const plain = (amount: string) => String(Number(amount))
   return {
     ...terms,
-    // In the same form in which the form's numbers are read.
+    // The amounts get the form in which the numbers of a request are read.
     minAmount: plain(terms.minAmount),
     maxAmount: plain(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),

@@ -44,7 +44,7 @@ function canonical(value: unknown): string | undefined {
 
 /** Fields with long values. The history says only that they changed. */
 const withoutValues: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
-/** Stored as decimal text, shown as numbers. */
+/** Fields that are stored as decimal text. The history shows them as numbers. */
 const decimals: readonly FieldName[] = [
   'minAmount',
   'maxAmount',
@@ -53,7 +53,10 @@ const decimals: readonly FieldName[] = [
   'merchantCompensationPercentage',
 ]
 
-/** The history shows only the length of a longer list, because readers get the whole history at once. Terminals always show it. */
+/**
+ * Maximum length of a list that the history shows in full. For a longer list, and always for terminals, the history
+ * shows only the length, because readers get the whole history at once.
+ */
 const maxListed = 100
 
 /** The changes of an edit as the history shows them: values as in the form, long lists by their length. */

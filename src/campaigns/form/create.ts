@@ -58,7 +58,7 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 type NewCampaign = {
   fields: Partial<Fields>
   formErrors: readonly BrokenRule[]
-  /** Undefined when the form lacks it, which is one of its errors. */
+  /** Undefined when the form lacks a valid merchant. This is one of the form's errors. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
   partnerErrors(found: DirectoryEntries): BrokenRule[]
@@ -97,19 +97,19 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
   })
 }
 
-/** @throws DomainError 'invalid' when there are any */
+/** Refuses a form that has errors. @throws DomainError 'invalid' when there are errors */
 export function requireNoErrors(errors: readonly BrokenRule[]): void {
   if (errors.length > 0) throw new DomainError('invalid', eachOnce(errors).slice(0, maxErrors))
 }
 
-/** Banks that cannot be invited. */
+/** The errors for banks that cannot be invited. */
 export function bankErrors(invited: readonly string[] | undefined, found: DirectoryEntries): BrokenRule[] {
   return (invited ?? []).flatMap((bankId, index) =>
     found.banks.includes(bankId) ? [] : [broken(`participantsIds.${index}`, 'invitable-bank')],
   )
 }
 
-/** The form's values that the directory lacks. A malformed code has been reported already. */
+/** The errors for values of the form that the directory lacks. A malformed code has been reported already. */
 export function directoryErrors(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
   const { countryCode, paymentSystemsId = [] } = fields
   const errors = paymentSystemsId.flatMap((id, index) =>

@@ -23,7 +23,7 @@ import type { Terms } from './terms.ts'
 export type Edit = Guard & {
   merchant: MerchantCaller
   cashbackId: string
-  /** As it was sent. Absent fields stay as they are; null clears an optional one. */
+  /** The body as it was sent. An absent field stays as it is, and null clears an optional field. */
   body: unknown
   /** The schema errors of the body. */
   schemaErrors: readonly BrokenRule[]
@@ -117,7 +117,7 @@ const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
 const isPending = ({ status, banks }: LockedCampaign): boolean =>
   status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
 
-/** Ownership is checked before the state of the campaign, and after errors of the form. */
+/** Locks the caller's own campaign. If it is not the caller's own, errors of the form are reported first. */
 async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,

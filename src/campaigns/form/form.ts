@@ -11,7 +11,10 @@ import { uuidForm } from '../../text/uuid.ts'
 import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
 import type { Terms } from './terms.ts'
 
-/** The fields that a partner fills in. `allProducts` null: left out, so it follows from the other fields. */
+/**
+ * The fields that a partner fills in. `allProducts` is null when the form leaves it out. Its value then follows from
+ * the other fields.
+ */
 export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
 export type FieldName = keyof Fields
 
@@ -20,7 +23,7 @@ export type ReadFields = { fields: Partial<Fields>; errors: BrokenRule[] }
 
 /** Maximum length of the lists of banks and of payment systems. */
 export const maxIds = 1_000
-/** Further errors are not listed: nobody reads more. */
+/** Maximum number of errors that are listed. Nobody reads more. */
 export const maxErrors = 100
 
 /** The value of an optional field that is left out or null. */
@@ -39,7 +42,10 @@ const whenLeftOut = {
   terminals: noTerminals,
 } satisfies Partial<Fields>
 
-/** Returns the value, or undefined when it is unusable. Adds an error, unless the schema reports it. */
+/**
+ * Reads one field. It returns the value, or undefined for an unusable value. It adds an error, unless the schema
+ * reports it.
+ */
 type Reader<Value> = (value: unknown, field: string, errors: BrokenRule[]) => Value | undefined
 
 const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
@@ -106,7 +112,8 @@ export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
   const errors: BrokenRule[] = []
   if (dateFrom && dateTo && dateTo <= dateFrom) errors.push(broken('dateTo', 'after', { field: 'dateFrom' }))
-  // Safe as numbers: with 2 decimals and below 10^10, different amounts are different numbers.
+  // It is safe to compare amounts as numbers. They have 2 decimals and are below 10^10, so different amounts are
+  // different numbers.
   if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
     errors.push(broken('maxAmount', 'not-below', { field: 'minAmount' }))
   if (allProducts && (sku?.length || categoryId?.length)) errors.push(broken('allProducts', 'all-or-some-products'))
@@ -163,7 +170,7 @@ function instant(value: unknown, field: string, errors: BrokenRule[]): Date | un
   return read ?? undefined
 }
 
-/** The number as it was sent, without zeros at the end: JavaScript writes a number in the shortest way. */
+/** The number as decimal text. It has no zeros at the end, because JavaScript writes a number in the shortest way. */
 function decimal(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }

@@ -8,17 +8,17 @@ import { instantPattern, instantRule } from '../../text/instant.ts'
 import { controls } from '../../text/visible.ts'
 import { maxIds } from './form.ts'
 
-/** A form with 50,000 terminals and two banners must fit. */
+/** Maximum size of a form. A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
-/** Twice the content of a form whose lists all have their maximum length. */
+/** Limits for the JSON of a form: twice the content of a form whose lists all have their maximum length. */
 const formBounds = { values: 1_000_000, containers: 60_000 }
-/** Reads the long list of a large form. */
+/** The module that reads the long list of a large form. */
 const asideReader = new URL('./terminal-list.ts', import.meta.url)
-/** Enough time for a slow connection. The sender is authenticated. */
+/** Maximum time in which a form must arrive. It is enough for a slow connection. The sender is authenticated. */
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
-/** The maximum that stays exact as a JSON number. */
+/** The largest amount that is exact as a JSON number. */
 const maxMoney = 9_999_999_999.99
 const maxTerminals = 50_000
 const maxListed = 10_000

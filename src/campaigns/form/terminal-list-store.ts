@@ -16,7 +16,10 @@ export type TerminalChange = {
   firstMissing: string | null
 }
 
-/** How a list differs from the campaign's own, or from the one that the platform's directory has for the merchant. */
+/**
+ * Finds how the given list differs from the campaign's own list, or from the list that the platform's directory has for
+ * the merchant.
+ */
 export async function compareTerminals(
   transaction: Queryable,
   stored: { cashbackId: string } | { merchantId: string },

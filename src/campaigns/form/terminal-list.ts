@@ -10,7 +10,7 @@ export type TerminalList = {
   text: readonly Uint8Array[] | null
 }
 
-/** `list` null: some entry has no id. */
+/** The result of reading a form's terminals. `list` is null when some entry has no id. */
 export type ReadTerminals = {
   list: TerminalList | null
   /** Positions of ids that also appear earlier in the list. */
@@ -18,7 +18,7 @@ export type ReadTerminals = {
 }
 
 export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')] }
-/** Further errors are not listed: nobody reads more. */
+/** Maximum number of repeated ids that are listed. Nobody reads more. */
 const maxRepeated = 100
 
 /** @param value as it was sent, or the result of `readAside`. @returns undefined for anything but a list */

@@ -10,7 +10,7 @@ export type Terminal = {
   merchant_name: string | null
 }
 
-/** Amounts and percentages are decimal texts, exact. */
+/** The terms of a campaign. Amounts and percentages are exact decimal texts. */
 export type Terms = {
   name: string
   description: string | null
@@ -73,7 +73,7 @@ export function cardText(origin: Origin, terms: Offer, countryId: string): strin
     purchaseOffline: terms.purchaseOffline,
     dateFrom: terms.dateFrom,
     dateTo: terms.dateTo,
-    // At most 2 decimals and below 10^10, so the number is exact.
+    // Amounts have at most 2 decimals and are below 10^10, so the numbers are exact.
     minAmount: Number(terms.minAmount),
     maxAmount: Number(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : Number(terms.maxBudget),

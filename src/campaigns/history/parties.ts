@@ -9,9 +9,12 @@ import { findParties } from './store.ts'
 export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
 
 /**
- * @param params.bankId whose part is read; left out: a bank reads its own, the merchant all
- * @throws DomainError 'not-found', also when the calling bank or the requested bank is not invited; 'forbidden' for another
- *   merchant's campaign
+ * Checks that the caller may see the campaign.
+ *
+ * @param params.bankId the bank whose part is read. If it is left out, a bank reads its own part, and the merchant all
+ *   parts
+ * @throws DomainError 'not-found', also when the calling bank or the requested bank is not invited; 'forbidden' for
+ *   another merchant's campaign
  */
 export async function requireParty(
   database: Queryable,

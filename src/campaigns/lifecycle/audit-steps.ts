@@ -31,7 +31,7 @@ const ofStage = (fieldOf: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(fieldOf(stage))}'`).join(' ')}
     else '${JSON.stringify(fieldOf(null))}' end`
 
-/** Repeats what generated columns contain (`migrations/0011_stored_states.sql`). */
+/** SQL that computes again what generated columns contain (`migrations/0011_stored_states.sql`). */
 const standing = `',"status":"' || c.status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
 const participation = `
   ',"banks":[{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
@@ -91,7 +91,7 @@ const otherFields = Object.entries(cardFields).map(
   ([name, agrees]) => `case when (${agrees}) is not true then '${name}' end`,
 )
 
-/** Repeats the rule of `kept-for-lists.ts` in SQL. */
+/** SQL for whether it is the merchant's turn. It repeats the rule of `kept-for-lists.ts`. */
 const isMerchantsTurn = `(case
   when status = 'awaitingCompensationPayment' then true
   when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
@@ -194,7 +194,7 @@ const parts = (within: Within): Read => ({
   ],
 })
 
-/** Reports of a side are numbered from 1. */
+/** The check of a side's count of reports. A side's reports are numbered from 1, so the last number is the count. */
 function reportCount(side: string, told: string, kept: string) {
   return {
     code: 'report-counts',
@@ -208,7 +208,10 @@ const moved = (from: string) =>
   `'entry ' || history_id || ' of campaign ' || cashback_id || ' moves a ' || subject || ' from ' || coalesce(from_state, 'nothing') ||
     ${from}`
 
-/** Stands for the campaign itself; uuids sort faster than texts. */
+/**
+ * The id that stands for the campaign itself, where other rows have a bank. It is a uuid, because uuids sort faster
+ * than texts.
+ */
 const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
 
 /**

@@ -22,7 +22,7 @@ export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignStat
   }
 }
 
-/** `bankStatus` is empty for a merchant. */
+/** A change of one count of a partner's campaigns. `bankStatus` is empty for a merchant. */
 export type CountChange = { partyId: string; status: string; bankStatus: string; by: number }
 
 /** How the counts of the merchant's and the banks' campaigns change, for each of their statuses. */

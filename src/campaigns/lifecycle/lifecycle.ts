@@ -5,7 +5,10 @@
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
-/** In the order in which a campaign passes through them. Lists that are sorted by status use this order. */
+/**
+ * The statuses of a campaign, in the order in which it passes through them. Lists that are sorted by status use this
+ * order.
+ */
 export const campaignStatuses = [
   'awaitingBankApproval',
   'awaitingMerchantApproval',
@@ -25,7 +28,10 @@ export type CampaignStatus = (typeof campaignStatuses)[number]
 export const bankStatuses = ['pending', 'approved', 'declined', 'expired'] as const
 export type BankStatus = (typeof bankStatuses)[number]
 
-/** The contract's four values. Later stages are visible in `settlementConfirmed` and in the campaign's status. */
+/**
+ * The contract's four values for a bank's reporting. Later stages are visible in `settlementConfirmed` and in the
+ * campaign's status.
+ */
 export const bankReportingStatuses = [
   'awaitingBankReconciliation',
   'awaitingMerchantReconciliationConfirmation',
@@ -71,12 +77,12 @@ type State<Of extends Subject> = Of extends 'campaign'
 type TransitionOf<Of extends Subject> = Of extends Subject
   ? {
       subject: Of
-      /** null: it begins. */
+      /** The state before; null: the transition creates the subject. */
       from: State<Of> | null
       trigger: Trigger
       /** A further condition, in words; '' when there is none. */
       condition: string
-      /** null: it ends. */
+      /** The state after; null: the transition removes the subject. */
       to: State<Of> | null
     }
   : never
@@ -209,7 +215,10 @@ function checkTransition(subject: Subject, from: string | null, trigger: Trigger
 export const awaitsApproval = ({ status }: CampaignState): boolean =>
   status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
 
-/** Check the time as well, because the clock's job may be late: from `dateTo` on nothing can be agreed any more. */
+/**
+ * Whether the period is over. From `dateTo` on, nothing can be agreed any more. Decisions check the time as well,
+ * because the clock's job may be late.
+ */
 export const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
 
 const withStatus = (campaign: CampaignState, status: BankStatus): BankState[] =>
@@ -427,7 +436,10 @@ const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingSta
 const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
-/** Only this reason has a rule code, because a user can get it even on a page that is up to date. */
+/**
+ * The rule code of a refusal because the period has not ended. Other reasons have no code. A user can get this refusal
+ * even on a page that is up to date.
+ */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
 
@@ -456,7 +468,7 @@ export function bankReportingStatus(stage: ReportingStage | null): BankReporting
   return stage === 'settled' || stage === 'acknowledged' ? 'awaitingCompensationConfirmation' : stage
 }
 
-/** `settlementConfirmed` of a bank. */
+/** The contract's value `settlementConfirmed` for a bank's reporting stage. */
 export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
 
 /** Whether a decision is possible now: used to offer it to users. */

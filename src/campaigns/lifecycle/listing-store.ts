@@ -11,7 +11,7 @@ export type Listing = {
    * cursor, and `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
-  /** A condition on what `newest` selects, as `w`, or on the campaign `c`; null: no filter. */
+  /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
   /** Another sort of the same campaigns; null: newest first. */
   order: { by: string; ascending: boolean } | null
@@ -33,7 +33,7 @@ export type Listed = {
   next: string | null
 }
 
-/** Instants have microseconds, which a number holds exactly. */
+/** SQL for a cursor: the instant in microseconds, which a number holds exactly, and the id of the campaign. */
 const cursor = `(extract(epoch from at) * 1000000)::bigint || '_' || cashback_id`
 const cursorAt = `(timestamptz 'epoch' + $1::bigint * interval '1 microsecond')`
 const behind = (at: string): string =>

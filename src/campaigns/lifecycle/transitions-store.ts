@@ -67,7 +67,10 @@ const lockStatement: Statement = {
   text: `select ${stateColumns} from campaigns where cashback_id = $1 for update`,
 }
 
-/** Runs after the lock: only a separate statement sees what the previous holder of the lock has written. */
+/**
+ * Reads the banks of locked campaigns. This statement runs after the lock, because only a separate statement sees what
+ * the previous holder of the lock has written.
+ */
 const banksStatement: Statement = {
   name: 'campaigns.banks',
   text: `
@@ -112,7 +115,10 @@ const lockDueStatement: Statement = {
   text: fromEach(stateColumns, 'for update skip locked'),
 }
 
-/** Only by id, because a campaign that started during the wait is no longer due to start, but may be due to end. */
+/**
+ * Locks campaigns only by their ids. A campaign that started during the wait is no longer due to start, but may be due
+ * to end.
+ */
 const waitForDueStatement: Statement = {
   name: 'campaigns.wait-for-due',
   text: `

@@ -62,7 +62,7 @@ function wrongIds(entries: readonly Entry[], known: Known[]): BrokenRule[] {
     if (before !== undefined && before !== id) return error('lasting-id', { id: before })
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
-    // The reader of the file reports duplicates within one list.
+    // The reader of the file has already reported duplicates within one list, so they are not reported again here.
     const isReported = other !== undefined && listOf(other) === listOf(entry)
     const holder = before === id || isReported ? undefined : (keptBy.get(id) ?? other)
     return holder ? error('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []

@@ -22,16 +22,18 @@ import { allOr, money, oneOf, percentage, text, trueOrFalse, wholeNumber } from 
 /** A code that the file refers to. It must exist in the file or in the database. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
-/** An entry with a permanent key: its code, or for a tariff its `tariffKey`. `id` as the file gives it. */
+/**
+ * An entry with a permanent key. The key is its code, or for a tariff its `tariffKey`. `id` is as the file gives it.
+ */
 export type Entry = {
   path: string
   line: number
   kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
   code: string
   id: string | undefined
-  /** The errors that it has if it is new: absent keys. */
+  /** The errors that the entry has if it is new: one for each absent key. */
   missing: BrokenRule[]
-  /** A mobile operator that appears only to hold its tariffs. */
+  /** True for a mobile operator that appears only to hold its tariffs. */
   isPlace: boolean
 }
 
@@ -154,7 +156,10 @@ function bankForm({ references }: DirectoryContext) {
   })
 }
 
-/** `terminals` comes from the list or from the file. Without either it is undefined, and the terminals in the database stay. */
+/**
+ * Reads a merchant. Its terminals come from the list or from the terminals file. Without either, `terminals` is
+ * undefined, and the terminals in the database stay.
+ */
 function merchantForm({ references, fileText }: DirectoryContext) {
   const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
     const csv = fileText(path)
@@ -188,7 +193,10 @@ function merchantForm({ references, fileText }: DirectoryContext) {
   )
 }
 
-/** Its tariffs are recorded under its code, which is known only after the whole operator was read. */
+/**
+ * Reads a mobile operator. Its tariffs are recorded under its code, which is known only after the whole operator was
+ * read.
+ */
 function mobileOperatorForm({ entries }: DirectoryContext) {
   return (node: unknown, place: Place) => {
     const tariffs: Entry[] = []

@@ -2,7 +2,10 @@
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'
 
-/** Read within some tens of milliseconds, which is less than starting a thread takes. */
+/**
+ * The maximum length of a file that is read without a thread. Reading it takes some tens of milliseconds, which is less
+ * than starting a thread takes.
+ */
 const fewCharacters = 128 * 1024
 
 /** Like `readDirectory`, but a large file is read in a worker thread, because 16 MiB of YAML take seconds. */

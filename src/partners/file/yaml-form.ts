@@ -42,17 +42,20 @@ const brokenAt = ({ path, line }: Pick<Place, 'path' | 'line'>, rule: RuleCode, 
 const mustBeGiven = <T>(place: Place): T => refuse(place, 'given')
 const notNull = <T>(place: Place): T => refuse(place, 'not-null')
 
-/** Required in every entry. */
+/** A key that every entry must have. */
 export function required<T>(read: Reader<T>): Field<T> {
   return { read, leftOut: mustBeGiven, whenNull: mustBeGiven }
 }
 
-/** Has this default when it is absent or null. */
+/** A key that gets this default when it is absent or null. */
 export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends T ? T : T | D> {
   return { read, leftOut: () => value, whenNull: () => value } as unknown as Field<D extends T ? T : T | D>
 }
 
-/** Undefined when it is absent. A new entry must have it, so its absence goes to the reading's `missing`. */
+/**
+ * A key that is undefined when it is absent. A new entry must have the key, so its absence goes to the reading's
+ * `missing`.
+ */
 export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   const leftOut = (place: Place) => {
     place.reading.missing.push(brokenAt(place, 'given', {}))
@@ -61,12 +64,12 @@ export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   return { read, leftOut, whenNull: notNull }
 }
 
-/** Undefined when it is absent. Null is an error, because this field is never empty. */
+/** A key that is undefined when it is absent. Null is an error, because this field is never empty. */
 export function kept<T>(read: Reader<T>): Field<T | undefined> {
   return { read, leftOut: () => undefined, whenNull: notNull }
 }
 
-/** Undefined when it is absent; null clears it. @param empty the cleared value */
+/** A key that is undefined when it is absent, and that null clears. @param empty the cleared value */
 export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E extends T ? T : T | E) | undefined> {
   return { read, leftOut: () => undefined, whenNull: () => empty } as unknown as Field<
     (E extends T ? T : T | E) | undefined

@@ -35,7 +35,7 @@ export const money: Reader<string> = (node, place) => {
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
-/** From 0 to 100, with at most 4 decimals, which a number holds exactly. */
+/** A percentage from 0 to 100 with at most 4 decimals, which a number holds exactly. */
 export const percentage: Reader<number> = (node, place) => {
   const value = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
   return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })

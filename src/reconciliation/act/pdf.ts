@@ -148,7 +148,7 @@ function writeCompensation({ document, act, bank, texts, format }: BankPage): vo
   }
 }
 
-/** A merchant's report may lack the cashback. */
+/** The cashback of a report as text, with a dash for 0. A merchant's report may lack the cashback. */
 const cashback = ({ totalCashback }: Report, money: (amount: string) => string): string =>
   Number(totalCashback) === 0 ? '–' : money(totalCashback)
 
@@ -215,7 +215,7 @@ function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: A
   const { count } = document.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     document.switchToPage(page)
-    // PDFKit would begin a new page for text below the margin.
+    // Without this change, PDFKit would begin a new page for text below the margin.
     document.page.margins.bottom = 0
     document.font('regular').fontSize(8).fillColor(colours.muted)
     const y = document.page.height - 32

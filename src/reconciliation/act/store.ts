@@ -7,7 +7,9 @@ import { readFile } from '../file-store.ts'
 import type { ListedReport } from '../store.ts'
 
 export type ActReport = Omit<ListedReport, 'side' | 'uploadedBy' | 'comment'> & {
-  /** Hex; null for a report of an older version of the platform: then `hashReport` computes it. */
+  /**
+   * The hash in hex. It is null for a report from an older version of the platform, and `hashReport` then computes it.
+   */
   sha256: string | null
 }
 
