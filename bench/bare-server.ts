@@ -1,6 +1,7 @@
 /**
- * The limit for reads: a bare node:http server that sends the same bytes from memory. It is a process of its own, `node
- * bench/bare-server.ts FILE`, where FILE is a JSON object of answers by path. It prints its port.
+ * A bare node:http server that sends the platform's answers from memory. Its speed is the limit with which the
+ * platform's reads are compared. It runs as a process of its own, `node bench/bare-server.ts FILE`, where FILE is a
+ * JSON object of answers by path. The server prints its port.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

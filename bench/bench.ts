@@ -17,7 +17,7 @@ export type Bench = {
   world(): Promise<World>
   /** Sizes of the large world for `scale`. */
   sizes: Sizes
-  /** The chosen parts of a case that has parts; empty: all of them. */
+  /** The chosen parts of a case that has parts. An empty list chooses all parts. */
   parts: readonly string[]
   /** Reports the progress of a long case. */
   tell(line: string): void
@@ -46,7 +46,7 @@ export async function serve(bench: Bench, database: string): Promise<Served> {
   return { ...platform, token }
 }
 
-/** Starts something, passes it to `use`, and always stops it. */
+/** Starts something that can be stopped, passes it to `use`, and always stops it afterwards. */
 export async function using<Resource extends { stop(): Promise<void> }, T>(
   start: Promise<Resource>,
   use: (resource: Resource) => Promise<T>,
@@ -60,5 +60,5 @@ export async function using<Resource extends { stop(): Promise<void> }, T>(
 }
 
 let loads = 0
-/** The beginning of externalIds that no other load of this run uses. */
+/** A prefix for externalIds. No other load of this run uses the same prefix. */
 export const freshPrefix = (): string => `bench-${process.pid}-${loads++}`

@@ -14,7 +14,7 @@ export type Job = {
   connections: number
   seconds: number
   load: Load
-  /** How long a connection pauses after an answer; without it, not at all. */
+  /** How long a connection pauses after an answer. Without this value, a connection does not pause. */
   pauseMs?: number
   /**
    * The client never sleeps. Otherwise each answer of a slower server wakes a sleeping processor. On a virtual machine

@@ -12,10 +12,10 @@ export type DatabaseServer = {
   version: string
   socketFolder: string
   port: number
-  /** null: this PostgreSQL does not include it. */
+  /** The path of pgbench. null: this PostgreSQL does not include pgbench. */
   pgbench: string | null
   psql: string | null
-  /** Milliseconds of processor time of all its processes (Linux; NaN elsewhere). */
+  /** Milliseconds of processor time of all processes of the server (Linux; NaN elsewhere). */
   cpuMs(): number
   url(database: string, user?: string): string
   /** Runs statements as the superuser. */
@@ -41,7 +41,7 @@ const settings = {
   checkpoint_timeout: '1h',
 }
 
-/** @param folder one that other users can enter: empty, or that of a run that has kept its data */
+/** @param folder a folder that other users can enter. It is empty, or an earlier run has kept its data there */
 export async function startDatabaseServer(folder: string): Promise<DatabaseServer> {
   const runtimeDir = systemRuntime(folder)
   const dataDir = join(folder, 'database')

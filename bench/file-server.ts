@@ -1,6 +1,6 @@
 /**
- * The limit for downloads: a bare node:http server that sends a file. It is a process of its own, `node
- * bench/file-server.ts FILE`, and prints its port.
+ * A bare node:http server that sends a file. Its speed is the limit with which the platform's downloads are compared.
+ * It runs as a process of its own, `node bench/file-server.ts FILE`, and prints its port.
  */
 import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises'
 const path = process.argv[2] ?? ''
 
 const server = createServer((_, response) => {
-  // When a reader disconnects, only its answer ends.
+  // When a reader disconnects, only the answer to this reader ends.
   pipeline(createReadStream(path), response).catch(() => response.destroy())
 })
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`))

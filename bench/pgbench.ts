@@ -45,7 +45,7 @@ const nextProfile = `\\set i :i + 1
 \\set profile_id :first + :i * ${clients} + :client_id
 `
 
-// Ascending ids, like the platform's. Random ones would cost page splits all over the index, and make the limit too
+// The ids ascend like the platform's ids. Random ids would split pages all over the index, and the limit would be too
 // low.
 const insert = (bankId: string, tariffId: number) => `
 insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
@@ -54,7 +54,7 @@ values (lpad(to_hex(:profile_id::bigint), 32, '0')::uuid, '${bankId}', 'limit-' 
 on conflict do nothing returning order_id;
 `
 
-// Without `ended_by` a trigger would write the outbox row, which our statement does itself.
+// The update sets `ended_by`. Otherwise a trigger would write the outbox row, which this statement writes itself.
 const update = (bankId: string) => `
 with confirmed as (
   update orders set status = 'confirmed', confirmed_at = now(), delivery_mode = 'local', ended_by = 'pk_bench'

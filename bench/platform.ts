@@ -28,7 +28,7 @@ export async function startPlatform(settings: Record<string, string>): Promise<P
     ...(process.env.BENCH_NODE_OPTIONS && { NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS }),
     ...settings,
   }
-  // In a folder without a `.env` file, which would change what is measured.
+  // The platform starts in a folder without a `.env` file, because such a file would change what is measured.
   const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', 'ignore', 'inherit'] })
   const url = `http://127.0.0.1:${port}`
   try {

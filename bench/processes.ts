@@ -72,7 +72,7 @@ export function familyCpuMs(pid: number): number {
       .filter(name => /^\d+$/.test(name))
       .flatMap(name => statOf(Number(name)) ?? [])
       .filter(({ parentPid }) => parentPid === pid)
-    // A child that ended meanwhile would be missing on both sides.
+    // If a child has ended meanwhile, its time is in neither number, so everything is read again.
     if (statOf(pid)?.endedChildrenMs === parent.endedChildrenMs)
       return children.reduce((sum, { ownMs }) => sum + ownMs, parent.ownMs + parent.endedChildrenMs)
   }
@@ -81,7 +81,7 @@ export function familyCpuMs(pid: number): number {
 /** Linux counts in hundredths of a second. */
 const msOfTick = 10
 
-/** null: it has ended. */
+/** The times of a process from Linux; null when the process has ended. */
 function statOf(pid: number | undefined) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

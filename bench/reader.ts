@@ -12,7 +12,7 @@ export type Reading = {
   token: string
   atOnce: number
   headers?: Record<string, string>
-  /** Each reader repeats its read for this time; without it, it reads once. */
+  /** How long each reader repeats its read. Without this value, each reader reads once. */
   seconds?: number
 }
 export type Read = { firstByteMs: number; totalMs: number; bytes: number }
@@ -59,7 +59,7 @@ function read({ port, path, token, headers = {} }: Reading): Promise<Read | null
 const reading = JSON.parse(process.argv[2] ?? '') as Reading
 const endAt = performance.now() + (reading.seconds ?? 0) * 1000
 
-/** Each reader asks again when it got no place, as partners do. */
+/** Reads until the time is over. A reader whose read was refused asks again, as partners do. */
 async function readOn(): Promise<Read[]> {
   const reads: Read[] = []
   do {

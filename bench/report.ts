@@ -12,7 +12,7 @@ export type Figure = {
   /** Our figure divided by the limit, where there is one. */
   ratio: number | null
   target: string
-  /** null: shown for information. */
+  /** Whether the figure reaches its target. null: the figure is shown for information only. */
   pass: boolean | null
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 
-/** The request; any status other than `status` is unexpected. */
+/** A request and the expected status of its answer. Any other status counts as unexpected. */
 export type Call = {
   kind: string
   method: 'GET' | 'POST'
@@ -15,7 +15,7 @@ export type Call = {
 
 export type Load =
   | { kind: 'get'; paths: string[] }
-  /** The same for more paths than fit on a command line: a file with one path in each line. */
+  /** The same for more paths than fit on a command line. The file contains one path in each line. */
   | { kind: 'get'; file: string }
   /** A GET whose caller has the current version already: 304. */
   | { kind: 'known'; path: string; etag: string }

@@ -120,7 +120,7 @@ try {
   for (const one of chosen) outcomes.push(await runCase(one, bench))
   const machine = describeMachine({ postgres: server.version })
   process.stdout.write(`\n${textTable(outcomes)}\n`)
-  // The result of some parts must not replace the results of all.
+  // A run of only some cases must not replace the results of a run of all cases.
   if (chosen.length === cases.length) writeReport(results, { machine, quick, outcomes })
 } finally {
   await server.stop()

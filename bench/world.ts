@@ -21,7 +21,7 @@ export type World = {
   operatorKey: string
   credential: { clientId: string; secret: string }
   bankId: string
-  /** Of the only tariff with stock. */
+  /** The id of the only tariff that has stock. */
   tariffId: number
   profiles: number
 }

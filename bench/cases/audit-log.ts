@@ -30,7 +30,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   verify: async bench => [await verifying(bench)],
 }
 
-/** `--parts chaining,confirms,verify` chooses some. */
+/** Measures the audit log. `--parts chaining,confirms,verify` chooses some parts. */
 export const auditLogCase: Case = {
   name: 'audit-log',
   async run(bench) {
@@ -82,7 +82,9 @@ async function confirming(bench: Bench): Promise<Figure> {
   }
 }
 
-/** Makes sure that the two sides differ. */
+/**
+ * Checks that a platform with the log has written entries about confirms, or that a platform without the log has not.
+ */
 async function requireEntries({ database }: CampaignPlatform, areExpected: boolean): Promise<void> {
   const [row] = await database.query<{ found: boolean }>(
     `select exists (select from outbox where kind = 'audit' and data ->> 'action' = 'campaign.confirm') as found`,
@@ -133,7 +135,7 @@ async function verifying(bench: Bench): Promise<Figure> {
   const start = await secondsOf(program, ['--version'])
   const { ours, limit, ratio } = await compare(
     1,
-    // For a log of years, the start of the process does not matter.
+    // The time to start the process is subtracted, because it does not matter for a log of years.
     async () => (await secondsOf(program, ['audit-log', 'verify', '--file', file])) - start,
     () => secondsOf('sha256sum', [file]),
   )
@@ -177,7 +179,7 @@ async function tell(database: Database, count: number): Promise<void> {
   )
 }
 
-/** The newest entries of the log, with the same indexes. */
+/** Inserts copies of the log's newest entries into a plain table with the same indexes. */
 async function insertPlainly(database: Database, count: number): Promise<void> {
   await database.dedicated(async client => {
     await client.query('truncate plain_log')

@@ -1,7 +1,7 @@
 /**
- * The bank's list of campaigns, long because of many campaigns or of long terminals and segments, compared with psql's
- * `copy` of the same stored texts. Also what one and ten readers cost the process and its other requests, and the
- * unchanged list.
+ * The bank's list of campaigns, compared with psql's `copy` of the same stored texts. The list is long because of many
+ * campaigns, or because of long lists of terminals and segments. The case also measures how one and ten readers affect
+ * the process and its other requests, and how long a read of the unchanged list takes.
  */
 import { writeFile } from 'node:fs/promises'
 import process from 'node:process'
@@ -21,7 +21,7 @@ const path = '/cashbacks/for-bank'
 const program = fileURLToPath(new URL('../reader.ts', import.meta.url))
 const targets = { total: 1.3, firstByteMs: 50, oneMb: 100, tenMb: 300, loopMs: 50, others: 2, unchangedMs: 2 }
 const dayMs = 86_400_000
-/** By then the process with the readers has started and its reads are running. */
+/** The time in which the process with the readers starts and begins its reads. */
 const readersLeadMs = 500
 
 /** A bank, and the size of its list. */
@@ -157,7 +157,7 @@ async function cost(
   const compared = await compare(
     bench.quick ? 1 : 5,
     async () => {
-      // Reset the peak.
+      // Resets the peak of the process's memory.
       await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
       await loopDelay(platform)
       const reading = read(platform, list, { atOnce: readers, seconds: seconds + readersLeadMs / 1000 })
@@ -191,7 +191,7 @@ async function cost(
 }
 
 /**
- * Sends another request some 200 times a second.
+ * Sends another kind of request about 200 times a second.
  * @returns the 99th percentile of its time in milliseconds
  */
 async function others({ port, bankTokens }: Served, seconds: number): Promise<number> {
@@ -202,7 +202,7 @@ async function others({ port, bankTokens }: Served, seconds: number): Promise<nu
   return result.answered.get?.p99Ms ?? Number.NaN
 }
 
-/** The 99th percentile since the last call, in milliseconds. */
+/** The 99th percentile of the event loop's delay since the last call, in milliseconds. */
 async function loopDelay({ metricsUrl }: Served): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text)?.[1]) * 1000

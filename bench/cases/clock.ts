@@ -1,6 +1,7 @@
 /**
- * A thousand campaigns, among many others, whose period starts at one instant: how long until the last one has started.
- * And ten thousand campaigns of ten banks that end at one instant, and how that affects other requests.
+ * Many campaigns that start or end at one instant. The case measures how long a thousand campaigns, among many others,
+ * take until the last one has started. It also measures how ten thousand campaigns of ten banks that end affect other
+ * requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyCampaigns } from '../../test/support/campaign-moves.ts'
@@ -94,7 +95,7 @@ async function makeThousand(platform: CampaignPlatform, period: { dateFrom: Date
 async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
   const count = bench.quick ? 1_000 : 10_000
   await makeActive(platform, count)
-  // Longer than the work takes, so that most of the work happens during the load.
+  // The load lasts longer than the work takes, so that most of the work happens during the load.
   const quiet = await othersP99(platform, endTargetSeconds)
   const busy = othersP99(platform, endTargetSeconds)
   const dateTo = new Date()

@@ -1,6 +1,6 @@
 /**
- * Whether a million sales of a tariff slow down its next sale: compares a new tariff with one that was sold often,
- * alternating.
+ * Measures whether a million sales of a tariff slow down its next sale. The sales of a new tariff and of a tariff that
+ * was sold often are measured alternately.
  */
 import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

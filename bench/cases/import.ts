@@ -32,7 +32,7 @@ export const importCase: Case = {
 async function measure(bench: Bench, platform: Served, stock: { file: string; count: number }) {
   const { operatorKey } = await bench.world()
   const copies = join(bench.folder, 'copies')
-  // The database server runs as another user and writes here.
+  // The database server runs as another user, and it must be able to write into this folder.
   await mkdir(copies)
   await chmod(copies, 0o777)
   const sealed = `'${join(copies, 'profiles')}' (format binary)`
@@ -45,7 +45,7 @@ async function measure(bench: Bench, platform: Served, stock: { file: string; co
   }
   const { pid } = platform.child
   const before = memoryOf(pid)
-  // Reset the peak.
+  // Resets the peak of the process's memory.
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
 
   const compared = await compare(

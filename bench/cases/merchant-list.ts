@@ -103,7 +103,7 @@ function compareReads({ platform, large, small }: Merchants, paths: string[]): P
   return compare(paths.length, reader(large), reader(small))
 }
 
-/** The time of the first reader after a campaign has changed. For information only. */
+/** Measures the first read after a campaign has changed. The figures have no target. */
 async function compareAfterChange({ platform, large, small }: Merchants): Promise<Figure[]> {
   const queries = {
     'default sort': '',
@@ -137,7 +137,7 @@ async function addMerchant(platform: CampaignPlatform): Promise<string> {
   return (await platform.call('POST', '/getToken/auth', platform.operatorKey, body)).body.access_token
 }
 
-/** Copies of a campaign in all statuses of the list, with different names, SKUs, dates and percentages. */
+/** Makes copies of a campaign in all statuses of the list, with different names, SKUs, dates and percentages. */
 async function fill(bench: Bench, platform: CampaignPlatform, { token, count }: Merchant): Promise<void> {
   const one = await createCampaign({ ...platform, merchantToken: token }, period())
   await bench.server.run(

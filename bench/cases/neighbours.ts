@@ -17,7 +17,7 @@ export const neighboursCase: Case = {
   },
 }
 
-/** As many objects and values as the form of a campaign may have, all of them invalid. */
+/** A campaign's form with as many objects and values as it may have, all of them invalid. */
 const worstBody = (): Buffer => {
   const fields = Array.from({ length: 15 }, (_, index) => `"f${index}":1`).join()
   return Buffer.from(`{"terminals":[${Array(59_990).fill(`{${fields}}`).join()}]}`)
@@ -75,7 +75,7 @@ function sendForm({ port, merchantToken }: CampaignPlatform, body: Buffer, statu
 
 const maxKeptMb = 96
 
-/** The memory of these bodies that is still in use a minute later. */
+/** Measures how much memory is still in use a minute after these bodies were sent. */
 async function memoryAfterwards({ child }: CampaignPlatform, beforeMb: number): Promise<Figure> {
   const { peakMb } = memoryOf(child.pid)
   await sleep(60_000)

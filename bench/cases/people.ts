@@ -27,7 +27,7 @@ export const peopleCase: Case = {
       DATA_DIR: bench.folder,
       MASTER_KEY: randomBytes(32).toString('base64'),
       OPERATOR_KEY: operatorKey,
-      // Each attempt comes from a different address, so that no throttle answers.
+      // Each attempt names a different address of its sender, so that no throttle refuses it.
       TRUSTED_PROXIES: '127.0.0.1',
       LOG_LEVEL: 'error',
     }
@@ -63,7 +63,10 @@ async function addPeople({ call, operatorKey }: At, database: Database, prefix: 
   )
 }
 
-/** @returns how long it took, in milliseconds */
+/**
+ * Sends a request.
+ * @returns how long its answer took, in milliseconds
+ */
 async function timed(expected: number, ask: () => ReturnType<At['call']>): Promise<number> {
   const start = performance.now()
   const { status, text } = await ask()

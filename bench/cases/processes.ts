@@ -29,7 +29,10 @@ export const processesCase: Case = {
         // Any answer other than 201 and 200 ends the benchmark.
         const measure = async (said: string, connections: number) => {
           const cpuUs: Record<'two' | 'one', number[]> = { two: [], one: [] }
-          /** Also records the processor time of a sale, in the platform's processes and in the server's. */
+          /**
+           * Sells orders. It also records the processor time of a sale in the processes of the platform and of the
+           * database server.
+           */
           const sell = async (side: 'two' | 'one', platforms: Served[], open: number): Promise<number> => {
             const cpuMs = () => platforms.reduce((sum, { child }) => sum + cpuMsOf(child.pid), bench.server.cpuMs())
             const before = cpuMs()

@@ -9,7 +9,8 @@ const database = 'bench_qr'
 const rateTarget = 300
 const stallTargetMs = 10
 const drawing = 8
-// Each connection asks 40 times a second, so that together they get a little more than the target.
+// With this pause, each connection sends 40 requests a second. All connections together send a little more than the
+// target.
 const pacedPauseMs = 24
 
 export const qrCase: Case = {
@@ -33,7 +34,7 @@ async function measure(bench: Bench, { port, token }: Served, paths: string[]) {
     requireExpected(result)
     return (result.answered.get?.count ?? 0) / result.seconds
   }
-  /** Another request, 200 times a second. */
+  /** Sends requests of another kind, 200 a second, and measures their time. */
   const others = async (): Promise<Latency> => {
     const load = { kind: 'get' as const, paths: ['/esim/v1/operators'] }
     const result = await runLoad({ ports: [port], token, connections: 2, seconds: bench.seconds, load, pauseMs: 10 })

@@ -34,8 +34,8 @@ export const readsCase: Case = {
       const [confirmed, reserved] = [await make(2_000, true), await make(2_000, false)]
       await bench.server.run(database, 'vacuum analyze')
       const groups = [
-        // For reads that both answer from memory. For other reads, a client that never sleeps would take processor time
-        // that PostgreSQL needs.
+        // `awake` is for reads that both sides answer from memory. For other reads, a client that never sleeps would
+        // take processor time that PostgreSQL needs.
         { name: 'GET /orders/{orderId}, confirmed', paths: confirmed, awake: true },
         { name: 'GET /orders/{orderId}, reserved', paths: reserved, awake: false },
         { name: 'GET /operators', paths: ['/esim/v1/operators'], awake: true },

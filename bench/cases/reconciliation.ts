@@ -32,7 +32,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 
   const { pid } = platform.child
   const before = memoryOf(pid)
-  // Reset the peak.
+  // Resets the peak of the process's memory.
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
   const [bankToken = ''] = platform.bankTokens
   const [bankId = ''] = platform.bankIds
@@ -51,7 +51,10 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   return figures({ count, seconds, beforeMb: before.nowMb, peakMb, noticed })
 }
 
-/** Of a hundred transactions, the bank's report has one wrong id, and each side has one that the other lacks. */
+/**
+ * The lines of a report. In each hundred transactions, the bank's report has one wrong id, and each side has one
+ * transaction that the other side lacks.
+ */
 function* reportLines(side: 'bank' | 'merchant', count: number, from: number): Generator<string> {
   yield 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'
   let text = ''
@@ -91,7 +94,10 @@ async function upload(
   return (performance.now() - start) / 1000
 }
 
-/** The time of another partner's short reads meanwhile, repeated as often as a person's portal would. */
+/**
+ * Measures short reads of another partner while the reports are uploaded. The reads are as frequent as those of a
+ * person's portal.
+ */
 async function watchOthers(platform: CampaignPlatform, uploads: { running: boolean }): Promise<Latency[]> {
   const noticed: Latency[] = []
   while (uploads.running) {

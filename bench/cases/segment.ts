@@ -1,6 +1,6 @@
 /**
- * Forms a segment of a million customers over five banks, and imports the customer directory before: time, and memory
- * of the process.
+ * Imports the directory of customers, and then forms a segment of a million customers over five banks. Measures the
+ * time, and the memory of the process.
  */
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -56,7 +56,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 type Measured = { seconds: number; peakMb: number }
 
 async function withPeak({ child }: CampaignPlatform, work: () => Promise<void>): Promise<Measured> {
-  // Reset the peak.
+  // Resets the peak of the process's memory.
   await writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {})
   const start = performance.now()
   await work()

@@ -47,7 +47,7 @@ function figures(name: string, starts: Start[], targetSeconds: number): Figure[]
   ]
 }
 
-/** Without data, and without compiled code from an earlier start. */
+/** The settings of a first start, in a folder without data and without compiled code from an earlier start. */
 async function freshPlace(bench: Bench, round: number): Promise<Record<string, string>> {
   const folder = join(bench.folder, `embedded-${round}`)
   await mkdir(join(folder, 'data'), { recursive: true, mode: 0o711 })

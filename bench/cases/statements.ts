@@ -61,7 +61,7 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
   }
 }
 
-/** The platform's own job closes these statements. */
+/** Measures reservations while the platform's own job closes statements. */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000
   return using(serve(bench, name), async platform => {
@@ -86,7 +86,7 @@ function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
 }
 
 /**
- * Long enough for the job, which runs every 5 seconds.
+ * Reserves for so long that the job, which runs every 5 seconds, runs meanwhile.
  * @returns the 99th percentile in milliseconds
  */
 async function reserve(bench: Bench, { port, token }: Served): Promise<number> {
@@ -108,7 +108,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-/** Open lines of yesterday. */
+/** Makes lines of yesterday that are in no closed statement yet. */
 async function makeLines(database: Database, count: number): Promise<void> {
   await database.dedicated(async client => {
     await client.query('truncate statements, statement_lines, statement_files')

@@ -45,7 +45,7 @@ async function issuing(bench: Bench): Promise<Figure> {
 
 /** Verifies tokens in this process: each one when it is new, and then again. */
 async function checking(bench: Bench): Promise<Figure[]> {
-  // Fewer than the cache keeps (`src/access/tokens.ts`).
+  // The number of tokens. The cache (`src/access/tokens.ts`) keeps more than this, so that none is lost.
   const count = 10_000
   const perCheck = { first: [] as number[], again: [] as number[] }
   for (let round = 0; round <= bench.rounds; round++) {

@@ -53,7 +53,10 @@ export async function measureConfirm(bench: Bench): Promise<Figure> {
 
 type Reserved = { bankId: string; tariffId: number; statements: number }
 
-/** Each profile is on one live order only, so the orders of the round before are removed first. */
+/**
+ * Makes the reserved orders of a round. A profile can be on one live order only, so the orders of the round before are
+ * removed first.
+ */
 async function reserve(database: Database, { bankId, tariffId, statements }: Reserved): Promise<string[][]> {
   const ids = await database.dedicated(async client => {
     await client.query('truncate orders')

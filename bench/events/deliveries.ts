@@ -18,7 +18,7 @@ const makeEndpoint = async (platform: CampaignPlatform, index: number, url: stri
   return made.body.endpointId
 }
 
-/** Waits until so many requests have arrived. */
+/** Waits until this many requests have arrived. */
 async function until(received: Receiver['received'], count: number): Promise<void> {
   const giveUpAt = performance.now() + 300_000
   while (received.length < count) {

@@ -16,7 +16,7 @@ const leastOfInsert = 0.5
 const mostOfSmall = 2
 const mostOfCopy = 2
 const mostBetweenPages = 1.5
-/** Below this, ratios show only noise. */
+/** Below this time in milliseconds, a ratio shows only noise. */
 const quickMs = 10
 
 /** Numbers events in a database without a platform, compared with one insert of the same rows into a similar table. */

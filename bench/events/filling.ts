@@ -16,7 +16,7 @@ export async function tellMany(database: Database, bankIds: readonly string[], c
   )
 }
 
-/** Runs ticks until everything has a number. */
+/** Numbers the events tick by tick, until every event has a number. */
 export async function numberAll(database: Database): Promise<void> {
   while ((await sequenceEvents(database, true))?.mayBeMore);
 }

@@ -61,7 +61,7 @@ async function start(bench: Bench): Promise<Served> {
   return serve(bench, name)
 }
 
-/** Measures beside an open transaction that has a number, as if it had written. */
+/** Measures while another transaction is open. That transaction has a number, as if it had written something. */
 async function besideUpload(connectionString: string, work: () => Promise<Lags>): Promise<number> {
   const client = new pg.Client({ connectionString })
   await client.connect()

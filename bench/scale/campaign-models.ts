@@ -3,9 +3,12 @@ import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import { banksOfCampaign } from './sizes.ts'
 
-/** The time of a step: so many minutes after one of the campaign's instants. */
+/** An instant of a campaign. The time of a step is a number of minutes after such an instant. */
 type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
-/** `slot` stands for a bank of the campaign, from 1; null: a step of the campaign itself. */
+/**
+ * A step in the life of a campaign. `slot` is the number of the bank in the campaign, from 1. null: the step is one of
+ * the campaign itself.
+ */
 type Step = {
   n: number
   subject: string
@@ -17,7 +20,7 @@ type Step = {
   instant: Instant
 }
 type ModelBank = { slot: number; status: string; stage: string | null; version: number }
-/** `age`: before its period, in it, or after it. */
+/** A campaign to copy. `age` says whether the campaign is before its period, in it, or after it. */
 export type Model = {
   status: life.CampaignStatus
   age: 'before' | 'within' | 'after'
@@ -41,7 +44,7 @@ const shares: [life.CampaignStatus, Model['age'], number][] = [
   ['expired', 'after', 5],
 ]
 
-/** A hundred numbers of models; each model appears as often as it is wanted. */
+/** The number of the model for each of a hundred campaigns. Each model appears as often as `shares` says. */
 export const modelNumbers: number[] = shares.flatMap(([, , share], index) => Array(share).fill(index))
 
 const dayMs = 86_400_000
@@ -130,5 +133,5 @@ const newCampaign = (): LockedCampaign => ({
   compensationReceivedAt: null,
 })
 
-/** In the order of `modelNumbers`. */
+/** Makes the models, in the order of their numbers in `modelNumbers`. */
 export const makeModels = (): Model[] => shares.map(([status, age]) => live(status, age))

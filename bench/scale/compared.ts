@@ -5,7 +5,9 @@ import type { Figure } from '../report.ts'
 import { type Compared, compare } from '../rounds.ts'
 import type { Side, Sides } from './sides.ts'
 
-/** Fast enough, whatever the small world takes; below this, ratios show only noise. */
+/**
+ * A time in milliseconds that is fast enough, even if the small world is faster. Below it, a ratio shows only noise.
+ */
 const quickMs = 10
 /** How long a read is repeated, approximately. */
 const budgetMs = 6_000
@@ -14,7 +16,7 @@ const maxRounds = 31
 export type Goal = {
   /** The maximum ratio to the small world. */
   times: number
-  /** null: only the ratio counts. */
+  /** A time in milliseconds that is fast enough, whatever the ratio is. null: only the ratio counts. */
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }
@@ -57,7 +59,7 @@ export async function compareSides(sides: Sides, measure: (side: Side) => Promis
   )
 }
 
-/** The reader and the paths. */
+/** Returns the token of the reader and the paths to read in one of the worlds. */
 export type Reads = (side: Side) => { token: string; paths: string[] }
 
 /** The time of reads one after the other; several paths alternate. */

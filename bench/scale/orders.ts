@@ -28,7 +28,7 @@ export async function makeOrders(connect: Connect, sizes: Sizes, now: Date): Pro
   await inLanes(connect, [client => client.query(positions(sizes))])
 }
 
-/** `n` numbers all orders, `k` those of a tariff, both from 0. */
+/** SQL that inserts orders. `n` counts all orders, and `k` counts the orders of one tariff. Both start at 0. */
 const insertOrders = (sizes: Sizes, firstMs: number): string => `
   insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
     confirmed_at, cancelled_at, delivery_mode)

@@ -1,4 +1,4 @@
-/** The stock: every profile is really sealed, for its own row. */
+/** Makes the stock of a world. Each profile is really sealed, for its own row. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
@@ -18,7 +18,7 @@ export async function makeProfiles(client: pg.Client, sealing: Sealing, sizes: S
   const lines = profileLines({ count: tariffs * profilesOfTariff(sizes), seed: 1 })
   lines.next()
   for (let tariff = 1; tariff <= tariffs; tariff++) {
-    // Rows in the form of an import, which have no tariff.
+    // The copied rows have the form of an import and contain no tariff, so the default of the column adds the tariff.
     await client.query(`alter table profiles alter tariff_id set default ${tariff}`)
     const into = client.query(
       copyFrom('copy profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'),

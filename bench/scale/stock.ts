@@ -6,10 +6,13 @@ import { operatorCode, tariffCode } from './sizes.ts'
 
 export const soldTariff = { operatorCode: operatorCode(1), tariffCode: tariffCode(1) }
 
-/** Seeds up to this number are reserved for worlds. */
+/** The first seed for imports. Lower seeds are reserved for the profiles of worlds. */
 const firstSeed = 10
 
-/** @returns milliseconds */
+/**
+ * Imports profiles.
+ * @returns milliseconds
+ */
 export async function importStock({ url, operatorKey }: Side, count: number): Promise<number> {
   const lines = [...profileLines({ count, seed: randomInt(firstSeed, 10_000) })].join('')
   const start = performance.now()

@@ -26,7 +26,9 @@ import { makeScaleWorld } from '../scale/world.ts'
 
 const name = 'bench_back_office'
 const targets = { lookUp: 0.7, ordersTimes: 2, ordersMb: 64, ordersFirstByteMs: 100, statement: 0.7 }
-/** More than a process caches, so that each is read from the database. */
+/**
+ * The number of orders that are looked up. A process caches fewer orders, so that each order is read from the database.
+ */
 const lookedUp = 15_000
 const keptInMemory = 500
 const reader = fileURLToPath(new URL('../reader.ts', import.meta.url))
@@ -141,7 +143,7 @@ async function read({ port, token }: Pick<Office, 'port' | 'token'>, path: strin
 
 async function exportOrders(bench: Bench, office: Office): Promise<Figure[]> {
   const what = `orders.csv of ${office.orders.toLocaleString('en')} orders`
-  // A process grows with its first work.
+  // One read comes before the measurement, because a process grows with its first work.
   await read(office, '/partner/v1/orders.csv')
   let [firstByteMs, growthMb] = [0, 0]
   const { ours, limit, ratio } = await compare(

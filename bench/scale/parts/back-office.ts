@@ -11,7 +11,7 @@ import { compareReads, type Part } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'
 import { operatorCode, tariffCode } from '../sizes.ts'
 
-/** Half a year ago, in the middle of the bank's orders. */
+/** The query for an hour half a year ago, in the middle of the bank's orders. */
 const hourQuery = (): string => {
   const at = (hours: number) => new Date(Date.now() - (182 * 24 - hours) * 3_600_000).toISOString()
   return `status=confirmed&createdFrom=${at(0)}&createdTo=${at(1)}`

@@ -10,7 +10,7 @@ import { requireStock, soldTariff } from '../stock.ts'
 /** With much shorter rounds, other work on the machine would decide the result. */
 const roundSeconds = 10
 const connections = 32
-/** Each order is written twice. Vacuum frees the space of the first version, and later orders use it. */
+/** Each order is written twice. Vacuum frees the space of the first version, and later orders use this space. */
 const maxGrowth = 2
 
 export const churnPart: Part = {
@@ -41,7 +41,7 @@ async function churn(bench: Bench, side: Side, cycles: number): Promise<Figure[]
 
 type Sizes = { table: number; indexes: number; orders: number }
 
-/** Vacuums first, because autovacuum would come late. */
+/** The sizes of the tables after a vacuum. It is started here, because autovacuum would come late. */
 async function sizesOf({ query }: Side): Promise<Sizes> {
   await query('vacuum analyze orders')
   const [row] = await query<Record<keyof Sizes, string>>(

@@ -1,4 +1,4 @@
-/** A long import on top of what is there. */
+/** The time of a long import in a world that has stock already. */
 import { attempt, figureOf, flat, type Part, shown } from '../compared.ts'
 import { importStock } from '../stock.ts'
 

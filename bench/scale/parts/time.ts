@@ -1,4 +1,7 @@
-/** Work that is due by time: none, many periods that end at one instant, many reservations that are over. */
+/**
+ * The time of work that becomes due at an instant: no work, many periods that end at once, or many reservations that
+ * expire.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
@@ -9,7 +12,7 @@ import { post, type Side, type Sides } from '../sides.ts'
 import { banksOfCampaign } from '../sizes.ts'
 import { requireStock, soldTariff } from '../stock.ts'
 
-/** The contract's two seconds for a thousand campaigns at one instant. */
+/** The target in milliseconds. The contract allows two seconds for a thousand campaigns that end at one instant. */
 const targetMs = (campaigns: number): number => Math.max(2_000, campaigns * 2)
 const giveUpMs = 300_000
 const leadMs = 3_000
@@ -43,7 +46,7 @@ async function nowOf({ url, operatorKey }: Side): Promise<number> {
   return Date.parse(((await answer.json()) as { now: string }).now)
 }
 
-/** The platform's own job does it, as in production. */
+/** Measures periods that end. The platform's own job ends them, as in production. */
 async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
   const many = Math.min(bench.quick ? 100 : 10_000, Math.floor(sides.large.sizes.campaigns / 10))
   const few = Math.min(100, many)
@@ -56,7 +59,7 @@ async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
   })
 }
 
-/** @returns milliseconds from that instant until the last campaign was changed */
+/** @returns milliseconds from the end of the periods until the last campaign was changed */
 async function endAtOnce(side: Side, count: number): Promise<number> {
   const dateTo = new Date((await nowOf(side)) + leadMs)
   const moved = await side.query(
@@ -91,7 +94,10 @@ async function untilNone({ query }: Side, start: number, text: string, values: u
   }
 }
 
-/** The planner's statistics are from a time without reservations, and are not refreshed. */
+/**
+ * Measures how long many reservations take to expire. The planner's statistics are from a time without reservations,
+ * and are not refreshed.
+ */
 async function expireMany(bench: Bench, sides: Sides): Promise<Figure> {
   const count = bench.quick ? 2_000 : 100_000
   const name = `${shown(count)} reservations are over, with statistics from before them: the last one’s mark`
@@ -121,7 +127,9 @@ async function reserve(side: Side, count: number): Promise<void> {
   }
 }
 
-/** @returns milliseconds until none is left; the request itself may be refused meanwhile, but the job continues */
+/**
+ * @returns milliseconds until no open reservation is left. The request may be refused meanwhile, but the job continues
+ */
 async function lapse(side: Side): Promise<number> {
   const start = performance.now()
   const params = advance(side, 'PT16M').catch(() => {})
