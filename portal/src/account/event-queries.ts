@@ -10,8 +10,8 @@ export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null
 
 const pageSize = 50
 /**
- * With a filter, most events may not match. One request examines this many, and a page takes at most this many
- * requests.
+ * The number of events that one request examines, and the maximum number of requests for a page. With a filter, most of
+ * the examined events may not match.
  */
 const windowSize = 1_000
 const maxWindows = 10
@@ -46,7 +46,10 @@ async function readBack(place: Place, type: string | undefined, signal: AbortSig
 
 type Window = { feedId: string; after: number; through: number }
 
-/** The events after `after` up to `through`, oldest first. One answer holds at most 1 MiB, so this may take several. */
+/**
+ * The events after `after` up to `through`, oldest first. One answer holds at most 1 MiB, so several requests may be
+ * needed.
+ */
 async function readWindow(
   { feedId, after, through }: Window,
   type: string | undefined,

@@ -69,7 +69,7 @@ const rules: Record<Language, Record<string, RuleText>> = {
   },
 }
 
-/** Spreadsheets in Ukrainian save CSV with semicolons. */
+/** Whether a header has semicolons in place of commas. Spreadsheets in Ukrainian save CSV like this. */
 const isHeaderWithSemicolons = ({ rule, value }: FileProblem): boolean =>
   (rule === 'header' || rule === 'terminals-header') && value?.includes(';') === true
 const useCommas: Record<Language, string> = {

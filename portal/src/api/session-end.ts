@@ -1,4 +1,4 @@
-/** Every call reports here that a session has ended, which the platform says with a 401. */
+/** Every call reports here that the session has ended. The platform says so with a 401. */
 let listener: () => void = () => {}
 
 /** @param onEnd called at each 401: the person is no longer logged in */

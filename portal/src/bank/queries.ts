@@ -80,7 +80,7 @@ export const openStatementQuery = queryOptions({
   refetchInterval: 60_000,
 })
 
-/** At most a month, so one page contains all of them. */
+/** The statements of some days. The days are at most a month, so one page contains all their statements. */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['bank', 'statements', days],

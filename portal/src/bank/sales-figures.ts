@@ -28,7 +28,7 @@ export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ code: string } & Co
 export const onlyTariff = <Some extends Pick<Sales, 'days'>>(sales: Some, tariff: string | undefined): Some =>
   tariff === undefined ? sales : { ...sales, days: sales.days.filter(({ tariffCode }) => tariffCode === tariff) }
 
-/** The same with the sums of its days. Money is added in whole cents. */
+/** The sales figures with the sums of all their days. Money is added in whole cents. */
 export function withTotals(sales: Sales): Sales {
   const cents = new Map<string, number>()
   for (const { currency, amount } of sales.days.flatMap(({ amounts }) => amounts))
@@ -73,7 +73,7 @@ export const endedByDay = (sales: SoldDays, labelOf: (day: string) => string): C
     point.expired = Number(point.expired ?? 0) + expired
   })
 
-/** Includes days without orders. */
+/** The points of a chart, one for each day of the span, also for days without orders. */
 function pointsOf(
   { from, to, days }: SoldDays,
   labelOf: (day: string) => string,

@@ -71,7 +71,7 @@ export const periodOfDays = (from: string, to: string, zone: string): { dateFrom
   dateTo: fromZoned(addDays(to, 1), zone).toISOString(),
 })
 
-/** The reverse; null when the period does not begin and end at midnight in the zone. */
+/** The reverse of `periodOfDays`; null when the period does not begin and end at midnight in the zone. */
 export function daysOfPeriod(dateFrom: string, dateTo: string, zone: string): { from: string; to: string } | null {
   const [from, to] = [toZoned(dateFrom, zone), toZoned(dateTo, zone)]
   if (!from.endsWith('00:00:00') || !to.endsWith('00:00:00')) return null

@@ -34,7 +34,7 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
     },
   })
 
-/** The same filters for the platform's export. */
+/** The filters of the list, as parameters of the platform's export. */
 export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
   ...(search.name && { name: search.name }),
   ...(search.status ? { status: search.status } : search.group && { status: groups[search.group] }),

@@ -26,7 +26,9 @@ export const isManager = ({ typeAccount, role }: Reader): boolean => role === ma
 /** Whether the person sees the account's events and webhooks; a manager changes them. */
 export const maySeeEvents = maySeeCampaigns
 
-/** Whether the person reads the account's audit log; all of the platform's people read that of all accounts. */
+/**
+ * Whether the person may read the account's audit log. All of the platform's people may read the log of all accounts.
+ */
 export const maySeeAuditLog = (reader: Reader): boolean => reader.typeAccount === 'platform' || isManager(reader)
 
 const roles: Record<Session['typeAccount'], readonly Role[]> = {

@@ -37,7 +37,7 @@ export function useNotify() {
           ) : (
             (details[0] ?? text)
           )
-        // It stays until the person closes it.
+        // The notice of an error stays until the person closes it.
         const icon = <IconAlertTriangle size={18} />
         notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },

@@ -13,7 +13,10 @@ import { type ShownChange, useShownChanges } from './shown-value.ts'
 import { auditLogTexts } from './texts.ts'
 import { useActorText } from './use-actor-text.ts'
 
-/** Opens a dialog with the whole entry. @param params.known names by id: dialogs have no access to the session */
+/**
+ * Opens a dialog with the whole entry.
+ * @param params.known names by id; a parameter, because dialogs have no access to the session
+ */
 export function showEntry(params: { title: string; entry: Entry; known: KnownNames }): void {
   const { title, entry, known } = params
   modals.open({ title, size: 'xl', children: <EntryDetails entry={entry} known={known} /> })

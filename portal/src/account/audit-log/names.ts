@@ -13,7 +13,7 @@ export type KnownNames = ReadonlyMap<string, string>
 /** A person or system that can be chosen in the filter. */
 export type Actor = { id: string; name: string }
 
-/** @param entries the shown entries: they contain the names of their actors */
+/** @param entries the shown entries, which contain the names of their actors */
 export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; actors: Actor[] } {
   const session = useSession()
   const names = useNames()

@@ -25,7 +25,7 @@ export type ChosenAccount = {
   typeAccount: Session['typeAccount']
 }
 
-/** @param search from the page's address; it is used for the platform's people only */
+/** @param search the account in the page's address; it is used for the platform's people only */
 export function useChosenAccount(search: AccountSearch): ChosenAccount {
   const { typeAccount } = useSession()
   if (typeAccount !== 'platform') return { named: {}, typeAccount }

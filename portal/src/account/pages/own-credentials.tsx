@@ -92,7 +92,7 @@ export function OwnCredentialsPage() {
   )
 }
 
-/** When the previous secret stops working; null: none works any more. */
+/** When the previous secret stops working; null: no previous secret works any more. */
 const endOfOverlap = (previousValidUntil: string | null): string | null =>
   previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
 
@@ -175,7 +175,7 @@ function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   const changed = useAccountChanged()
   const onSecret = useShowSecret()
   const path = { params: { path: { clientId } } }
-  // Somebody else may have revoked it.
+  // Somebody else may have revoked the credential.
   const onError = (error: unknown) => {
     void changed()
     notify.failed(error)

@@ -8,7 +8,7 @@ import { esimTexts } from '../esim-texts.ts'
 import { type OrdersSearch, orderStatuses } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
 
-/** Whether it can be searched for: the platform finds orders only by their complete id. */
+/** Whether the text is a complete order id. The platform finds orders only by their complete id. */
 export const isOrderId = (words: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(words)
 

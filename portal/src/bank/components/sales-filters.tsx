@@ -14,7 +14,7 @@ const spans = [7, 30, 90, 365]
 /** The span that the platform counts when no days are given. */
 const defaultSpan = 30
 
-/** Why the sales of these days cannot be counted. */
+/** Whether there are more days than the platform counts in one span. */
 export const isTooLong = ({ from, to }: SalesSearch): boolean =>
   from !== undefined && to !== undefined && daysIn(from, to) > maxDays
 

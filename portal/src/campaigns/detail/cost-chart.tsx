@@ -38,7 +38,7 @@ export function CostChart({ campaign, bank }: { campaign: Terms; bank: Reconcile
 
 type Cost = { kind: 'planned' | 'byTerms' | 'reported' | 'accepted'; cost: number }
 
-/** In the order of the chart, without unknown values. */
+/** The known costs, in the order of the chart. */
 function costs(campaign: Terms, bank: Pick<ReconciledBank, 'reports' | 'expectedCompensation'>): Cost[] {
   const { maxBudget, percentage, merchantCompensationPercentage: share } = campaign
   const report = latestReport(bank, 'bank')

@@ -17,7 +17,7 @@ export const wayOfLife = [
   'completed',
 ] as const satisfies readonly CampaignStatus[]
 
-/** It ended early; no further state follows. */
+/** Whether the campaign ended early, so that no further state follows. */
 const isStopped = (status: CampaignStatus): boolean => !wayOfLife.some(each => each === status)
 
 export type Stage = { status: CampaignStatus; state: 'done' | 'current' | 'next' | 'bad' }

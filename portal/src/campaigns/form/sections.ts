@@ -31,7 +31,10 @@ const sectionFields: Record<SectionName, readonly FormField[]> = {
 /** The id of the element to jump to. */
 export const sectionId = (name: SectionName): string => `section-${name}`
 
-/** `error`: a field shows a message; `todo`: something is missing; `done`: it can be saved as it is. */
+/**
+ * The state of a section. `error`: a field shows a message. `todo`: something is missing. `done`: it can be saved as it
+ * is.
+ */
 export type SectionState = 'error' | 'todo' | 'done'
 
 /**

@@ -44,7 +44,7 @@ export type CampaignValues = {
 
 export type EditableField = CampaignDetails['permissions']['editableFields'][number]
 
-/** The body of the request. Empty fields are left out, and the platform decides whether they are required. */
+/** The body of the request. Empty fields are left out, and the platform decides whether those fields are required. */
 export type CampaignBody = { [Field in EditableField]?: unknown }
 
 const midnight = '00:00:00'

@@ -93,7 +93,7 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
         ? texts.merchant
         : texts.platform
   if (actor.login === null) return who
-  // A client id, which nobody can remember.
+  // The login of a system is a client id, which nobody can remember, so it is not shown.
   return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
 }
 

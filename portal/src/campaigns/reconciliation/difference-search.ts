@@ -2,7 +2,7 @@
 import { counting, oneOf, text } from '../../routing/search.ts'
 import type { DifferenceKind } from '../types.ts'
 
-/** In the platform's order. */
+/** The kinds of differences, in the platform's order. */
 export const differenceKinds = [
   'outside-period',
   'unknown-terminal',

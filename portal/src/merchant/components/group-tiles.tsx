@@ -6,7 +6,7 @@ import type { Home } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { merchantTexts } from '../texts.ts'
 
-/** The number of campaigns in each group of statuses; each figure is a link to them. */
+/** The number of campaigns in each group of statuses. Each figure is a link to the campaigns of its group. */
 export function GroupTiles({ counts: { byStatus } }: Pick<Home, 'counts'>) {
   const { home } = useTexts(merchantTexts)
   const { groups } = useTexts(homeTexts)

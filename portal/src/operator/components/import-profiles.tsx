@@ -63,7 +63,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
   }
-  // After a failed import its error stays visible, and the next file goes through a trial first again.
+  // After a failed import, its error stays visible. The next file goes through a trial first, too.
   const choose = {
     ...(loading ? loads[loading] : trial),
     send(chosen: File) {

@@ -18,7 +18,7 @@ function readIccids(text: string): { iccid: string; line: number }[] {
   )
 }
 
-/** Takes profiles of one tariff off sale. Those that cannot be withdrawn stay in the list, each with its reason. */
+/** Takes profiles of one tariff off sale. Profiles that cannot be withdrawn stay in the list, each with its reason. */
 export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
   const confirm = useConfirm()

@@ -1,4 +1,4 @@
-/** The number of rows on a table's page: a person's choice, stored in this browser for all tables. */
+/** The number of rows on a table's page. A person chooses it, and this browser stores the choice for all tables. */
 import { useSyncExternalStore } from 'react'
 
 export const pageSizes = [10, 20, 50, 100] as const
