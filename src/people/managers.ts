@@ -49,9 +49,9 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
 /**
- * Begins a manager's change of an account. Call it before any other lock of the transaction. Until the transaction ends, nobody
- * can end the manager's access, so a manager without access changes nothing and makes no link. Nor can another manager change the
- * account, because two managers who change each other would cause a deadlock.
+ * Begins a manager's change of an account: checks that the manager still has access, and holds it until the transaction ends.
+ * It also locks the account, so that two managers change it one after the other. Without this lock, two managers who change each
+ * other would cause a deadlock. Call it before any other lock of the transaction.
  *
  * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
  */

@@ -44,6 +44,6 @@ export type Difference = {
   merchantLine: number | null
   /** The value that the terms or the merchant's report have; null: none. */
   expected: string | null
-  /** The value that the line has; null: none. */
+  /** The value in the bank's report; for a repeated transaction the first line that has it, as `line 7`; null: none. */
   found: string | null
 }

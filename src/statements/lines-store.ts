@@ -11,8 +11,8 @@ const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
 /**
- * @param orders a query with `order_id`. Orders that have a line are skipped, because an event of an old order may
- *   still be in the outbox
+ * @param orders a query with `order_id`. Orders that already have a line are skipped: the backfill may have made the line of an
+ *   order whose event is still in the outbox
  */
 const insertLines = (orders: string): string => `
   insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)

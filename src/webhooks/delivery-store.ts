@@ -203,8 +203,8 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
 }
 
 /**
- * Records a failure of an endpoint. A failure that comes before the next probe is due belongs to an earlier attempt or a retry.
- * It does not change when that probe is due.
+ * Records a failure of an endpoint. While a probe is planned (`probe_at` is in the future), only a retry can fail, or an attempt
+ * that began earlier. Such a failure is counted, but the planned probe keeps its time.
  *
  * @param probeMs until the next probe; null: the endpoint is not probed
  */

@@ -18,7 +18,7 @@ const asideReader = new URL('./terminal-list.ts', import.meta.url)
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
-/** The largest amount that is exact as a JSON number. */
+/** The largest amount of an order or of a report line, and so of a form. A JSON number holds it exactly. */
 const maxMoney = 9_999_999_999.99
 const maxTerminals = 50_000
 const maxListed = 10_000

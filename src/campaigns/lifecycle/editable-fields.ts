@@ -33,10 +33,10 @@ const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'ban
 /** Fields that cannot change once a bank has approved. */
 const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
 
-/** Lists that may only grow once a bank has approved. */
+/** Once a bank has approved, entries can be added to these lists but not removed. */
 export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
 
-/** @returns which fields the merchant may change now, and whether lists may only grow */
+/** @returns which fields the merchant may change now, and whether entries can only be added to lists, not removed */
 export function editable(
   campaign: CampaignState,
   now: Date,
