@@ -29,11 +29,11 @@ export function isLost(error: unknown): boolean {
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
 /**
- * How long clients are told to wait when the database is away. It is long enough that a client with three tries
- * succeeds during a planned switchover, which takes 2 to 3 seconds, seldom 6 (contract/production.md, "High
- * availability").
+ * How long clients are told to wait when the database is away. A planned switchover takes 2 to 3 seconds, and Patroni's
+ * `loop_wait` of 5 seconds longer when the next primary hears of it late. A client with three tries waits twice, so 5 seconds
+ * cover both (contract/production.md, "High availability").
  */
-const awaySeconds = 4
+const awaySeconds = 5
 
 /** @param cause the error of the database, if there was one */
 export function databaseAway(cause?: unknown): DomainError {
