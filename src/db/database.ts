@@ -108,12 +108,25 @@ const silenceMs = statementTimeoutMs + 500
 
 /**
  * The settings of each session. They are set after the connection is made, because poolers drop startup options, and so that ours
- * win over options in the address.
+ * win over options in the address and over defaults that an administrator has given to the role, the database or the server.
  */
 const sessionSettings = {
   timezone: 'UTC',
+  // How values are written and read: statements turn some into text, and store them.
+  array_nulls: 'on',
+  bytea_output: 'hex',
+  datestyle: 'ISO, MDY',
+  extra_float_digits: '1',
+  intervalstyle: 'postgres',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  default_transaction_isolation: 'read committed',
   jit: 'off',
+  // Pools set limits of their own. Long work has none, and our notifications come over a session that is idle.
   idle_in_transaction_session_timeout: '60000',
+  idle_session_timeout: '0',
+  lock_timeout: '0',
+  statement_timeout: '0',
   // Plan each statement for its values and the present table sizes. A plan made on an empty table stays bad until `analyze`.
   plan_cache_mode: 'force_custom_plan',
 }
@@ -133,8 +146,12 @@ const limitedTo = (statementMs: number, lockMs: number) => ({
   lock_timeout: String(lockMs),
 })
 
+/** A setting that servers before version 17 do not know. */
+const noTransactionLimit = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`
+
 async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   const text = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
+  text.push(noTransactionLimit)
   await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
 }
 

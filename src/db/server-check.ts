@@ -56,3 +56,11 @@ export async function findTooFewConnections(database: Database): Promise<{ neede
   const allowed = row?.allowed ?? needed
   return needed > allowed ? { needed, allowed } : null
 }
+
+/** Whether the user may make temporary tables. Sales need none; uploads, imports and the audit do. */
+export async function mayMakeTemporaryTables(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ may: boolean }>(
+    `select has_database_privilege(current_database(), 'TEMPORARY') as may`,
+  )
+  return row?.may ?? false
+}

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config.ts'
 import { type Connection, type Database, openDatabase } from '../db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
-import { findTooFewConnections, hasOwnSessions } from '../db/server-check.ts'
+import { findTooFewConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
 import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
@@ -95,6 +95,15 @@ export async function warnOfTooFewConnections(database: Database, config: Config
     logger.warn(
       `DATABASE_POOL=${config.databasePool} lets this process open up to ${few.needed} connections, but the database server takes ` +
         `${few.allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
+    )
+}
+
+/** Warns when uploads, imports and the audit would fail. */
+export async function warnOfNoTemporaryTables(database: Database, logger: Logger): Promise<void> {
+  if (!(await mayMakeTemporaryTables(database)))
+    logger.warn(
+      'The user of DATABASE_URL may not make temporary tables, so uploads, imports and the audit fail: ' +
+        '`grant temporary on database ... to ...` allows it',
     )
 }
 

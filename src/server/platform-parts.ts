@@ -40,7 +40,12 @@ import { createSender } from '../webhooks/sender.ts'
 import { startDelivering } from '../webhooks/worker.ts'
 import { type JobDeps, numberEvents, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
-import { bringToVersion, requireOwnSessions, warnOfTooFewConnections } from './opened-database.ts'
+import {
+  bringToVersion,
+  requireOwnSessions,
+  warnOfNoTemporaryTables,
+  warnOfTooFewConnections,
+} from './opened-database.ts'
 import { createLimits, createMailer, createPeoplePost, readAuthorities } from './outside-services.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
@@ -98,6 +103,7 @@ export const createPools = ({ config }: Start, database: Database) => ({
 export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {
   await requireOwnSessions(database)
   await warnOfTooFewConnections(database, config, logger)
+  await warnOfNoTemporaryTables(database, logger)
   await bringToVersion(database, config.migrateOnStart, logger)
   await recoverOutbox(database)
   await bindMode(database, config.mode)

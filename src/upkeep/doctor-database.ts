@@ -2,7 +2,7 @@
 import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { boundMode } from '../db/mode.ts'
-import { besidePools, hasOwnSessions } from '../db/server-check.ts'
+import { besidePools, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
 import { countServing } from '../db/versions.ts'
 import { DomainError } from '../errors.ts'
 import { readIndexKey } from '../esim/stock/sealing.ts'
@@ -65,6 +65,14 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
         'database-pooler',
         'a pooler gives each transaction another session',
         'Use pool_mode=session, or the address of the server',
+      ),
+    )
+  if (!(await mayMakeTemporaryTables(database)))
+    findings.push(
+      failed(
+        'database-temporary',
+        'the user of DATABASE_URL may not make temporary tables, so uploads, imports and the audit fail',
+        'Grant it: grant temporary on database ... to ...',
       ),
     )
   if (row?.isSuperuser && mode === 'live')

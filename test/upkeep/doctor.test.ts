@@ -156,6 +156,15 @@ describe('the database', () => {
     await setInServer('autovacuum', 'on')
   })
 
+  test('no temporary tables', async () => {
+    const client = new pg.Client(server.connection)
+    await client.connect()
+    await client.query('revoke temporary on database perkline from public, perkline')
+    await expectFault({ DATABASE_URL: ownUrl() }, { name: 'database-temporary', detail: /uploads, imports/ })
+    await client.query('grant temporary on database perkline to public, perkline')
+    await client.end()
+  })
+
   test('synchronous_commit = off', async () => {
     const client = new pg.Client(server.connection)
     await client.connect()
