@@ -29,11 +29,10 @@ export function isLost(error: unknown): boolean {
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
 /**
- * How long clients are told to wait when the database is away. A planned switchover takes 2 to 3 seconds, and Patroni's
- * `loop_wait` of 5 seconds longer when the next primary hears of it late. A client with three tries waits twice, so 5 seconds
- * cover both (contract/production.md, "High availability").
+ * How long clients are told to wait when the database is away. A planned switchover takes about 3 seconds
+ * (contract/production.md, "High availability"), so the second try of a client succeeds.
  */
-const awaySeconds = 5
+const awaySeconds = 4
 
 /** @param cause the error of the database, if there was one */
 export function databaseAway(cause?: unknown): DomainError {
