@@ -7,6 +7,8 @@ import { findTooFewConnections, hasOwnSessions, mayMakeTemporaryTables } from '.
 import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
+/** How long a start waits for the schema in silence. */
+const silentMs = 5_000
 
 /** Opens the database of the settings: a server, or the embedded one, which is started and kept running. */
 export async function openConfiguredDatabase(
@@ -107,10 +109,15 @@ export async function warnOfNoTemporaryTables(database: Database, logger: Logger
     )
 }
 
+const schemaWait =
+  'this start is still bringing the database to this version: that takes long on large tables, or it waits for another process ' +
+  'that does it, or for a lock that somebody holds (the runbook shows how to find who)'
+
 /** Migrates the database. @throws SchemaError when it needs a migration and must not be migrated at a start */
 export async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
   if (mayMigrate) {
-    const applied = await migrate(database)
+    const waits = setTimeout(() => logger.warn(schemaWait), silentMs)
+    const applied = await migrate(database).finally(() => clearTimeout(waits))
     if (applied.length > 0) logger.info({ migrations: applied }, 'database migrated to this version')
     return
   }

@@ -34,6 +34,8 @@ export async function redisFinding(redisUrl: string | null): Promise<Finding> {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     connectTimeout: answerWithinMs,
+    // A server that takes the connection and says nothing.
+    commandTimeout: answerWithinMs,
     retryStrategy: () => null,
   }
   const redis = new Redis(redisUrl, options)

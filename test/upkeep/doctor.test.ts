@@ -1,7 +1,9 @@
 /** `perkline doctor` names each error of an installation, and what to do (contract/production.md, "Commands"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -252,6 +254,20 @@ describe('what stands around it', () => {
       { REDIS_URL: `redis://:planted@127.0.0.1:${await freePort()}` },
       { name: 'redis', detail: /does not answer/ },
     ))
+
+  test('a mail server and Redis that take a connection and say nothing', async () => {
+    const mute = createServer().listen(0, '127.0.0.1')
+    await once(mute, 'listening')
+    const { port } = mute.address() as AddressInfo
+    const { checks } = await examine({
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      SMTP_URL: `smtp://127.0.0.1:${port}`,
+      MAIL_FROM: 'a@b.example',
+    })
+    mute.close()
+    const failed = checks.filter(({ detail }) => detail.includes('does not answer')).map(({ name }) => name)
+    assert.deepEqual(failed.toSorted(), ['mail', 'redis'])
+  })
 
   test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async () => {
     await expectFault(
