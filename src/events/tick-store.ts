@@ -81,7 +81,15 @@ function inTurn<T>(
   return database.transaction(async transaction => ((await becomeTicker(transaction, turn)) ? work(transaction) : null))
 }
 
-const becoming = (name: string, taken: string): Statement => ({ name, text: `select ${taken} as taken` })
+/**
+ * How long the database waits for the next statement of a tick. A process that is frozen, or whose machine is gone, holds up the
+ * ticks of the others for so long.
+ */
+const frozenMs = 5_000
+const becoming = (name: string, taken: string): Statement => ({
+  name,
+  text: `select ${taken} as taken, set_config('idle_in_transaction_session_timeout', '${frozenMs}', true)`,
+})
 const tryToTick = becoming('events.try-to-tick', 'pg_try_advisory_xact_lock($1, $2)')
 const waitToTick = becoming('events.wait-to-tick', 'pg_advisory_xact_lock($1, $2) is not null')
 
