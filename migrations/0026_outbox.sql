@@ -1,21 +1,22 @@
--- What happens to orders is told in an outbox, by the statement that changes them. Sales figures and stock counters are added up from
--- there: no figure walks over all orders, and no sale waits for the row of a counter.
+-- Each statement that ends orders also records that in an outbox. Sales figures and stock counters are added up from the outbox, so no
+-- figure needs a read of all orders, and no sale waits for the row of a counter.
 
 create sequence outbox_ids;
 
--- Rows are never changed or deleted: what a long read keeps of deleted rows would be walked over by every look. A slot is emptied as a
--- whole, two days after it was written. Which slot is a matter of the day alone, so none has to be made in time for a sale.
+-- Rows are never changed or deleted, because a long read would keep deleted rows in place, and every other read would have to pass them.
+-- A slot is emptied as a whole, two days after it was written. The day alone decides the slot, so no partition has to be created in time
+-- for a sale.
 create table outbox (
   outbox_id bigint not null default nextval('outbox_ids'),
   -- the number of the day, UTC, modulo 4
   slot smallint not null default (date_part('epoch', now())::bigint / 86400 % 4)::smallint,
-  -- says which snapshots see the row: src/events/position.ts
+  -- the transaction that wrote the row; it decides which snapshots see the row (src/events/position.ts)
   xid xid8 not null default pg_current_xact_id(),
   recorded_at timestamptz not null default now(),
   kind text not null,
-  -- the bank that it is about; null: the platform alone
+  -- the bank that the row is about; null: the row is about the platform alone
   account uuid,
-  -- of one statement: a row for each order would cost a fifth of it
+  -- the ids of all orders that one statement ended; a row for each order would take a fifth of the statement's time
   subjects uuid[] not null
 ) partition by list (slot);
 create table outbox_0 partition of outbox for values in (0);
@@ -24,7 +25,7 @@ create table outbox_2 partition of outbox for values in (2);
 create table outbox_3 partition of outbox for values in (3);
 create index outbox_xid_index on outbox (xid);
 
--- How far each reader of the outbox has come: it has seen what its newest snapshot sees.
+-- How far each reader of the outbox has read: it has taken all rows that its newest snapshot sees.
 create table event_ticks (
   consumer text not null,
   tick_id bigint generated always as identity,
@@ -33,8 +34,8 @@ create table event_ticks (
   primary key (consumer, tick_id)
 );
 
--- Orders that came to their end, by day and by hour (UTC) of the end: a day of any time zone is whole days and some hours.
--- The rows of today change every few seconds: they get room to be changed in place.
+-- How many orders ended in each UTC day and each UTC hour. A period in another time zone is the sum of whole UTC days and some hours.
+-- Today's rows change every few seconds, so the fill factor leaves room to update them in place.
 create table sales_days (
   day date not null,
   bank_id uuid not null,
@@ -61,13 +62,13 @@ create table tariff_sales (
   withdrawn int not null
 ) with (fillfactor = 50);
 
--- Profiles that were ever loaded; null: not counted yet, which the worker does once for stock of before.
+-- How many profiles were ever loaded. Null: the worker has not counted the stock yet that was loaded before this migration.
 create table tariff_stock (
   tariff_id int primary key,
   loaded int
 );
 
--- A trigger, and not a part of the import's statement, so that a process of the version before that still serves counts as well.
+-- Counts loaded profiles in a trigger, so that imports by a process of the previous version, which may still serve, are counted as well.
 create function count_loaded() returns trigger language plpgsql as $$
 begin
   insert into tariff_stock (tariff_id, loaded) select tariff_id, count(*) from loaded_now group by tariff_id order by tariff_id
@@ -77,8 +78,8 @@ end $$;
 create trigger profiles_count_loaded after insert on profiles referencing new table as loaded_now
   for each statement execute function count_loaded();
 
--- Who ends an order tells of it and writes `ended_by`. A process of the version before does neither, and may serve for a while yet:
--- it is told for it.
+-- This version's statements record the end of an order in the outbox and set `ended_by`. A process of the previous version, which may
+-- still serve for a while, does neither. For its orders, these triggers write to the outbox.
 create function tell_untold() returns trigger language plpgsql as $$
 begin
   insert into outbox (kind, account, subjects)
@@ -90,7 +91,8 @@ create trigger orders_tell_untold_end after update on orders for each row
 create trigger orders_tell_untold after insert on orders for each row
   when (new.status <> 'reserved' and new.ended_by is null) execute function tell_untold();
 
--- Orders up to here are in the figures; the worker adds those of before in pieces. The highest id: all are.
+-- The worker adds the orders made before this migration to the figures, in pieces. `reached` is the highest id that it has added; the
+-- highest possible id means that all are added.
 create table sales_backfill (
   only_row boolean primary key default true constraint sales_backfill_only_row_check check (only_row),
   reached uuid not null

@@ -1,18 +1,18 @@
--- A bank's orders by what people and programs look for, so that a page costs what it shows. An order's id begins with the instant at
--- which it was made: these are lists by time. Reservations that are open are few, and have an index of their own: a sale then pays for
--- the others once, when it ends.
+-- Indexes for each way of searching a bank's orders, so that a page reads only the orders that it shows. An order's id begins with the
+-- time at which the order was made, so these indexes are sorted by time. The few open reservations have an index of their own, so an
+-- order is added to the other indexes only once, when it ends.
 create index concurrently if not exists orders_bank_status_index on orders (bank_id, status, order_id)
   where status in ('confirmed', 'cancelled', 'expired');
 create index concurrently if not exists orders_bank_tariff_index on orders (bank_id, tariff_id, status, order_id)
   where status in ('confirmed', 'cancelled', 'expired');
 create index concurrently if not exists orders_bank_confirmed_index on orders (bank_id, confirmed_at, order_id)
   where status = 'confirmed';
--- It counts a bank's open reservations as well as the one by their end did.
+-- This index also serves to count a bank's open reservations, so the old one, sorted by `reserved_until`, is not needed any more.
 create index concurrently if not exists orders_bank_reserved_index on orders (bank_id, order_id) where status = 'reserved';
 drop index concurrently if exists orders_open_reservations_index;
 
--- The defaults wait for a tenth or a fifth of a table to change: of twenty million orders, for days. Meanwhile the planner believes in
--- figures of long ago, and what is dead or new stays unmarked.
+-- By default, autovacuum starts only when a tenth or a fifth of a table has changed. With twenty million orders, that takes days. Until
+-- then, the planner uses outdated statistics, dead rows stay in place, and new pages are not marked as visible to all.
 alter table orders set (
   autovacuum_analyze_scale_factor = 0.005, autovacuum_analyze_threshold = 10000,
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000,
@@ -20,7 +20,7 @@ alter table orders set (
 alter table profiles set (
   autovacuum_analyze_scale_factor = 0.01, autovacuum_analyze_threshold = 10000,
   autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
--- Each row lives until its profile is sold again.
+-- A row is deleted when its profile is reserved again, so the rows of this table are replaced all the time.
 alter table returned_profiles set (
   autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000,
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);

@@ -1,10 +1,10 @@
--- Runs of the audit: the last one that was finished, and the one that runs or was broken off.
+-- Runs of the audit. Only two are kept: the last finished run, and a run that is still going or was interrupted.
 create table audit_runs (
   run_id bigint primary key generated always as identity,
-  -- real time, not the sandbox's
+  -- real time, not the time of the sandbox's clock
   started_at timestamptz not null default now(),
   saved_at timestamptz not null default now(),
-  -- how far it has come and what it has found: a resumed run goes on from here
+  -- what the run has checked and found so far; a resumed run continues from there
   progress jsonb not null,
   finished_at timestamptz,
   result jsonb,

@@ -1,13 +1,15 @@
--- The outbox also carries what is no order: events and entries of logs, with their data.
+-- The outbox also carries rows that are not about orders: events and log entries, with their own data.
 
--- Whose it is: `bank`, `merchant` or `platform`. `account` stays null for the platform.
+-- The type of the account that owns a row: `bank`, `merchant` or `platform`. For the platform, `account` is null.
 alter table outbox add column account_type text not null default 'bank';
 alter table outbox add column data jsonb;
--- Only orders and profiles are named by their ids. A process of the version before adds up whatever it finds here.
+-- Only rows about orders list ids here. Other rows leave the list empty, because a process of the previous version counts every id in it
+-- as an order.
 alter table outbox alter column subjects set default '{}';
--- After a dump was restored into a younger cluster: the consumers that have not taken the row. Null: everybody takes it.
+-- The consumers that still have to take the row, set after a dump was restored into a younger cluster. Null: all consumers take it.
 alter table outbox add column only_for text[];
 
--- A consumer that keeps the order of changes takes a long backlog in pieces: towards this snapshot, and up to this row of it.
+-- A consumer that keeps the order of changes takes a long backlog in pieces. `towards` is the snapshot whose rows it is taking, and
+-- `reached` the id of the last row that it has taken.
 alter table event_ticks add column towards pg_snapshot;
 alter table event_ticks add column reached bigint;

@@ -1,13 +1,14 @@
--- The daily statement of what a bank owes for its sales, and what an order's history and look-up need besides.
+-- Daily statements of what a bank owes for its sales. Also the columns that the history and the look-up of an order need.
 
--- Who reserved it, as `ended_by` names callers; the bank's own reference of the payment, as given with the confirm; and when the state
--- of the e-mail was reached. Null for orders of before.
+-- `reserved_by`: the caller who reserved the order, in the same form as `ended_by`. `payment_reference`: the bank's own reference of the
+-- payment, sent with the confirmation. `mail_at`: when the e-mail reached its present state. All are null for older orders.
 alter table orders
   add column reserved_by text,
   add column payment_reference text,
   add column mail_at timestamptz;
 
--- What a day is to the bank, and what it keeps of each sale, in per cent. Both are copied onto a statement when it is closed.
+-- The time zone in which the bank's days are counted, and the percentage of each sale that the bank keeps as its commission. Both are
+-- copied to a statement when it is closed.
 alter table banks
   add column esim_time_zone text not null default 'UTC',
   add column esim_commission_percentage numeric(7, 4) not null default 0
@@ -17,18 +18,18 @@ alter table banks
 create table statements (
   statement_id uuid primary key,
   bank_id uuid not null,
-  -- of the bank, from 1 and without a hole
+  -- numbers the bank's statements from 1 without a gap
   number int not null constraint statements_number_check check (number >= 1),
-  -- the local date of its last instant
+  -- the local date of the statement's last instant
   day date not null,
   time_zone text not null,
-  -- half-open; the next one of the bank begins where this one ends
+  -- the statement's period, half-open; the bank's next statement begins at `to_at`
   from_at timestamptz not null,
   to_at timestamptz not null,
   closed_at timestamptz not null,
   previous_statement_id uuid,
   commission_percentage numeric(7, 4) not null,
-  -- as readers get them
+  -- `totals` and `by_tariff` are stored as the API returns them
   totals json not null,
   by_tariff json not null,
   lines int not null,
@@ -39,7 +40,7 @@ create table statements (
   constraint statements_span_check check (from_at < to_at)
 );
 
--- One line for each sale, made when the outbox tells of it. It is open until a statement takes it.
+-- One line for each sale, made when the sale's row is taken from the outbox. The line is open until a statement includes it.
 create table statement_lines (
   order_id uuid primary key,
   bank_id uuid not null,
@@ -48,7 +49,7 @@ create table statement_lines (
   external_id text collate "C" not null,
   payment_reference text,
   tariff_id int not null,
-  -- as it was when the line was made
+  -- the tariff's name when the line was made
   tariff_name text not null,
   confirmed_at timestamptz not null,
   currency text not null,
@@ -58,7 +59,7 @@ create table statement_lines (
 create index statement_lines_open_index on statement_lines (bank_id, confirmed_at, order_id) where statement_id is null;
 create unique index statement_lines_place_key on statement_lines (statement_id, line) where statement_id is not null;
 
--- The file of a statement, in pieces: the same bytes at every download.
+-- The file of each statement, stored in pieces, so that every download gets the same bytes.
 create table statement_files (
   statement_id uuid not null,
   piece int not null,
@@ -67,7 +68,8 @@ create table statement_files (
 );
 alter table statement_files alter column bytes set storage external;
 
--- Orders up to here have their lines; the worker makes those of before in pieces. The highest id: all have.
+-- The worker makes lines for the orders sold before this migration, in pieces. `reached` is the highest order id that it has reached; the
+-- highest possible id means that all lines are made.
 create table statement_backfill (
   only_row boolean primary key default true constraint statement_backfill_only_row_check check (only_row),
   reached uuid not null

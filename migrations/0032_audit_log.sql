@@ -1,4 +1,4 @@
--- Who did what, in a chain of hashes: a row says all that was before it (docs/contract/audit-log.md).
+-- The audit log: who did what. Its rows form a chain of hashes, so each row's hash covers all rows before it (docs/contract/audit-log.md).
 
 create table audit_log (
   seq bigint primary key,
@@ -6,7 +6,7 @@ create table audit_log (
   account_id uuid not null,
   account_seq bigint not null,
   at timestamptz not null,
-  -- JSON, and the very text that was hashed
+  -- JSON, exactly as it was hashed
   entry text not null,
   account_hash bytea not null,
   hash bytea not null,
@@ -14,7 +14,7 @@ create table audit_log (
   constraint audit_log_account_seq_key unique (account_type, account_id, account_seq)
 );
 
--- What lists are searched by. An entry of an object is found by the object's type, and by type and id.
+-- Indexes for the searches of the log. Entries about an object are found by the object's type, or by its type and id.
 create index audit_log_at_index on audit_log (account_type, account_id, at, account_seq);
 create index audit_log_time_index on audit_log (at, seq);
 create index audit_log_action_index on audit_log (account_type, account_id, (entry::jsonb ->> 'action'), account_seq);

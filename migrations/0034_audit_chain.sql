@@ -1,30 +1,31 @@
--- How entries get into the audit log, and what keeps them there.
+-- A consumer of the outbox that writes the audit log, and a trigger that refuses changes of its entries.
 
--- As the outbox names accounts.
+-- The audit log now uses the same account types as the outbox: `merchant` instead of `retailer`.
 alter table audit_log drop constraint audit_log_account_type_check;
 alter table audit_log add constraint audit_log_account_type_check check (account_type in ('bank', 'merchant', 'platform'));
 insert into event_ticks (consumer, snapshot) values ('audit-log', pg_current_snapshot());
 
--- What outlives entries: signed checkpoints, and the last hashes of what was removed because of its age.
+-- Hashes that are kept even after their entries are removed: signed checkpoints, and the last hashes of entries removed because of their
+-- age.
 create table audit_anchors (
   anchor_id bigint generated always as identity primary key,
   kind text not null constraint audit_anchors_kind_check check (kind in ('checkpoint', 'removed')),
-  -- real time
+  -- real time, not the time of the sandbox's clock
   at timestamptz not null,
-  -- null: not of one account, but of the whole log
+  -- null: the row is about the whole log, not about one account
   account_type text,
   account_id uuid,
-  -- the last number that it stands for: of the account, else of the whole log
+  -- the number of the last entry that the row covers: in the account's own numbering, or in that of the whole log
   seq bigint not null,
   hash bytea not null,
-  -- of a checkpoint, the signed note
+  -- the signed note of a checkpoint
   note text,
   constraint audit_anchors_note_check check ((kind = 'checkpoint') = (note is not null))
 );
 create index audit_anchors_at_index on audit_anchors (kind, at, anchor_id);
 create index audit_anchors_account_index on audit_anchors (account_type, account_id, seq) where kind = 'removed';
 
--- Whoever owns the tables can take the trigger away. What shows that is a checkpoint outside of the database.
+-- The owner of the tables can still drop this trigger and change entries. Only a checkpoint kept outside the database reveals that.
 revoke update, delete, truncate on audit_log from public;
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin
@@ -36,8 +37,8 @@ end $$;
 create trigger audit_log_refuse_change before update or delete or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- Removes what is older from the beginning of the log, and keeps its last hashes. The mark is for this transaction alone.
--- Returns how many entries went.
+-- Removes entries older than `older_than`, up to `at_most` of them, from the beginning of the log, and keeps their last hashes. The setting
+-- `perkline.audit_removal` lets the trigger above accept this transaction only. Returns the number of removed entries.
 create function remove_old_audit_entries(older_than timestamptz, at_most int) returns bigint
 language plpgsql security definer set search_path from current as $$
 declare

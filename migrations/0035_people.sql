@@ -2,7 +2,7 @@
 
 alter table portal_users
   add column email text,
-  -- of mails and of the portal; null: never chosen
+  -- the language of mails and of the portal; null: the person never chose one
   add column language text constraint portal_users_language_check check (language in ('uk', 'en')),
   -- whether a second factor is set up and confirmed
   add column has_factor boolean not null default false;
@@ -13,20 +13,20 @@ create index portal_users_platform_index on portal_users (login) where bank_id i
 alter table user_logins add column last_seen_at timestamptz;
 
 alter table credentials
-  -- who issued it, as histories name callers; null: the operator
+  -- the caller who issued the credential, in the form that histories use; null: the operator
   add column issued_by text,
   add column last_used_at timestamptz;
 create index credentials_bank_id_index on credentials (bank_id) where bank_id is not null;
 create index credentials_merchant_id_index on credentials (merchant_id) where merchant_id is not null;
 
--- Every token of a person is a session; its id is the token's. Real time, as everywhere in this file.
+-- Each token of a person belongs to a session, whose id is the token's id. All times in this file are real, not the sandbox's.
 create table sessions (
   session_id uuid primary key,
   user_id uuid not null references portal_users on delete cascade,
   created_at timestamptz not null,
   last_seen_at timestamptz not null,
   expires_at timestamptz not null,
-  -- when a factor was proven last; the password is one for who has no second factor
+  -- when the person last proved a second factor, or the password if the person has no second factor
   factor_at timestamptz not null,
   address text not null,
   user_agent text not null,
@@ -38,7 +38,7 @@ create index sessions_expires_at_index on sessions (expires_at);
 -- Invitations that nobody has accepted yet.
 create table invitations (
   invitation_id uuid primary key,
-  -- of the person who comes into being with it
+  -- the id of the person who is created when the invitation is accepted
   user_id uuid not null,
   bank_id uuid references banks on delete restrict,
   merchant_id uuid references merchants on delete restrict,
@@ -57,7 +57,7 @@ create index invitations_merchant_id_index on invitations (merchant_id) where me
 create index invitations_platform_index on invitations (login) where bank_id is null and merchant_id is null;
 create index invitations_expires_at_index on invitations (expires_at);
 
--- Links to a new password that nobody has used yet.
+-- Links with which a person sets a new password, and that are not used yet.
 create table password_resets (
   token_hash bytea primary key,
   user_id uuid not null references portal_users on delete cascade,
@@ -67,7 +67,7 @@ create table password_resets (
 create index password_resets_user_id_index on password_resets (user_id);
 create index password_resets_expires_at_index on password_resets (expires_at);
 
--- Requests of people who have forgotten their password. Who has the login is looked up later, so that answers tell nothing.
+-- Requests for a new password after a forgotten one. The worker looks the login up later, so the answer does not reveal whether it exists.
 create table reset_requests (
   request_id bigint primary key generated always as identity,
   account_type text not null,
@@ -75,7 +75,7 @@ create table reset_requests (
   requested_at timestamptz not null
 );
 
--- How often a login got a link lately; of a login that nobody has there is none.
+-- Mails with a link to a new password that each person got lately. They are counted, so that a person gets only a few of them an hour.
 create table reset_mails (
   user_id uuid not null references portal_users on delete cascade,
   sent_at timestamptz not null
@@ -86,9 +86,9 @@ create table totp_factors (
   user_id uuid primary key references portal_users on delete cascade,
   sealed_secret bytea not null,
   created_at timestamptz not null,
-  -- null: no code of it was shown yet
+  -- null: the person has not entered a code of this factor yet
   confirmed_at timestamptz,
-  -- the last time step whose code was taken
+  -- the time step of the last accepted code, so that no code is accepted twice
   last_step bigint not null default 0
 );
 
@@ -99,7 +99,7 @@ create table recovery_codes (
   primary key (user_id, code_hash)
 );
 
--- Logins whose password was right and whose second factor is still to come.
+-- Logins with a right password that still need the second factor.
 create table login_challenges (
   challenge_hash bytea primary key,
   user_id uuid not null references portal_users on delete cascade,
@@ -110,7 +110,7 @@ create table login_challenges (
 create index login_challenges_user_id_index on login_challenges (user_id);
 create index login_challenges_expires_at_index on login_challenges (expires_at);
 
--- What an account asks of its people and systems; without a row the defaults hold.
+-- What an account requires of its people and systems. Without a row, the defaults apply.
 create table account_policies (
   bank_id uuid constraint account_policies_bank_id_key unique references banks on delete restrict,
   merchant_id uuid constraint account_policies_merchant_id_key unique references merchants on delete restrict,
@@ -123,16 +123,16 @@ create table account_policies (
 );
 create unique index account_policies_platform_key on account_policies ((true)) where bank_id is null and merchant_id is null;
 
--- Mails to people. What they say, with their links and addresses, is sealed.
+-- Mails to people. Their content, including links and addresses, is encrypted in `sealed`.
 create table people_mails (
   mail_id uuid primary key,
-  -- of a person or of one invited
+  -- the id of a person, or of an invited person
   user_id uuid not null,
   sealed bytea not null,
   state text not null constraint people_mails_state_check check (state in ('waiting', 'sent', 'failed')),
   tries int not null default 0,
   created_at timestamptz not null,
-  -- when it is tried next
+  -- the time of the next try
   next_at timestamptz not null
 );
 create index people_mails_next_at_index on people_mails (next_at) where state = 'waiting';

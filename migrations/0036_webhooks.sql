@@ -1,4 +1,4 @@
--- Endpoints: addresses to which the events of an account are sent.
+-- Webhook endpoints: addresses to which the events of an account are sent.
 
 create table webhook_endpoints (
   endpoint_id uuid primary key,
@@ -6,19 +6,19 @@ create table webhook_endpoints (
   account_id uuid not null,
   url text not null,
   description text,
-  -- null: all
+  -- null: events of all types
   event_types text[],
   delivery_order text not null,
   status text not null constraint webhook_endpoints_status_check check (status in ('enabled', 'disabled')),
   disabled_reason text,
-  -- the last event of the feed that was handed over
+  -- the sequence of the last event in the feed for which deliveries were considered
   position bigint not null,
-  -- by the clock of the rules: since when every attempt has failed
+  -- since when every attempt has failed, by the platform's clock
   failing_since timestamptz,
   failing_told boolean not null default false,
-  -- attempts that failed since then
+  -- the number of attempts that have failed since `failing_since`
   failed_attempts int not null default 0,
-  -- when it may be tried next, once it has failed too often in a row
+  -- the time of the next probe of an endpoint that has failed too often in a row
   probe_at timestamptz,
   probes int not null default 0,
   failed_in_row int not null default 0,
@@ -36,12 +36,12 @@ create table webhook_secrets (
   secret_id uuid not null,
   sealed bytea not null,
   created_at timestamptz not null,
-  -- null: the present one
+  -- null: the present secret
   valid_until timestamptz,
   primary key (endpoint_id, secret_id)
 );
 
--- By the UTC day of their making, which their ids tell, too.
+-- Deliveries are partitioned by the UTC day on which they were made. A delivery's id contains that time as well.
 create table webhook_deliveries (
   delivery_id uuid not null,
   day date not null,
@@ -55,14 +55,14 @@ create table webhook_deliveries (
   state text not null,
   created_at timestamptz not null,
   next_attempt_at timestamptz,
-  -- an attempt is under way until then, unless its process was killed
+  -- no other attempt starts before this time; null: no attempt is running
   leased_until timestamptz,
   attempts int not null default 0,
-  -- of the schedule
+  -- the failures that decide how long the schedule waits before the next try
   failures int not null default 0,
-  -- to be tried at once, whatever its endpoint waits for
+  -- whether to try the delivery at once, even while its endpoint waits
   forced boolean not null default false,
-  -- of a test, whose event is in no feed
+  -- the body of a test delivery, whose event is in no feed
   test_body text,
   primary key (delivery_id, day)
 ) partition by range (day);

@@ -1,21 +1,21 @@
--- So that processes of version 0.2 go on serving on this schema, and can be started again when a roll-out is taken back. They are known
--- by the name of their connections: theirs have no version.
+-- Processes of version 0.2 can continue to serve on this schema, and can be started again on it when an upgrade is rolled back. They are
+-- recognized by the name of their connections, which contains no version.
 
 create function is_version_02() returns boolean language sql stable as $$ select current_setting('application_name') = 'perkline' $$;
 
--- 0.2 does not start on a schema with migrations that it does not know. It is shown those that it does; later versions ask by themselves
--- what a migration serves.
+-- Version 0.2 refuses to start on a schema with migrations that it does not know, so this view shows it only those that it knows. Later
+-- versions see all migrations, and read from `serves` whether they may start.
 alter table schema_migrations rename to applied_migrations;
--- the lowest version that may serve once this is applied; null: not known
+-- the lowest version that may serve after this migration is applied; null: unknown
 alter table applied_migrations add column serves text;
 update applied_migrations set serves = '0.2';
 create view schema_migrations as select * from applied_migrations where version <= 13 or not is_version_02();
 
--- What 0.2 does not write of campaigns.
+-- Triggers that write the columns and counts of campaigns that 0.2 does not write.
 create function fill_bank_part() returns trigger language plpgsql as $$
 begin
   select status, date_to into new.campaign_status, new.date_to from campaigns where cashback_id = new.cashback_id;
-  -- made by the same statement: the next trigger corrects it
+  -- A campaign made by the same statement is not found yet; `campaigns_follow_insert` corrects these values.
   new.campaign_status = coalesce(new.campaign_status, 'awaitingBankApproval');
   new.date_to = coalesce(new.date_to, now());
   return new;

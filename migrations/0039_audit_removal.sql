@@ -1,6 +1,7 @@
--- Only what is older than the least retention leaves the audit log, and what was removed can be checked for its age.
+-- Lets only entries older than the minimum retention (one year) be removed from the audit log, and stores the age of removed ones so that
+-- it can be checked.
 
--- Of what was removed: when its last entry was made.
+-- When the last of the removed entries was made, in rows of the kind `removed`.
 alter table audit_anchors add column entry_at timestamptz;
 
 create or replace function remove_old_audit_entries(older_than timestamptz, at_most int) returns bigint

@@ -1,6 +1,6 @@
--- What leaves the audit log is judged by itself and not by who asks: no setting of a session opens the table any more.
+-- A trigger now checks the removed entries themselves. Setting a variable in a session no longer allows entries to be deleted.
 
--- Update and truncate are refused before they begin, as they were.
+-- Updates and truncates are still refused before they begin.
 create or replace function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin
   raise exception 'The audit log takes new entries only' using errcode = 'insufficient_privilege';
@@ -9,7 +9,8 @@ drop trigger audit_log_refuse_change on audit_log;
 create trigger audit_log_refuse_change before update or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- A removal because of age takes the oldest entries, all of them older than the least retention, and has left where their chains ended.
+-- Accepts a removal only if it takes the oldest entries of the log, if all of them are older than the minimum retention, and if the hash
+-- of the last one is stored in `audit_anchors`.
 create function check_audit_log_removal() returns trigger language plpgsql set search_path from current as $$
 declare
   last_seq bigint;
@@ -30,7 +31,7 @@ end $$;
 create trigger audit_log_check_removal after delete on audit_log
   referencing old table as removed for each statement execute function check_audit_log_removal();
 
--- As it was, without the mark that the table asked for.
+-- The same function as in migration 0039, without the setting that the old trigger required.
 create or replace function remove_old_audit_entries(older_than timestamptz, at_most int) returns bigint
 language plpgsql security definer set search_path from current as $$
 declare

@@ -1,12 +1,13 @@
--- Refusals that a process has counted and not told yet. Should it be killed, another one tells of them.
+-- Refused logins and addresses that a process has counted but not yet recorded in the audit log. If the process is killed, another process
+-- records them.
 
 create table refusal_counts (
   process_id uuid not null,
-  -- which of the process's sums
+  -- identifies the sum among those of its process
   sum_key text not null,
-  -- the sum as it stands: who and where, how many tries, from which addresses
+  -- the present sum: who was refused, the number of tries, and the addresses that they came from
   data jsonb not null,
-  -- real time
+  -- real time, not the time of the sandbox's clock
   counted_at timestamptz not null,
   primary key (process_id, sum_key)
 );

@@ -1,8 +1,8 @@
--- The name of a campaign beside each of its banks: a bank's list is searched and put in order by it without a look at each campaign.
--- Whoever writes a campaign's name writes it here, too, and the audit compares both.
+-- Each bank's row holds a copy of the campaign's name, so that a bank's list is searched and sorted by name without reading the campaigns.
+-- Every statement that writes a campaign's name also writes the copies, and the audit compares them.
 alter table campaign_banks add column name text;
 
--- What 0.2 does not write.
+-- These triggers write the copies for processes of version 0.2, which do not know the column.
 create function fill_bank_name() returns trigger language plpgsql as $$
 begin
   new.name = (select name from campaigns where cashback_id = new.cashback_id);

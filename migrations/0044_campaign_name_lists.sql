@@ -1,5 +1,5 @@
--- The names of the campaigns that are there, some at a time, so that nobody waits for long. A name that was written meanwhile stays.
--- No line of the block ends with a semicolon: these statements are applied one by one.
+-- Copies the names of existing campaigns, 500 at a time, so that nobody waits for long. A copy that was written meanwhile is kept.
+-- No line inside the block may end with a semicolon, because this file is split into its statements at the ends of such lines.
 do $$ declare reached uuid := '00000000-0000-0000-0000-000000000000'; begin loop
     with next as (
       select cashback_id, name from campaigns where cashback_id > reached order by cashback_id limit 500
@@ -8,7 +8,7 @@ do $$ declare reached uuid := '00000000-0000-0000-0000-000000000000'; begin loop
     )
     select cashback_id into reached from next order by cashback_id desc limit 1; commit; exit when reached is null; end loop; end $$;
 
--- The lists by status, with the name: looking for one among thousands reads the index only.
+-- Indexes for the lists by status that also contain the name, so that a search for a name among thousands reads only the index.
 create index concurrently if not exists campaign_banks_named_index
   on campaign_banks (bank_id, campaign_status, status, created_at desc, cashback_id) include (name);
 drop index concurrently if exists campaign_banks_states_index;

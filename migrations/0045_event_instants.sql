@@ -1,2 +1,2 @@
--- The lowest timestamp of the account's events of the day; null: recorded by a version before, so it may be any.
+-- The earliest timestamp of the account's events of that day. Null: a process of a previous version recorded them, so it can be any time.
 alter table feed_days add column earliest timestamptz;

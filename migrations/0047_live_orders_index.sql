@@ -1,5 +1,6 @@
--- What the audit asks of each live order is in the index that finds it by its profile: so it reads no orders in the order of their
--- profiles, which lie all over the table. Nothing is sold twice meanwhile: one of both indexes is always there.
+-- The unique index on the profiles of live orders also contains the columns that the audit checks. So the audit reads only the index, and
+-- not the orders' rows, which are scattered over the table. While the index is replaced, the old or the new one always exists, so no
+-- profile can be sold twice.
 create unique index concurrently if not exists orders_live_profile_new_key on orders (profile_id) include (tariff_id, status)
   where status in ('reserved', 'confirmed', 'withdrawn');
 drop index concurrently if exists orders_live_profile_key;

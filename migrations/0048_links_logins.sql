@@ -1,4 +1,4 @@
--- Links of managers who lose their access are withdrawn with it, and no two logins look alike.
+-- Links made by a manager become invalid when the manager loses access. No two logins may look alike.
 
 alter table password_resets
   -- the manager who made the link; null: the person asked for it
@@ -7,10 +7,10 @@ create index password_resets_made_by_index on password_resets (made_by) where ma
 create index invitations_invited_by_index on invitations (invited_by);
 
 alter table portal_users
-  -- the login in NFKC and lower case; null: an older login has the same one
+  -- the login in NFKC and lower case; null: an older login has the same key
   add column login_key text;
 
--- New rows get theirs from the program. Without ICU the database may know the lower case of ASCII only.
+-- Fills the key of existing rows; the program writes it for new ones. Without ICU, the database may lowercase only ASCII letters.
 do $$
 declare
   folded text := 'lower(normalize(login, NFKC))';

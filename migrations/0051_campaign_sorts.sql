@@ -1,8 +1,8 @@
--- The percentage and the beginning of a campaign beside each of its banks, as the name and the end are: a bank's list is filtered and put
--- in order by them without a look at each campaign. Whoever writes them to a campaign writes them here, too, and the audit compares both.
+-- Each bank's row also holds a copy of the campaign's percentage and beginning, so that a bank's list is filtered and sorted by them
+-- without reading the campaigns. Every statement that writes them to a campaign also writes the copies, and the audit compares them.
 alter table campaign_banks add column date_from timestamptz, add column percentage numeric;
 
--- What versions before this one do not write.
+-- These triggers write the copies for processes of previous versions, which do not know the columns.
 create function fill_bank_terms() returns trigger language plpgsql as $$
 begin
   select date_from, percentage into new.date_from, new.percentage from campaigns where cashback_id = new.cashback_id;
