@@ -16,7 +16,7 @@ export type Check = {
   params?: readonly string[]
 }
 
-/** `params`: the numbers in `detail`, when the check holds and has any. */
+/** `params` holds the numbers that `detail` mentions. It is missing when the check fails, or mentions no numbers. */
 export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
 /** What breaks a check, in plain words and without secrets. */
@@ -63,7 +63,7 @@ export type Walk = {
    * when this table lacks their key.
    */
   key: readonly (readonly [column: string, type: string])[]
-  /** Rows of the table in a piece. */
+  /** How many rows of the table are in one piece. */
   rows: number
   /**
    * SQL that returns the last key of the piece as one row of texts, or no row for the last piece. Default: taken from the index.

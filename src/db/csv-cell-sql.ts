@@ -4,7 +4,7 @@ import { csvPatterns } from '../text/csv-cell.ts'
 const { harmless, opening, formula } = csvPatterns
 const pattern = ({ source }: RegExp): string => `'${source}'`
 
-/** @param text SQL for a text @returns SQL for its cell; null for null */
+/** Builds SQL that turns a text into its CSV cell, and null into null. @param text SQL for the text */
 export const csvCellSql = (text: string): string => `
   case when ${text} ~ ${pattern(harmless)} then '"' || ${text} || '"'
     when ${text} ~ ${pattern(opening)} then '"''' || ${text} || '"'

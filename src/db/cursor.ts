@@ -12,7 +12,7 @@ const wholeMs = 10 * 60_000
 
 /**
  * @param text a query without parameters
- * @throws DomainError 'unavailable' when it takes too long
+ * @throws DomainError 'unavailable' when reading takes too long
  */
 export async function* readPiecewise<Row extends object>(database: Database, text: string): AsyncGenerator<Row[]> {
   const opened = Promise.withResolvers<pg.ClientBase>()
@@ -39,7 +39,8 @@ export async function* readPiecewise<Row extends object>(database: Database, tex
     await client.query('commit')
     ended.resolve()
   } finally {
-    // Has no effect once it is resolved. A connection that is left inside its transaction is not used again.
+    // This has no effect after `ended.resolve()`. Otherwise the connection is still inside its transaction, and
+    // rejecting keeps it from being used again.
     ended.reject(new Error('The reading was broken off'))
   }
 }

@@ -95,14 +95,14 @@ const statementTimeoutMs = 10_000
 const lockTimeoutMs = 3_000
 const asideLimits = {
   short: { connections: 4, statementMs: 3_000, lockMs: 2_000, waitMs: 3_000 },
-  // Bounds the wait for a connection.
+  // `waitMs` also limits how long a read waits for one of these few connections.
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
 /** The maximum number of connections for long reads, more than any concurrency limit allows. */
 const maxLongReads = 8
 /**
- * How long to wait for an answer. This is longer than the server's own limit for statements. If not even the server's
- * error arrives in this time, the connection is silent.
+ * How long to wait for the server's answer to a statement. This is longer than the server's own limit for statements.
+ * If not even the server's error arrives in this time, the connection is silent.
  */
 const silenceMs = statementTimeoutMs + 500
 
@@ -112,7 +112,7 @@ const silenceMs = statementTimeoutMs + 500
  */
 const sessionSettings = {
   timezone: 'UTC',
-  // How values are written and read: statements turn some into text, and store them.
+  // These settings decide how values become text. Some statements store such texts.
   array_nulls: 'on',
   bytea_output: 'hex',
   datestyle: 'ISO, MDY',
@@ -122,7 +122,8 @@ const sessionSettings = {
   transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
   jit: 'off',
-  // Pools set limits of their own. Long work has none, and our notifications come over a session that is idle.
+  // Zero means no limit. Pools set their own limits; long work has none, and the session for notifications is mostly
+  // idle.
   idle_in_transaction_session_timeout: '60000',
   idle_session_timeout: '0',
   lock_timeout: '0',
@@ -306,7 +307,7 @@ async function watched<T, Client extends pg.ClientBase>(
   }
 }
 
-/** @returns `longRead` of the database */
+/** Makes the method `longRead` of a `Database`. */
 function createLongRead(
   connection: Connection,
   pool: pg.Pool,
@@ -333,7 +334,7 @@ function createLongRead(
   }
 }
 
-/** @returns `dedicated` of the database */
+/** Makes the method `dedicated` of a `Database`. */
 const createDedicated =
   (connection: Connection): Database['dedicated'] =>
   async (work, left) => {
@@ -345,7 +346,7 @@ const createDedicated =
     }
   }
 
-/** @returns `aside` of the database */
+/** Makes the method `aside` of a `Database`. */
 function createAside(asides: Record<AsideKind, pg.Pool>, clients: Clients): Database['aside'] {
   return (left, kind) => {
     const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
@@ -383,7 +384,7 @@ const createShared = (
 /**
  * Opens the database lazily: the first statement makes the first connection.
  *
- * @param options.connection where it is
+ * @param options.connection the address of the server, and the login
  * @param options.poolSize connections that short statements share, at least 2; half of them serve the busiest statements
  * @param options.onLost called when an idle connection breaks (the pool replaces it), but not while the database is being closed
  */
@@ -432,7 +433,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
   }
 }
 
-/** Ends the statement of a reader that has left. The server stops it, and the connection is not used again. */
+/** Runs work, and stops its statement when the client disconnects. The connection is not used again after that. */
 async function untilLeft<T, Client extends pg.ClientBase>(
   client: Client,
   left: AbortSignal,

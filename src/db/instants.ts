@@ -17,17 +17,22 @@ function milliseconds(text: string): number {
   return length > 0 ? digits(text, secondsEnd + 1, length) * 10 ** (3 - length) : 0
 }
 
-/** SQL for an instant as answers show it, in a session in UTC. Stored texts use `instant_text` (`migrations/`). */
+/**
+ * SQL that writes an instant as answers show it. It needs a session in UTC; texts that are stored are written by the
+ * SQL function `instant_text` (`migrations/`) instead.
+ */
 export const shownInstant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
- * SQL for an instant as a JSON string, in any session. The text is the same as of `instant_text`, but calling that
- * function for each row takes half as long again.
+ * SQL that writes an instant as a JSON string, in a session of any time zone. It gives the same text as `instant_text`;
+ * calling that function for each row takes 1.5 times as long.
  */
 export const jsonInstant = (column: string): string =>
   `to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`
 
 /**
+ * Parses an instant as PostgreSQL writes it.
+ *
  * @param text from a session in UTC, years 0001 to 9999: `2026-11-21 08:15:00+00` or `2026-11-21 08:15:00.123456+00`
  * @returns the instant, cut to milliseconds
  */

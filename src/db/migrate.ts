@@ -74,7 +74,7 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
   })
 }
 
-/** Do not change the schema under a process that would then give wrong answers. */
+/** Refuses to change the schema while processes are connected that would then give wrong answers. */
 async function refuseBesideOlder(database: Queryable, pending: readonly Migration[]): Promise<void> {
   const older = refusedBy(
     pending.map(({ sql }) => sql),

@@ -14,7 +14,7 @@ export type Topic = (typeof topics)[number]
 const channel = 'perkline'
 const reconnectMs = 1_000
 /**
- * A connection without an answer for so long counts as silent. The network does not report that it has lost a
+ * How long to wait for an answer until the connection counts as silent. The network does not report that it has lost a
  * connection.
  */
 const answerWithinMs = 10_000

@@ -6,8 +6,9 @@ import { mapError } from './errors.ts'
 const tries = 3
 
 /**
- * Whether each connection is a session of its own. Settings, prepared statements, locks and notifications belong to a
- * session. A pooler in transaction mode gives each transaction any free session, so they would get lost.
+ * Checks whether each connection keeps a session of its own. Settings, prepared statements, locks and notifications
+ * belong to a session. Behind a pooler in transaction mode they get lost, because each transaction gets any free
+ * session.
  */
 export async function hasOwnSessions(database: Database): Promise<boolean> {
   const checked = await database.connect()
@@ -26,13 +27,16 @@ export async function hasOwnSessions(database: Database): Promise<boolean> {
 
 const setting = `select coalesce(current_setting('perkline.probe', true), '') as probe, current_setting('plan_cache_mode') as plans`
 
-/** While the other connection is inside a transaction, such a pooler gives this connection another session. */
+/**
+ * Checks that a setting of the connection `checked` is still there while `other` is inside a transaction. A pooler in
+ * transaction mode lends the first session to `other`, so `checked` then gets another session.
+ */
 async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<boolean> {
   await checked.query(`set perkline.probe = 'asked'`).catch(mapError)
   await other.query(`begin; set local perkline.probe = 'other'`).catch(mapError)
   const rows = await checked.query({ text: setting, query_timeout: 3_000 } as pg.QueryConfig).then(
     result => result.rows,
-    // With a single session this statement would wait for the end of that transaction.
+    // A pooler with only one session makes this statement wait until the transaction of `other` ends, so it times out.
     () => [],
   )
   await other.query('rollback').catch(mapError)
@@ -45,7 +49,7 @@ export const besidePools = 16
 /**
  * Whether the server allows as many connections as one process may open.
  *
- * @returns both numbers when it does not
+ * @returns both numbers when it allows too few, otherwise null
  */
 export async function findTooFewConnections(database: Database): Promise<{ needed: number; allowed: number } | null> {
   const [row] = await database.query<{ allowed: number }>(

@@ -1,7 +1,8 @@
 /**
- * Finds silent connections. The network has lost them without an error, so whoever waits for an answer waits for ever. Statements
- * of the pool have a time limit. This module ends silent connections without a time limit. It also remembers a found silence, so
- * that other callers do not have to wait for it again.
+ * Finds silent connections. The network has lost such a connection without an error, so a caller would wait for its
+ * answer for ever. Statements of the pool have a time limit. For long work, which has no time limit, this module ends
+ * silent connections. It also remembers that a connection was silent, so that other callers do not have to wait until
+ * they find that out again.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
@@ -9,7 +10,10 @@ import pg from 'pg'
 /** Whether the driver reports that a statement got no answer in time, not even the server's message that it was cancelled. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
-/** Remembers which connections of a pool have answered since one was last found silent, and whether any has answered just now. */
+/**
+ * Remembers which connections of a pool have answered since a connection was last found silent, and when any of them
+ * last answered.
+ */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()
   let losses = 0

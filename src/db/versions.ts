@@ -1,6 +1,7 @@
 /**
- * Which versions of the program use a database at the same time. Each connection carries its program's version in its name. A
- * migration may say `-- serves: 0.3`: then no process of an older version may serve after it. Without that line all versions may.
+ * Finds out which versions of the program use a database at the same time. Each connection carries its program's
+ * version in its name. A migration may contain the line `-- serves: 0.3`. Then no process of an older version may serve
+ * once it is applied; without that line, all versions may.
  */
 import { version } from '../version.ts'
 import type { Queryable } from './database.ts'

@@ -44,7 +44,7 @@ export type Catalogue = {
   version(): number
   /**
    * The active mobile operators that this bank may sell. The array stays the same object until the directory changes.
-   * @throws DomainError 'unavailable' if the bank is not in the copy and the database cannot be asked
+   * @throws DomainError 'unavailable' if the bank is not in the copy and the database cannot be read
    */
   operatorsFor(bankId: string): readonly MobileOperator[]
   /**

@@ -42,7 +42,7 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
   try {
     await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
   } catch (error) {
-    // The disk is full. Release the lock, so that another try in this process does not find the folder taken by itself.
+    // The disk is full. Release the lock; otherwise the next try in this process would find the folder taken.
     await release()
     throw error
   }
@@ -117,7 +117,8 @@ export async function runningServer(cluster: string): Promise<number | undefined
   if (!isAlive(pid)) return undefined
   const command = await commandOf(pid)
   if (command.includes(`postgres -D ${cluster} `)) return pid
-  // Another process has this id now, as often happens when a container restarts. PostgreSQL would refuse to start.
+  // The id now belongs to a process that is no PostgreSQL server, as often happens after a container restarts. With
+  // this file, PostgreSQL would refuse to start.
   if (isAlive(pid) && !command.includes('postgres')) await rm(pidFile, { force: true })
   return undefined
 }

@@ -152,7 +152,9 @@ async function systemUser(): Promise<SystemUser> {
   )
 }
 
-/** The first way to run the programs so that the server's user reaches both folders, and the version that the program prints. */
+/**
+ * Finds the first way to run the programs in which the server's user can use both folders. Returns also their version.
+ */
 async function findWay(
   user: SystemUser | undefined,
   place: { runtimeDir: string; dataDir: string; env: NodeJS.ProcessEnv },

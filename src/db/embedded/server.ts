@@ -65,11 +65,13 @@ const fixedSettings = {
 }
 
 /**
- * Starts the server on `<dataDir>/postgres`. The first start makes it, with the database and role `perkline`.
+ * Starts the server on the cluster in `<dataDir>/postgres`. The first start creates the cluster, with the database and
+ * the role `perkline`.
  *
  * @param options.dataDir the data folder, made if missing
  * @param options.settings PostgreSQL settings that are added to ours or replace them
- * @param options.socketFolder folder of the server that this one replaces (`connection.host`), so that its address stays the same
+ * @param options.socketFolder the socket's folder (`connection.host`) of the server that this one replaces; it is used
+ *   again, so that the address stays the same
  * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; without: the npm package for this machine
  * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version or
  *   belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)

@@ -83,7 +83,7 @@ function createRows(form: CopyForm) {
   let fieldsLeft = 0
   let isFirst = form === 'json'
 
-  /** @returns what the output has in its place */
+  /** Handles a complete header, row or field frame. @returns the text that the output gets in place of the frame */
   const onFrame = (): '' | '[' | ']' => {
     let text: ReturnType<typeof onFrame> = '['
     if (next === 'field') {

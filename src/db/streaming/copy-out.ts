@@ -60,7 +60,8 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 /**
  * Reads the rows of a query as a JSON array. Each row is the text of all its columns joined; it begins with a comma.
  *
- * @param client best with a `lendingSocket`, as `longRead` gives it; busy until everything is written
+ * @param client best the client of a `longRead`, because it has a `lendingSocket`; it is busy until everything is
+ *   written
  * @param text a query without parameters
  */
 export const copyAsJson = (client: pg.ClientBase, text: string, limits: ReadLimits): LongRead =>
@@ -114,7 +115,7 @@ function copyOut(
     handleError: settle,
     handleCommandComplete() {},
     handleReadyForQuery() {
-      // Without any rows nothing has arrived.
+      // If the query has no rows, no bytes arrived before this, and `begun` is still pending.
       begun.resolve()
       gathering.finish()
     },
@@ -137,7 +138,12 @@ type Source = {
   resume(): void
 }
 
-/** @param onReceived returns the bytes that belong to the client of the connection again, and whether more may come */
+/**
+ * Takes over a connection's data from its client for the time of a copy.
+ *
+ * @param onReceived gets received bytes. It returns whether more bytes may come; after the end of the copy also `rest`,
+ *   the bytes that the client must get
+ */
 function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; goOn: boolean }): Source {
   let stream: Duplex | null = null
   const lend = (isLending: boolean) => {

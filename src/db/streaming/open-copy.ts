@@ -4,7 +4,7 @@ import { DomainError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { copyAsText, type ReadLimits } from './copy-out.ts'
 
-/** Writes everything, as fast as it is taken. */
+/** Writes the whole result, as fast as `taker` accepts it. */
 export type WriteTo = (taker: Writable) => Promise<void>
 
 /** The time limit of a read. It holds a snapshot of the database, so even a steady reader must finish in time. */
@@ -14,8 +14,8 @@ const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
  * Reads the texts, or bytes, of all columns of all rows, one after the other. It resolves when the first bytes have arrived.
  *
  * @param text a query without parameters
- * @param left aborts when the reader has left
- * @throws DomainError 'unavailable' when the reader has left
+ * @param left aborts when the client disconnects
+ * @throws DomainError 'unavailable' when the client disconnects before the first bytes
  */
 export function openCopy(database: Database, text: string, left: AbortSignal): Promise<WriteTo> {
   const opened = Promise.withResolvers<WriteTo>()

@@ -95,9 +95,9 @@ async function converse(
 }
 
 /**
- * Switches pipelining off, by a way that a test checks, because nodemailer has no option for it. With pipelining,
- * nodemailer reports a refusal only after all replies have arrived. A server that refuses the recipient and hangs up
- * would then look like a lost connection.
+ * Switches pipelining off through a private field of nodemailer, because it has no option for that; a test checks that
+ * this works. With pipelining, nodemailer reports a refusal only after all replies have arrived. A server that refuses
+ * the recipient and hangs up would then look like a lost connection.
  */
 function forgoPipelining(smtp: SMTPConnection): void {
   const extensions: unknown = Reflect.get(smtp, '_supportedExtensions')

@@ -1,4 +1,4 @@
-/** Whether tariffs have a free profile at this moment. */
+/** Finds out which tariffs of a mobile operator have a free profile now. */
 import type { Clock } from '../../clock.ts'
 import { createSharedRead } from '../../db/batching.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -13,7 +13,7 @@ export type Availability = (operator: MobileOperator) => Promise<Offer>
 
 /** Callers that ask about the same mobile operator at the same time share one query. */
 export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
-  // The catalogue creates new objects when the directory changes.
+  // Keyed by object: when the directory changes, the catalogue makes new objects, and entries of the old ones vanish.
   const reads = new WeakMap<MobileOperator, () => Promise<Offer>>()
 
   const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {

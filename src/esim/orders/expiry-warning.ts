@@ -28,7 +28,7 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
   })
 }
 
-/** When a sandbox's clock was set back, the position moves back, too. */
+/** Records the events and moves the position. After a sandbox's clock was set back, the position moves back as well. */
 const expiringStatement = {
   name: 'esim.tell-expiring',
   text: `

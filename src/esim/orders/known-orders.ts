@@ -24,15 +24,16 @@ export type OrderReadDeps = {
 /** The fields that are needed of each order. `status` is as stored. */
 type Read = Pick<Order, 'orderId' | 'status' | 'createdAt' | 'reservedUntil'>
 
-/** @throws DomainError 'not-found' also for another bank's order */
+/** Reads one order. @throws DomainError 'not-found', also for another bank's order */
 export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
 
 /**
- * @param options.find the orders in the order of their names; null where the bank has none
- * @param options.isUnchanged whether an order that has ended is still as it was read; left out: always true. It is called only while
- *   the database can be reached
- * @param options.maxKept how many are kept in memory
- * @returns reads an order: the same object as before while nothing has changed
+ * Creates a function that reads single orders. It returns the same object again while the order has not changed.
+ *
+ * @param options.find reads orders, in the sequence of their names; null where the bank has no such order
+ * @param options.isUnchanged whether an order that has ended is still as it was read; if left out, it always is. It is
+ *   called only while the database can be reached
+ * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(
   { database, clock, msisdnDays }: OrderReadDeps,
@@ -92,7 +93,10 @@ function createKnownOrders<Known>(maxKept: number) {
       if (orders.size >= maxKept && !orders.has(key)) orders.delete(orders.keys().next().value ?? '')
       orders.set(key, order)
     },
-    /** Forgets all orders when the database is away: it may come back from a copy that lacks orders that were read. */
+    /**
+     * Forgets all orders when a read fails. After a failover, the new database may lack the latest changes that were
+     * read from the old one.
+     */
     orForget: <Result>(read: Promise<Result>): Promise<Result> =>
       read.catch(error => {
         orders.clear()

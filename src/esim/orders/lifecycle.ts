@@ -1,6 +1,6 @@
 /**
- * The life of an order (contract/esim.md, "States"): the only place that knows which transitions are possible. The SQL
- * that writes repeats the guards, so that a decision based on an outdated read is never carried out.
+ * Decides which transitions of an order are possible (contract/esim.md, "States"). Only this module knows them. The
+ * statement that changes an order checks the order's status again, because a decision may be based on an outdated read.
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
@@ -8,9 +8,9 @@ export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] a
 export type OrderStatus = (typeof orderStatuses)[number]
 
 /**
- * SQL for live orders: their profiles cannot be sold again. The index of live orders has the same condition. A reservation that is over
- * is live until it is marked. The database also has the status `withdrawn`: an order without a bank that takes a profile off sale
- * (esim/stock/withdrawal.ts). No API returns such orders.
+ * SQL condition for live orders. Their profiles cannot be sold again. The index of live orders has the same condition.
+ * A reservation that is over is live until it is marked as expired. An order with the status `withdrawn` belongs to no
+ * bank and takes a profile off sale (esim/stock/withdrawal.ts). No API returns such orders.
  */
 export const holdsProfile = `status in ('reserved', 'confirmed', 'withdrawn')`
 
@@ -21,7 +21,7 @@ export const expiringMinutes = 5
 export const triggers = ['confirm', 'cancel'] as const
 export type Trigger = (typeof triggers)[number]
 
-/** Every transition that a bank can ask for. Time alone makes one more, from reserved to expired: see `statusAt`. */
+/** All transitions that a bank can request. One more, from reserved to expired, happens by time alone (`statusAt`). */
 export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
   { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
@@ -51,7 +51,7 @@ export function reservationEnd(now: Date): Date {
 /**
  * Decides what a trigger does to an order of a bank.
  *
- * @returns 'move' with a new status, or 'repeat' when it was done before
+ * @returns 'move' with a new status, or 'repeat' when the same trigger has already led to the order's status
  * @throws DomainError 'order-confirmed', 'order-cancelled' or 'order-expired' when the order's status does not allow it
  */
 export function decide(

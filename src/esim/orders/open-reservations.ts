@@ -27,6 +27,8 @@ export type OpenReservations = {
 }
 
 /**
+ * Creates the estimates of one process, for all banks.
+ *
  * @param deps.count counts the live reservations of a bank, up to the limit
  * @param deps.onError called when a count outside of requests fails; requests then take the lock
  */

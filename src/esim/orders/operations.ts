@@ -1,6 +1,6 @@
 /**
- * What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function, and none of them sees a
- * request or a reply.
+ * The operations of banks on orders: reserve, confirm, cancel and read. Each is one function that knows nothing of HTTP
+ * requests and replies.
  */
 
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
@@ -87,8 +87,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settleOrder(order)
-        // The order may be one that could still change. Then another process changed it between this statement's read
-        // and its write, and the loop reads it again.
+        // If `decide` allows the confirm although nothing was moved, another process changed the order while the
+        // statement ran. The loop then tries again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })

@@ -11,7 +11,7 @@ export function newOrderId(now: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** The lowest id that an order made at this instant can have: ids are in the order of their time. */
+/** The lowest id that an order made at this instant can have. Ids ascend with the time at which orders are made. */
 export function firstOrderId(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`

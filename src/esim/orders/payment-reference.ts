@@ -12,8 +12,8 @@ export const paymentReferencePattern = '^[!-~]{1,64}$'
 const form = new RegExp(paymentReferencePattern)
 
 /**
- * @returns null when no reference was sent, or when it is invalid, because a confirm never fails because of its
- *   reference
+ * Reads the payment reference from its header. Returns null when none was sent, and also for an invalid one, because a
+ * confirm never fails because of its reference.
  */
 export function readPaymentReference(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && form.test(header) ? header : null

@@ -16,7 +16,7 @@ type Counted = { unsold: number; validUntilMs: number }
 
 export type ReservationShares = {
   /**
-   * The limit by tariff: at least 1, rounded down.
+   * How many live reservations of each tariff a bank with this share may hold: rounded down, and at least 1.
    * @param share in per cent
    */
   limitsOf(tariffIds: readonly number[], share: number): Promise<Map<number, number>>

@@ -185,7 +185,7 @@ export async function reserveWithinShares(
   const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
   for (const [tariffId, wanted] of byTariff) {
     if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
-    // A repeated request needs no room.
+    // Answer repeated requests first. They make no new order, so the limit does not apply to them.
     const repeats = await reserve(
       transaction,
       wanted.map(reservation => ({ ...reservation, profileId: null })),
@@ -240,7 +240,7 @@ async function reserveWithinLimit(
     }
   }
   let waiting = input.reservations
-  // A repeated request needs no room.
+  // Repeated requests make no new order, so the limit does not apply to them.
   const answerRepeats = async () => {
     await run(
       waiting,

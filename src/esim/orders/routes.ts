@@ -60,7 +60,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
   await app.register(operations, { ...deps, prefix: '' })
 }
 
-/** A sibling of the documentation, which needs no token. */
+/** The operations are a plugin of their own, because the documentation beside them needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
   limitRate(api as unknown as FastifyInstance, deps)
   listOperatorsRoute(api, deps)
@@ -175,7 +175,7 @@ function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
 
 function readOrderRoute(api: App, deps: EsimRoutesDeps): void {
   const { catalogue, orders } = deps
-  // The view of an order can be cached by object, because the order stays the same object until it changes.
+  // The JSON text is cached for each order object. Reading an order returns a new object when the order has changed.
   const sendOrder = createSharedText(orderView)
   api.get(
     '/orders/:orderId',

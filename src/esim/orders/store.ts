@@ -166,7 +166,7 @@ export type ConfirmResult = { moved: boolean; order: SealedOrder }
  */
 const isReserved = `status || '' = 'reserved'`
 
-/** @param change further columns that the statement sets */
+/** Makes a statement that confirms orders. @param change further columns that it sets */
 const confirmWith = (name: string, change: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],
@@ -215,8 +215,8 @@ export async function confirm(
     ? database.tuples<SealedValues>(confirmStatement, values)
     : database.tuples<SealedValues>(confirmWithReferences, [...values, references]))
   const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
-  // A separate statement for the rest: inside the first one this lookup cost a twentieth of the time even when nothing
-  // was left to find.
+  // Orders that were not confirmed are read by a separate statement. Inside the first statement, this lookup cost a
+  // twentieth of the time even when there were none.
   const others = sorted.filter(orderId => !results.has(orderId))
   if (others.length > 0)
     for (const order of await findSealedOrders(database, input.bankId, others))
@@ -247,9 +247,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * The end time up to which reservations have their "expiring" event (expiring.ts). It is locked before any order, so
- * that it cannot change meanwhile. A reservation that ends after this time has no such event yet, so the statement that
- * marks it as expired records that event first.
+ * The end time up to which reservations have their "expiring" event (expiry-warning.ts). It is locked before any order,
+ * so that it cannot change meanwhile. A reservation that ends after this time has no such event yet, so the statement
+ * that marks it as expired records that event first.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
@@ -364,7 +364,7 @@ export async function claimMail(database: Queryable, orderId: string, now: Date)
   return claimed === 1
 }
 
-/** @param at by the clock of the rules */
+/** Stores the outcome of sending an order's e-mail. @param at by the platform's clock, which a sandbox can shift */
 export async function recordMail(database: Queryable, orderId: string, outcome: MailState, at: Date): Promise<void> {
   await database.execute(
     {

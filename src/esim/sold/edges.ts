@@ -19,7 +19,9 @@ export type Parts = {
 }
 
 /**
- * @param bounds in the order of time; n spans have n + 1
+ * Splits consecutive spans into parts.
+ *
+ * @param bounds of the spans, in the order of time; n spans have n + 1
  * @returns the parts that add up to each span; spans are numbered from 0
  */
 export function partsOf(bounds: readonly Date[]): Parts {

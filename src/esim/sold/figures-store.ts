@@ -1,6 +1,6 @@
 /**
- * All SQL that reads the sales figures and the counters of tariffs. One statement adds the stored sums
- * (`fold-store.ts`) and the orders in events that are not added yet, so each figure is exact at that instant.
+ * All SQL that reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest
+ * orders. So each statement adds the orders of the outbox rows that are not in the sums yet, and its figures are exact.
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -11,8 +11,8 @@ import { edgeOf, partsOf } from './edges.ts'
 import { allReached } from './fold-store.ts'
 
 /**
- * The maximum number of tries to read at one position. The position moves only every few seconds, so this number always
- * suffices.
+ * How often a read is tried. A try fails if the stored sums are updated between its two statements. That happens only
+ * every few seconds, so this number always suffices.
  */
 const maxTries = 10
 
@@ -111,7 +111,7 @@ export async function findTimeZone(database: Queryable, bankId: string): Promise
   return bank?.timeZone ?? 'UTC'
 }
 
-/** JSON texts as clients get them: a list without its brackets, and an object. */
+/** JSON texts for the answer: `days` is a list without its brackets, `totals` an object. */
 export type SalesTexts = { days: string; totals: string }
 
 const ended = `status in ('confirmed', 'cancelled', 'expired')`
@@ -123,8 +123,8 @@ const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
 
 /**
- * The beginning of `cells`: a bank's orders that ended within spans, by tariff, currency, price and outcome. The last
- * bracket is left open, so that callers can add more rows. Uses the values $4 to $15.
+ * The beginning of the `with` query `cells`: a bank's orders that ended within spans, by tariff, currency, price and
+ * outcome. Its last bracket is left open, so that callers can add more rows. Uses the values $4 to $15.
  */
 export const spanCells = `
       days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
@@ -181,8 +181,8 @@ const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || 
 /**
  * A bank's orders that ended on each of the days (confirmed, cancelled, or expired by now), by tariff and in total. The
  * database writes the JSON, because reading tens of thousands of rows would delay other requests by a tenth of a
- * second. It gives a text for each day, so that no part of the answer is long. Codes and currencies have no character
- * that JSON escapes (text/text-rules.ts).
+ * second. It returns one text for each day, so that none of them is long. Codes and currencies have no character that
+ * JSON escapes (text/text-rules.ts).
  *
  * @param names of the days
  * @param bounds in the order of time; n days have n + 1
@@ -218,7 +218,7 @@ export async function countSales(
                ${amountsText} as amounts
         from (select * from by_currency order by currency) as sorted
       )`,
-    // The totals come last.
+    // The last row contains the totals.
     select: `
       select text from (
         select span, string_agg('{"day":"' || ($20::text[])[span + 1] || '","operatorCode":"' || m.code || '","tariffCode":"'
@@ -245,8 +245,8 @@ type Outcome = 'confirmed' | 'cancelled' | 'expired'
 type Since = { parts: string; values: unknown[] }
 
 /**
- * Like `spanCells`: orders of all banks that ended at an instant or later and are marked as ended. Uses the values $4
- * to $11.
+ * Like `spanCells`, but for the orders of all banks that ended at an instant or later and are marked as ended. Uses the
+ * values $4 to $11.
  */
 function endedSince(since: Date): Since {
   const { day, hours, rests } = edgeOf(since)

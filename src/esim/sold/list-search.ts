@@ -4,7 +4,9 @@ import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
 import { isAscending, type OrderSort } from './order-list-query.ts'
 import type { OrderListSearch } from './order-store.ts'
 
-/** Ascending lists end this long ago, so that an order whose transaction is still open is not skipped. */
+/**
+ * Ascending lists leave out orders newer than this, so that an order whose transaction is still open is not skipped.
+ */
 const settledMs = 15_000
 
 export type OrderListQuery = {

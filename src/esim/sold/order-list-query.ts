@@ -33,7 +33,7 @@ export type OrderListFilter = {
   limit: number | null
   /** The instant at which the statuses are computed. */
   now: Date
-  /** The end of ascending lists. */
+  /** Ascending lists contain only orders made before this instant. */
   asOf: Date
 }
 
@@ -43,7 +43,7 @@ const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 export const isAscending = (sort: OrderSort): boolean => !sort.startsWith('-')
 const isByConfirmation = (sort: OrderSort): boolean => sort.endsWith('confirmedAt')
 
-/** The ids of the matching orders in the requested sort, as `order_id`. */
+/** Builds the query for the ids (`order_id`) of the matching orders, in the requested sort. */
 export function listQuery(filter: OrderListFilter): OrderQuery {
   const values: Literal[] = []
   const put: Put = value => `$${values.push(value)}`
@@ -61,8 +61,8 @@ function textOf(filter: OrderListFilter, put: Put): string {
 const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
 
 /**
- * The statuses that the filter leaves possible. An order that was confirmed or has ended can have only a few, and the
- * others need not be read.
+ * Returns those of the requested statuses that a matching order can have. A filter by confirmation or end rules some
+ * statuses out, and their index ranges need not be read.
  */
 function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
   return statuses.filter(status => {
@@ -116,8 +116,9 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * There is no index on a tariff's orders by time of confirmation. An order is confirmed before its reservation ends, so
- * a page contains only the next orders by id and those made within that time after the last of them.
+ * Sorts a tariff's orders by confirmation without an index for it. An order is confirmed at most `reservationMinutes`
+ * after it was made. So the page is among the next `limit` orders in the sequence of ids, and the orders made up to
+ * `reservationMinutes` beyond the last of them.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)

@@ -43,7 +43,7 @@ function queryOf(write: (put: Put) => string): OrderQuery {
 const endedStatuses = ({ status }: OrderFilter): string[] =>
   ['confirmed', 'cancelled', 'expired'].filter(ended => status === undefined || status === ended)
 
-/** The ids of the matching orders. */
+/** Builds the query for the ids of the matching orders. */
 export const inRanges = (filter: OrderFilter): OrderQuery =>
   queryOf(
     put =>
@@ -58,7 +58,7 @@ export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
     return `select order_id from (${found}) found order by order_id desc limit 1`
   })
 
-/** @param taken `order by` and `limit` of each range */
+/** Builds the query that reads all index ranges. @param taken `order by` and `limit` for each range */
 function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = `unnest(${put(filter.bankIds)}::uuid[]) as b (bank_id)`
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
@@ -86,8 +86,8 @@ export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
   `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
 
 /**
- * The ids of the matching orders among others.
- * @param others builds a query of the other ids
+ * Builds the query that finds the matching orders among a set of candidates.
+ * @param others builds the query for the ids of the candidates
  */
 export const among = (filter: OrderFilter, others: (put: Put) => string): OrderQuery =>
   queryOf(

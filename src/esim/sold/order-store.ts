@@ -57,7 +57,7 @@ export type ShownOrder = {
 }
 
 export type OrderSearch = Span & {
-  /** The bank by its id or its code; without both, all banks. */
+  /** Finds only orders of the bank with this id or code. If both are missing, orders of all banks are found. */
   bankId?: string
   bankCode: string | undefined
   orderId: string | undefined
@@ -75,9 +75,9 @@ export type OrderSearch = Span & {
   profile?: { iccidHash: Buffer } | { msisdn: string }
 }
 
-/** How many identifiers with the same first characters are read before other ways are tried. */
+/** If more identifiers than this begin with the searched characters, the newest orders are searched instead. */
 const fewOrders = 1_000
-/** How many of the newest orders are searched before all matching orders are sorted by time. */
+/** How many of the newest orders are searched. If they do not fill the page, all matching orders are sorted by time. */
 const newestOrders = 5_000
 
 /**
@@ -131,7 +131,7 @@ export async function listOrders(database: Queryable, search: OrderListSearch): 
   return database.query<ShownOrder>(shownText('unnest($2::uuid[]) with ordinality', 'found.n'), [search.now, ids])
 }
 
-/** @returns null when a code is unknown, so nothing matches */
+/** Replaces the codes of a search by ids. @returns null when a code is unknown, so that nothing matches */
 export async function listFilterOf(
   database: Queryable,
   { operatorCode, tariffCode, ...search }: OrderListSearch,
@@ -319,7 +319,7 @@ const areUnstatedStatement: Statement = {
     where not l.is_stated`,
 }
 
-/** For each order whether it is on no closed statement, in the sequence of `orderIds`. */
+/** Finds out for each order whether no closed statement contains it; the results are in the sequence of `orderIds`. */
 export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
   const unstated = orderIds.map(() => false)

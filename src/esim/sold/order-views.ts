@@ -43,7 +43,7 @@ export function orderPage<View>(orders: readonly ShownOrder[], limit: number, vi
   return { data: shown.map(view), nextCursor }
 }
 
-/** The same page with the bank of each order, for the platform's operator. */
+/** How the platform's operator sees an order: like `shownOrderView`, with the order's bank. */
 export function operatorOrderView(order: ShownOrder) {
   const { bankId: id, bankCode: code, bankName: name } = order
   return { bank: { id, code, name }, ...shownOrderView(order) }

@@ -15,7 +15,7 @@ export type OrderFileDeps = { database: Database; aside: Queryable }
 const quoted = (text: string): string => `'"' || ${text} || '"'`
 const instant = (column: string): string => quoted(`instant_text(${column})`)
 
-/** SQL for each cell, in the order of the file; null is an empty cell. The same values as `partnerOrderView`. */
+/** SQL for each cell, in the order of the file; null is an empty cell. The values are those of `partnerOrderView`. */
 const cells = {
   orderId: quoted('o.order_id'),
   externalId: csvCellSql('o.external_id'),
@@ -68,8 +68,8 @@ const lines = `
  *
  * @param deps.database where orders are read
  * @param deps.aside where tariffs are looked up
- * @param left aborts when the reader has left
- * @throws DomainError 'unavailable' when the reader has left
+ * @param left aborts when the client disconnects
+ * @throws DomainError 'unavailable' when the client has disconnected
  */
 export async function openOrderFile(deps: OrderFileDeps, search: OrderListSearch, left: AbortSignal): Promise<WriteTo> {
   const filter = await listFilterOf(deps.aside, search)

@@ -37,7 +37,8 @@ const head = (operationId: string, summary: string, description: string) =>
   operation('Orders', banksOnly, { operationId, summary, description })
 
 export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
-  // The text of an order can be cached by object, because the order stays the same object until it changes.
+  // The routes share one cache of JSON texts, one for each order object. `OrderLookUp` returns a new object when an
+  // order has changed.
   const sendOrder = createSendOrder()
   listOrdersRoute(app, deps)
   findOrderByExternalIdRoute(app, deps, sendOrder)

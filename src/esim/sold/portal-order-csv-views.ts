@@ -1,4 +1,7 @@
-/** The portal's file of orders, `GET /esim/orders.csv` (RFC 4180), of any length: read from the database as fast as the client takes it. */
+/**
+ * The portal's file of orders, `GET /esim/orders.csv` (RFC 4180). It can be of any length, so it is read from the
+ * database as fast as the client takes it.
+ */
 import { Readable } from 'node:stream'
 import type { Database, Queryable } from '../../db/database.ts'
 import { csvCell } from '../../text/csv-cell.ts'

@@ -20,7 +20,7 @@ export type DeskTariff = StockCount &
     /** How many days the stock lasts at the pace of the last days; null when nothing was sold in them. */
     daysOfCover: number | null
     level: StockLevel
-    /** The banks that hold its reservations, largest number first. */
+    /** The banks that hold live reservations of this tariff; the bank with the most comes first. */
     holders: { bank: string; reserved: number }[]
   }
 

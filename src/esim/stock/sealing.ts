@@ -20,7 +20,8 @@ export type ProfileRow = { profileId: number; tariffId: number; iccidHash: Buffe
 export type Sealing = {
   seal(secrets: ProfileSecrets, row: ProfileRow): Buffer
   /**
-   * @throws Error when the ciphertext was changed or belongs to another row; SealingError when none of the keys fits
+   * @throws Error when the ciphertext was changed or belongs to another row; SealingError when it was made with none of
+   *   the keys
    */
   open(sealed: Buffer, row: ProfileRow): ProfileSecrets
   hashIccid(iccid: string): Buffer
@@ -62,15 +63,15 @@ const indexKeyPurpose = 'iccid-index'
  * The key of the ICCID's hash. It is random, made once for a database and stored sealed in it. If it were derived from
  * the master key, a new master key would change all hashes, and profiles in stock would no longer be recognised.
  *
- * @throws SealingError when none of the master keys opens it: they belong to another database
+ * @throws SealingError when none of the master keys can decrypt it, because they belong to another database
  */
 export const loadIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
   loadSealedKey(database, masterKeys, indexKeyPurpose)
 
 /**
- * The key of a database that has been used; it never makes a new one.
+ * Like `loadIndexKey`, but never makes a new key. It is for a database that has been used before.
  *
- * @throws SealingError when there is none, or none of the master keys opens it
+ * @throws SealingError when there is no key, or none of the master keys can decrypt it
  */
 export const readIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
   readSealedKey(database, masterKeys, indexKeyPurpose)

@@ -148,8 +148,8 @@ export function sampleSealedProfiles(database: Queryable, size: number): Promise
 }
 
 /**
- * Replaces each ciphertext that is still as it was read.
- * @returns how many
+ * Replaces each ciphertext that has not changed since it was read.
+ * @returns how many were replaced
  */
 export function replaceSealed(
   database: Queryable,

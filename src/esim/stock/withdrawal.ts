@@ -32,7 +32,7 @@ export async function withdrawProfiles(
 ): Promise<Withdrawn> {
   const { database, sealing } = deps
   const now = deps.clock.now()
-  // A reservation that is over still holds its profile until it is marked.
+  // First mark all reservations that are over, because each holds its profile until it is marked.
   while (await expire(database, now));
   const lines = new Map<string, number>()
   for (const [index, iccid] of input.iccids.entries()) if (!lines.has(iccid)) lines.set(iccid, index + 1)
@@ -63,8 +63,8 @@ type Left = { place: number; reason: WithdrawalProblem }
  * Makes an order with status `withdrawn` for each profile that is on no live order. The unique index on live orders
  * decides, so a sale at the same moment either comes first or finds the profile gone.
  *
- * @param input.orderIds one for each hash
- * @returns how many were withdrawn, and for each of the others its place among the hashes and the reason
+ * @param input.orderIds one new id for each hash
+ * @returns how many profiles were withdrawn; `left` has the place of each other hash in the list, and the reason
  */
 async function withdraw(
   transaction: Queryable,
@@ -86,8 +86,8 @@ async function withdraw(
     [iccidHashes, orderIds, now, tariffIds],
   )
   const takenIds = taken.map(({ profileId }) => profileId)
-  // A separate statement, because it must see a profile that was returned by a cancel for which the first statement
-  // waited.
+  // This must be a separate statement. If the first one waited for a cancel that returned a profile, only a later
+  // statement sees the row in `returned_profiles`.
   await transaction.execute('delete from returned_profiles where profile_id = any($1)', [takenIds])
   return { withdrawn: taken.length, left: await findLeft(transaction, iccidHashes, tariffIds, takenIds) }
 }
