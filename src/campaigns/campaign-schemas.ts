@@ -92,7 +92,7 @@ export const offer: TProperties = {
   paymentSystemsId: Type.Array(uuid('A payment system'), { description: 'Payment systems that take part' }),
 }
 
-/** The status of a campaign. */
+/** Schema fields: the status, the times, the merchant and the country of a campaign. */
 export const standing = {
   status: CampaignStatus,
   createdAt: instant('When it was created', '2026-11-21T08:00:00.000Z'),

@@ -1,7 +1,7 @@
 /** What partners see of campaigns (contract/campaigns.md). */
 import type { LockedCampaign } from './lifecycle/transitions-store.ts'
 
-/** The result with which confirm, reject, create and all other transitions answer. */
+/** The body of the answer to confirm, reject, create and all other transitions. */
 export function resultView(campaign: LockedCampaign, message: string) {
   return {
     id: campaign.cashbackId,

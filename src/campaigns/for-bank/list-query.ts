@@ -81,6 +81,8 @@ type Query = {
 }
 
 /**
+ * Reads the filters of the list.
+ *
  * @param query in the form of the schema
  * @param schemaErrors the schema errors of the query
  * @throws DomainError 'invalid' with all errors

@@ -99,7 +99,7 @@ export async function readVersion(database: Queryable, bankId: string): Promise<
   return row?.version ?? 0
 }
 
-/** A list with at most so many campaigns and bytes is read in one go, through the pool. */
+/** Up to these limits a list is short. A short list is read whole by one statement, on a connection of the pool. */
 const shortCampaigns = 50
 const shortBytes = 256 * 1024
 
@@ -143,11 +143,10 @@ const snapshot = `
   set local max_parallel_workers_per_gather = 0; set local jit = off`
 
 /**
- * A list of any length as JSON text.
+ * Reads a list of any length as JSON text. It resolves when the first bytes have arrived.
  *
- * @param reader.left aborts when the reader stops waiting
+ * @param reader.left aborts when the client disconnects
  * @param reader.closed called when the read has ended, also after an error
- * @returns as soon as the first bytes have arrived
  */
 export function openLong(
   database: Database,

@@ -8,7 +8,7 @@ import type { ListFilters } from './list-store.ts'
  */
 const form = 1
 
-/** @param params.version of what the bank sees; the other values identify the reader, the filters and the coding */
+/** Makes the tag. @param params.version counts the changes that the bank can see */
 export function listTag(params: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {
   const { version, bankId, filters, encoding } = params
   const queryHash = createHash('sha256')

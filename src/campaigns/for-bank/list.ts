@@ -7,14 +7,14 @@ import { type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concu
 import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './list-store.ts'
 
 export type BankLists = {
-  /** The version of what the bank would get. Every change that the bank can see changes it. */
+  /** Reads the version of the bank's list. Every change that the bank can see gives the list a new version. */
   version(bankId: string): Promise<number>
   /**
-   * The campaigns as a JSON array. For a long list, it resolves when the first bytes have arrived.
+   * Reads the campaigns as a JSON array. For a long list, it resolves when the first bytes have arrived.
    *
-   * @param left aborts when the reader has left
-   * @param takePlace waits for the reader's own place, before a long list
-   * @throws DomainError 'unavailable' when too many are reading, or the reader has left
+   * @param left aborts when the client disconnects
+   * @param takePlace called before a long list is read; waits until this caller may read one
+   * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
    */
   read(
     bankId: string,

@@ -61,7 +61,11 @@ async function decide(
   })
 }
 
-/** @throws DomainError 'invalid', with the same message for an unknown campaign and for a bank that is not invited */
+/**
+ * Locks a campaign to which the bank is invited.
+ *
+ * @throws DomainError 'invalid', with the same message for an unknown campaign and for a bank that is not invited
+ */
 async function lockInvitation(
   transaction: Queryable,
   deps: CampaignDeps,

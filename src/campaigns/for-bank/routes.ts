@@ -159,7 +159,10 @@ function readRetailerRoute(app: App, deps: CampaignRoutesDeps): void {
   )
 }
 
-/** An id that the database cannot store gets the same answer as any other invalid UUID. Otherwise the path would be unknown. */
+/**
+ * Refuses an id with characters that the database cannot store, such as a NUL, in the same way as an unknown campaign.
+ * Without this, the answer would be that the path does not exist.
+ */
 const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
   if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')
 }

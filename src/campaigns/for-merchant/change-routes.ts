@@ -1,4 +1,7 @@
-/** Routes with which a merchant creates, edits, deletes and launches. Registered where every caller is a merchant already. */
+/**
+ * Routes with which a merchant creates, edits, deletes and launches campaigns. Register them where only merchants are
+ * let in.
+ */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -20,7 +20,7 @@ export const notOwn = {
   404: 'There is no such campaign',
 }
 
-/** Answers with the details as JSON text. Its long lists are stored as text. */
+/** Answers with the details of a campaign as JSON text. */
 export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: { clock: Clock }): FastifyReply {
   return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
 }

@@ -116,6 +116,8 @@ type Query = {
 }
 
 /**
+ * Reads which page of the list is requested, with its filters and its sort.
+ *
  * @param query in the form of the schema
  * @param schemaErrors the schema errors of the query
  * @throws DomainError 'invalid' with all errors

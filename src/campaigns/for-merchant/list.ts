@@ -32,6 +32,8 @@ const overheadBytes = 512
 const maxTries = 3
 
 /**
+ * Creates the reader of merchants' lists, with its caches.
+ *
  * @param textOf formats a page as partners see it
  * @param limits how much is cached
  */
@@ -71,7 +73,9 @@ export function createMerchantLists(
   }
 }
 
-/** The ids of a merchant's campaigns in the order of a list. @param limits as of `createMerchantLists` */
+/**
+ * Reads and caches the ids of a merchant's campaigns in the order of a list. @param limits as for `createMerchantLists`
+ */
 function createOrders(database: Queryable, limits: typeof defaultLimits) {
   const orders = createMemory<RememberedOrder>(limits.orders)
   const reading = new Map<string, Promise<RememberedOrder>>()

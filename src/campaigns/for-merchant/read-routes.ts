@@ -1,4 +1,7 @@
-/** What a merchant reads: banks, its list of campaigns, one campaign. Registered where every caller is a merchant already. */
+/**
+ * Routes with which a merchant reads banks, its list of campaigns, and one campaign. Register them where only merchants
+ * are let in.
+ */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'

@@ -10,7 +10,9 @@ import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** What the list must match. A field that is null filters nothing. The lists of statuses have no duplicates. */
+/**
+ * The filters and the sort of the list. A field that is null filters nothing. The lists of statuses have no duplicates.
+ */
 export type BankCampaignSearch = {
   /** A regular expression of PostgreSQL for the campaign's name. */
   namePattern: string | null

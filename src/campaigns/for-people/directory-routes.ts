@@ -1,4 +1,4 @@
-/** The choices in the portal's forms, for people of all partners. */
+/** Routes that return the choices in the portal's forms, for people of all partners. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'

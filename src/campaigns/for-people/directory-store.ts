@@ -21,7 +21,7 @@ const paymentSystemsStatement: Statement = {
   text: 'select payment_system_id as id, code, name from payment_systems order by name, code',
 }
 
-/** Countries and payment systems by name. */
+/** Countries and payment systems, sorted by name. */
 export async function listDirectory(
   database: Queryable,
 ): Promise<{ countries: DirectoryCountry[]; paymentSystems: DirectoryPaymentSystem[] }> {

@@ -1,4 +1,7 @@
-/** All SQL of a partner's campaigns as a file: the same matches as in the lists, newest first, in one statement. */
+/**
+ * All SQL that reads a partner's campaigns for a file. The file contains the same campaigns as the lists, newest first.
+ * One statement reads all of them.
+ */
 
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database } from '../../db/database.ts'

@@ -1,4 +1,4 @@
-/** All SQL of open tasks. */
+/** All SQL of the home page: open campaigns, campaigns that banks have created, and counts. */
 
 import type { Queryable } from '../../db/database.ts'
 import type { BankStatus, CampaignState, CampaignStatus } from '../lifecycle/lifecycle.ts'

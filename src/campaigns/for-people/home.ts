@@ -30,7 +30,10 @@ export type Task = {
 
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
-/** The table of transitions rules out most steps. Checking it first saves asking the lifecycle for many refusals. */
+/**
+ * Most steps are in no transition of the table. Checking that first is quicker than calling the lifecycle for a
+ * refusal.
+ */
 const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
 
 /**
@@ -94,8 +97,6 @@ function addOfBank(
 
 /**
  * The tasks that a bank may see: its own tasks, and those tasks of the merchant that the bank waits for.
- *
- * @param bankId of the bank
  */
 export function seenByBank(tasks: readonly Task[], campaign: lifecycle.CampaignState, bankId: string): Task[] {
   const takesPart = campaign.banks.some(bank => bank.bankId === bankId && bank.status === 'approved')

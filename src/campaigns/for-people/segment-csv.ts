@@ -17,8 +17,8 @@ export type SegmentFiles = {
   /**
    * Opens the file. It resolves when the first bytes have arrived.
    *
-   * @param left aborts when the reader has left
-   * @throws DomainError 'unavailable' when too many read at once, or the reader has left
+   * @param left aborts when the client disconnects
+   * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
    */
   open(part: { cashbackId: string; bankId: string }, left: AbortSignal): Promise<(taker: Writable) => Promise<void>>
 }

@@ -7,7 +7,7 @@ import type { Terminal } from '../form/terms.ts'
 /** A terminal as people see it. `addedAt` is in ISO 8601. */
 export type ShownTerminal = Terminal & { addedAt: string }
 
-/** What the terminals must match. A field that is null filters nothing. */
+/** The filters of a search for terminals. A field that is null filters nothing. */
 export type TerminalSearch = { pattern: string | null; since: Date | null }
 
 /**

@@ -1,4 +1,4 @@
-/** `POST /portal/cashbacks` (contract/portal.md, "Changes"): registered where every caller is a partner already. */
+/** The route `POST /portal/cashbacks` (contract/portal.md, "Changes"). Register it where only partners are let in. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'

@@ -52,7 +52,7 @@ export async function findDirectoryEntries(
 
 export type ConnectedBank = { id: string; name: string; logoUrl: string; apiVersion: string }
 
-/** The connected banks that a merchant does not exclude, by name. */
+/** The connected banks that a merchant does not exclude, sorted by name. */
 export function findInvitableBanks(database: Queryable, merchantId: string): Promise<ConnectedBank[]> {
   return database.query<ConnectedBank>(
     {
@@ -190,7 +190,7 @@ export async function findTerms(transaction: Queryable, cashbackId: string): Pro
   const plain = (amount: string) => String(Number(amount))
   return {
     ...terms,
-    // The amounts get the form in which the numbers of a request are read.
+    // PostgreSQL returns amounts with zeros at the end. Amounts of a request have none, and both must be comparable.
     minAmount: plain(terms.minAmount),
     maxAmount: plain(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),

@@ -1,4 +1,7 @@
-/** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, errors out. */
+/**
+ * Finds out what an edit changes, and whether it may change that (contract/campaigns.md, "Edit"). Pure: values in,
+ * errors out.
+ */
 
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { editable, growingFields } from '../lifecycle/editable-fields.ts'
@@ -7,7 +10,8 @@ import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
- * The fields after an edit. Given fields that cannot be read are left out, so that no rule is checked with their old values.
+ * The fields after an edit. A field of the edit whose value cannot be read is left out, so that no rule is checked with
+ * its old value.
  *
  * @param names the fields that the edit gives
  */

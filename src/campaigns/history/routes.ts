@@ -1,4 +1,4 @@
-/** `GET /portal/cashbacks/:id/history`: registered where every caller is a partner already. */
+/** The route `GET /portal/cashbacks/:id/history`. Register it where only partners are let in. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { accountTypes } from '../../access/caller.ts'
