@@ -1,6 +1,6 @@
 /**
- * The only place that knows the status codes and bodies of errors: those of the cashback API, of the eSIM API, and the token
- * endpoint's `{text}`.
+ * Turns errors into answers. No other module knows their status codes and the form of their bodies, which differs
+ * between APIs.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** The status of each error code. The compiler reports a code without one. */
+/** The status of each error code. The compiler reports a code without a status. */
 const statusOf: Record<ErrorCode, number> = {
   invalid: 400,
   'campaign-state': 400,
@@ -67,12 +67,15 @@ const codeOfStatus: Record<number, ErrorCode> = {
   503: 'unavailable',
 }
 
-/** Carries the error code for programs, where the contract fixes the body. */
+/** The header with the error code, for APIs whose error bodies have no field for it (`carriesCode`). */
 export const errorCodeHeader = 'perkline-error-code'
 
-/** Carries the broken rules for the portal's forms, where the contract fixes the body: a JSON list in ASCII. */
+/**
+ * The header with the broken rules (a JSON list in ASCII), which the portal's forms read where the body has no field
+ * for them.
+ */
 const errorRulesHeader = 'perkline-error-rules'
-/** Our share of the 16 KiB of headers that browsers and proxies accept. */
+/** The maximum length of the rules. Browsers and proxies accept 16 KiB of headers in all. */
 const maxRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {

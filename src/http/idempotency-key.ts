@@ -15,10 +15,10 @@ declare module 'fastify' {
 
 /** The `config` of a route that accepts an Idempotency-Key. */
 export const idempotent = { idempotent: true }
-/** The same for operations of people on their own data. */
+/** The `config` of such a route for people's operations on their own data. */
 export const idempotentForOwn = { idempotent: 'own' } as const
 
-/** The options of an upload's route, with the header. */
+/** Adds the header to the options of an upload's route. */
 export const idempotentUpload = <Options extends { config: object }>(options: Options) =>
   ({ ...options, config: { ...options.config, ...idempotent } }) as const
 
@@ -43,7 +43,7 @@ export const keyErrors = {
 
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
-/** @returns the key; null for an invalid one */
+/** Reads the key from the header's value. @returns null for an invalid key */
 export function readKey(header: string): string | null {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1]
   if (quoted === undefined && header.startsWith('"')) return null

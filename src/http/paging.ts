@@ -65,10 +65,10 @@ const ListingPagination = Type.Object(
   { title: 'ListingPagination' },
 )
 
-/** The schema of a page of such items. */
+/** The schema of a page of a list with these items. */
 export const pageOf = <Item extends TSchema>(item: Item, description: string) => pageWith(Pagination, item, description)
 
-/** A page of a list that may be longer than what one page looks at. */
+/** The schema of a page of a list that may be longer than the part that one page examines. */
 export const listingOf = <Item extends TSchema>(item: Item, description: string) =>
   pageWith(ListingPagination, item, description)
 
@@ -92,7 +92,7 @@ export function pageView<View>(data: View[], { page, pageSize }: Page, totalItem
 }
 
 /**
- * A page of a list that may be longer than what one page looks at.
+ * A page of a list that may be longer than the part that one page examines.
  *
  * @param found.isComplete false: there are more items than were examined
  * @param found.hasMore there are more items after this page

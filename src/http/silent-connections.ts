@@ -1,6 +1,7 @@
 /**
- * Ends connections that hold a descriptor and do nothing. Clients may open some in advance and keep them as long as between two
- * requests, but many of them must not keep other clients out. A client that does not read its answer is cut off, too.
+ * Ends connections that are open without a use, because each holds a file descriptor. A client may open connections
+ * before it needs them, and each may stay silent as long as between two requests. But many silent connections must not
+ * keep other clients out. This module also disconnects clients that do not read their answer.
  */
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
@@ -12,7 +13,9 @@ export const keptMs = 65_000
 const stalledMs = 30_000
 const lookEveryMs = 5_000
 
-/** @returns a function for the stop of the server, which ends the connections without a request */
+/**
+ * Ends silent connections while the server runs. @returns a function that ends all of them, for the stop of the server
+ */
 export function endSilentConnections(server: Server): () => void {
   const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))
   /** The time at which each connection became silent, the longest silent first. */
@@ -50,12 +53,13 @@ export function endSilentConnections(server: Server): () => void {
 /** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
 export function endStalledConnections(server: HttpServer): void {
   server.setTimeout(stalledMs, socket => {
-    // Between two requests Node.js sets another timeout. While a request is being processed there is nothing to read yet.
+    // A connection between two requests has another timeout, set by Node.js. While a request is still processed, the
+    // client has nothing to read yet, so its connection stays.
     if (socket.timeout !== stalledMs || socket.writableLength > 0) socket.destroy()
   })
 }
 
-/** The limit of file descriptors of this process on Linux; elsewhere the usual small one. */
+/** The limit of file descriptors of this process on Linux; on other systems the usual small limit. */
 function descriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')

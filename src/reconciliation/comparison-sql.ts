@@ -72,7 +72,10 @@ const termsOfCampaign = `
     min_amount::numeric(12, 2) || '..' || max_amount::numeric(12, 2) as amounts, max_budget::numeric(12, 2)::text as budget
   from campaigns where cashback_id = $2`
 
-/** When a checked line `b` breaks a term, and what the difference shows. `c` has the terms. */
+/**
+ * For each term, SQL for whether a checked line `b` breaks it, and for the values that the difference shows. `c` has
+ * the terms.
+ */
 const terms: Record<(typeof termKinds)[number], { broken: string; expected: string; found: string }> = {
   'outside-period': {
     broken: 'b.outside_period',

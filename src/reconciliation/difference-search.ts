@@ -1,4 +1,7 @@
-/** Searches differences for people: by kind and by a part of the transaction id, page by page. */
+/**
+ * Searches the differences that a comparison of reports has found (`differences.ts`), for people: by kind and by a part
+ * of the transaction id, one page at a time.
+ */
 
 import type { Queryable } from '../db/database.ts'
 import { type Page, skipped } from '../http/paging.ts'
@@ -11,9 +14,10 @@ export type FoundDifferences = { items: Difference[]; totalItems: number }
 type Row = { counts: (Partial<CountsByKind> | null)[]; items: Difference[]; matching: number | null }
 
 /**
- * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. One statement, so that items and
- * count belong to the same upload. Without `search`, the count comes from the summary, and an index supplies only the rows up to
- * this page. With `search`, all differences of the kind are read, at most those of two reports.
+ * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. A single statement
+ * reads it, so that the items and their count belong to the same upload. Without `search`, the count comes from the
+ * summary, and an index supplies only the rows up to this page. With `search`, all differences of the kind are read, at
+ * most those of two reports.
  */
 export async function findDifferences(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * The kinds of differences between a report and the campaign's terms, and between two reports (contract/reconciliation.md,
- * "Differences").
+ * The kinds of differences (contract/reconciliation.md, "Differences"). A line of a report differs when it breaks the
+ * campaign's terms, or when it does not match the other side's report. `comparison-sql.ts` decides which lines differ.
  */
 
 export const sides = ['bank', 'merchant'] as const
@@ -9,7 +9,10 @@ export type Side = (typeof sides)[number]
 
 export const otherSide = (side: Side): Side => (side === 'bank' ? 'merchant' : 'bank')
 
-/** Violations that one report shows without the other one. A line of the bank's report with a violation is not compensated. */
+/**
+ * Violations of the terms, which are found in one report alone. A line of the bank's report with a violation is not
+ * compensated.
+ */
 export const termKinds = [
   'outside-period',
   'unknown-terminal',
@@ -39,11 +42,15 @@ export const totalOf = (counts: CountsByKind): number => Object.values(counts).r
 export type Difference = {
   kind: DifferenceKind
   transactionId: string
-  /** The line of the bank's report; null: the transaction is only in the merchant's. */
+  /** The line of the bank's report; null: the difference is only about a line of the merchant's report. */
   bankLine: number | null
+  /** The line of the merchant's report; null: the difference is only about a line of the bank's report. */
   merchantLine: number | null
-  /** The value that the terms or the merchant's report have; null: none. */
+  /** The value by the terms, or between two reports the merchant's amount; null: there is none. */
   expected: string | null
-  /** The value in the bank's report; for a repeated transaction the first line that has it, as `line 7`; null: none. */
+  /**
+   * The value in the line that breaks the terms, or between two reports the bank's amount; null: there is none. For a
+   * repeated transaction it is the first line with that transaction, as `line 7`.
+   */
   found: string | null
 }

@@ -43,8 +43,8 @@ export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
 }
 
 /**
- * The bank has received the merchant's share. A repeated call changes nothing. @throws DomainError 'not-found', 'invalid',
- * 'stale'
+ * Records that the bank has received the merchant's share. A repeated call changes nothing. @throws DomainError
+ * 'not-found', 'invalid', 'stale'
  */
 export function acknowledge(
   deps: CampaignDeps,
@@ -55,8 +55,8 @@ export function acknowledge(
 }
 
 /**
- * The merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
- * 'invalid', 'stale'
+ * Records that the merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError
+ * 'not-found', 'forbidden', 'invalid', 'stale'
  */
 export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {

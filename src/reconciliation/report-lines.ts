@@ -32,7 +32,9 @@ export type ReportLine = {
   cashbackAmount: string | null
 }
 
-/** Some valid lines in the order of the file, the errors of others, and the number of both. */
+/**
+ * A piece of the file: its valid lines in their order, the errors of its other lines, and the number of all its lines.
+ */
 export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }

@@ -24,7 +24,7 @@ export type ReportWriter = {
   finish(): Promise<number>
 }
 
-/** @param client in a transaction */
+/** Creates the writer of one report. @param client must be in a transaction */
 export function createReportWriter(client: pg.Client, reportId: string): ReportWriter {
   const inSequence = createSequence()
   const copy = (statement: string, pieces: Buffer[]) =>
@@ -72,7 +72,9 @@ function createSequence(): (write: () => Promise<void>) => Promise<void> {
   }
 }
 
-/** @param begin writes what was gathered; when it resolves, the previous buffer is free */
+/**
+ * Creates the two buffers. @param begin starts the write of a full buffer; it resolves when the other buffer is written
+ */
 function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
   let filling = Buffer.allocUnsafeSlow(bufferBytes)
   let writing = Buffer.allocUnsafeSlow(bufferBytes)

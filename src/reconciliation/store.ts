@@ -126,7 +126,7 @@ export type BankReconciliation = {
   items: Difference[]
 }
 
-/** The result of a statement about a whole campaign. */
+/** The state of a campaign's reconciliation, with one bank or with all banks. */
 export type Reconciliations = {
   cashbackId: string
   status: CampaignStatus

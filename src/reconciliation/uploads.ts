@@ -39,9 +39,9 @@ const decisions = {
  * Uploads a report. The campaign is locked briefly before the file is read, to refuse early, and again at the end, so that other
  * transitions of the campaign never wait for an upload.
  *
- * @param params.open opens the form: its errors come before all others
- * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is expected or the file is invalid;
- *   'unavailable' when the client has left
+ * @param params.open opens the form, whose errors are reported before all others
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is expected or the file is
+ *   invalid; 'unavailable' when the client has disconnected
  */
 export async function uploadReport(deps: CampaignDeps, params: Params): Promise<Uploaded> {
   const { side, cashbackId, bankId } = params

@@ -2,5 +2,5 @@
 
 const dayMs = 86_400_000
 
-/** Data older than this instant is too old when it is kept for `days` days. */
+/** Returns the instant that data must not be older than, if it is kept for `days` days. */
 export const cutoff = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs)

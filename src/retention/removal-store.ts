@@ -5,7 +5,7 @@ import type { Queryable } from '../db/database.ts'
 /** In these statuses a campaign never changes again, so its last change is its end. */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
-/** Removes the lines that reports hold. @returns how many reports were looked at */
+/** Removes the lines, differences and files of reports of old campaigns. @returns the number of these reports */
 export async function removeReportLines(
   transaction: Queryable,
   params: { endedBefore: Date; now: Date; limit: number },
@@ -48,7 +48,7 @@ export async function removeSegment(
  * Removes the phone numbers of profiles that were sold by orders before this id. It continues where the last call ended. Unsold
  * profiles keep their numbers, because nobody uses them.
  *
- * @returns how many orders were looked at
+ * @returns how many orders were examined, sold or not
  */
 export async function removeMsisdns(
   transaction: Queryable,
@@ -111,7 +111,9 @@ export const segmentsCheck = (before: Date): RetentionCheck => ({
   }),
 })
 
-/** @param beforeOrderId the lowest id that an order of that time could have */
+/**
+ * Checks that phone numbers were removed. @param beforeOrderId orders with a lower id are too old to keep their number
+ */
 export const msisdnCheck = (beforeOrderId: string): RetentionCheck => ({
   code: 'msisdn-retention',
   name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',

@@ -17,7 +17,7 @@ const reportsAtOnce = 5
 const segmentsAtOnce = 20
 const ordersAtOnce = 1_000
 
-/** @returns whether there may be more */
+/** Removes one piece of old data of each kind. @returns whether there may be more */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   const more = [await removeReportLines(deps), await removeSegments(deps), await removeMsisdns(deps)]
   return more.includes(true)

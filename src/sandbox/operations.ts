@@ -102,7 +102,7 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
 }
 
 /**
- * The wait for other processes to hear of a new time. A notification takes only milliseconds, so this wait is long
+ * How long to wait until other processes know a new time. A notification takes only milliseconds, so this wait is long
  * enough.
  */
 const heardWithinMs = 100

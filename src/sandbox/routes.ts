@@ -193,7 +193,11 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
   )
 }
 
-/** @throws DomainError 'unauthenticated' without a partner's or platform user's token and without the operator's key */
+/**
+ * Lets in partners and platform users with a token, and callers with the operator's key.
+ *
+ * @throws DomainError 'unauthenticated' for all others
+ */
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
   const isKey = keyCheck(guard.operatorKeys)
   app.addHook('onRequest', async request => {

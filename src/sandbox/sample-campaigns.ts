@@ -166,7 +166,7 @@ async function report(stage: Stage, day: number, bank: BankCaller, cashbackId: s
   })
 }
 
-/** Uploads the report, accepts it and settles, all on the days after `given.to`. */
+/** For each bank, uploads the report, accepts it and confirms settlement, on the days after the campaign's end. */
 async function settleAll(
   stage: Stage,
   merchant: MerchantCaller,

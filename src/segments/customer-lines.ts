@@ -13,7 +13,7 @@ import {
 
 /** `lineNumber` counts the lines of the file; the header is 1. */
 export type CustomerLine = { lineNumber: number; customerId: string }
-/** Some valid lines in the order of the file, and the errors of others. */
+/** A piece of the file: its valid lines in their order, and the errors of its other lines. */
 export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
 /** Whether a text is an id. Invisible characters are refused, because two ids that look equal must be equal. */

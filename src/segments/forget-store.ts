@@ -1,7 +1,7 @@
 /** All SQL that forgets customers. */
 import type { Queryable } from '../db/database.ts'
 
-/** Stores the ids of the staged file for as long as the connection lives. */
+/** Copies the customer ids of the staged file to a temporary table, which exists until the connection closes. */
 export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute(
     `create temporary table forgotten_customers on commit preserve rows as

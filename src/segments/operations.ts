@@ -31,7 +31,7 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  * Replaces the whole segment, or leaves it as it was. The campaign is locked briefly before the file is read, to refuse early,
  * and again after the file was split, so that other transitions of the campaign never wait for an upload.
  *
- * @param params.open opens the form: its errors come before all others
+ * @param params.open opens the form, whose errors are reported before all others
  * @param params.left aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is
  *   closed, or the file is invalid; 'stale'; 'too-many' when the merchant has formed its maximum of segments today
@@ -70,7 +70,12 @@ export async function formSegment(
   )
 }
 
-/** @returns the banks that get a part: they take part or have not decided yet, and accept segments */
+/**
+ * Checks that a segment of the campaign may be formed now.
+ *
+ * @returns the banks that get a part of it: they take part in the campaign or have not decided yet, and they allow
+ *   segments of their customers
+ */
 async function requireOpen(
   transaction: Queryable,
   campaign: LockedCampaign,
@@ -82,7 +87,7 @@ async function requireOpen(
   return findSegmentBanks(transaction, bankIds)
 }
 
-/** The history's note about a bank's part; null: there was none before. */
+/** The history's note about a bank's part of the segment. The old count is null if the bank had no part before. */
 function noteOf({ bankId, customersCount }: SegmentPart, before: readonly SegmentPart[]): Note {
   const old = before.find(part => part.bankId === bankId)?.customersCount ?? null
   return { trigger: 'segment', subject: 'bank', bankId, changes: { customersCount: [old, customersCount] } }

@@ -7,7 +7,10 @@ import type { FastifyInstance } from 'fastify'
 const usual = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const yearSeconds = 31_536_000
 
-/** @param publicUrl the platform's address; with https, a header forbids browsers to use http */
+/**
+ * Returns the default headers. @param publicUrl the platform's address; with https, a header forbids browsers to use
+ * http
+ */
 export function defaultHeaders(publicUrl: string): Record<string, string> {
   const isSecure = new URL(publicUrl).protocol === 'https:'
   return isSecure ? { ...usual, 'strict-transport-security': `max-age=${yearSeconds}` } : usual

@@ -1,7 +1,7 @@
 /** Detects that the client of a request has disconnected. */
 import type { FastifyReply } from 'fastify'
 
-/** Aborts when the client has disconnected or has its answer. */
+/** Returns a signal that aborts when the client has disconnected, or has got its answer. */
 export function leaving(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   if (reply.raw.closed) controller.abort()

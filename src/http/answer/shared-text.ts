@@ -2,8 +2,9 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * @param viewOf what callers see of an immutable source; its further arguments must always be the same for that source
- * @returns a function that answers with the source as JSON, by the schema of the route
+ * Creates a function that answers with the JSON text of a source object, which must never change.
+ *
+ * @param viewOf makes what callers see of a source; for one source, its further arguments must always be the same
  */
 export function createSharedText<Source extends object, Besides extends unknown[]>(
   viewOf: (source: Source, ...besides: Besides) => unknown,

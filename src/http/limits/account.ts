@@ -20,8 +20,9 @@ export function accountOf({ caller, routeOptions }: FastifyRequest): string | nu
 }
 
 /**
- * Not counted here: the eSIM API, which has its own limit; health; the portal's files; the documentation; tokens of systems,
- * where failed attempts are counted instead, so that nobody can lock out the rightful client.
+ * The routes whose requests are not counted here: the eSIM API, which has its own limit; health; the portal's files;
+ * the documentation; and requests for tokens of systems. For those, only failed attempts are counted, so that nobody
+ * can lock out the rightful client.
  */
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 

@@ -16,10 +16,10 @@ export type Reads = {
    */
   takePlace(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /**
-   * Waits as `takePlace`, and then begins a read.
+   * Waits like `takePlace`, and then begins a read.
    *
    * @returns the database to read from; its running statements end when the client disconnects
-   * @throws DomainError as `takePlace`
+   * @throws DomainError like `takePlace`
    */
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }

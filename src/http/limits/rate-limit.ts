@@ -46,6 +46,8 @@ export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { ful
 }
 
 /**
+ * Creates a limiter whose buckets are in this process.
+ *
  * @param nowMs a monotonic clock; real time, independent of the sandbox clock
  * @param buckets stores the instant at which each bucket is full again
  */

@@ -20,7 +20,7 @@ export type OpenApiDocument = {
   components: { schemas?: Record<string, Schema>; headers?: Record<string, Header> }
 }
 
-/** @param bodyIsOptional whether an operation may be called without its body */
+/** Completes a document in place. @param bodyIsOptional whether an operation may be called without its body */
 export function finishDocument(document: OpenApiDocument, bodyIsOptional: (operationId: string) => boolean): void {
   const { components, paths } = document
   components.schemas ??= {}

@@ -9,10 +9,10 @@ import type { Schema } from './schemas.ts'
 
 export type Media = { schema: Schema; example?: unknown }
 
-/** By operation, then by `request` or the status. */
+/** The recorded examples by operation id, and within an operation by `request` or by the status of the answer. */
 export type Examples = Record<string, Record<string, unknown>>
 
-/** The error texts of an operation: by operation, then by status. */
+/** The recorded error texts by operation id, and within an operation by status. */
 export type ErrorExamples = Record<string, Record<string, ErrorExample>>
 export type ErrorExample = [code: string, message: string | string[]]
 
@@ -22,7 +22,7 @@ export const errorExamplesUrl = new URL('error-examples.json', import.meta.url)
 let recorded: Examples | undefined
 let recordedErrors: ErrorExamples | undefined
 
-/** @param status of the answer, or `request` for the body of the request */
+/** Returns the example for a body. @param status of the answer, or `request` for the body of the request */
 export function exampleOf(
   operationId: string,
   status: string,

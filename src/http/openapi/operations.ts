@@ -173,8 +173,8 @@ const errorOf: Record<Api, TSchema> = {
 }
 
 /**
- * The answers that refuse a body. Also for operations without a body, except GET, because a body is checked all the
- * same. A file that is read while it arrives has a limit of its own, or none.
+ * The answers that refuse a body. Operations without a body, other than GET and HEAD, have them as well, because a body
+ * that is sent to them is also checked. A file that is read while it arrives has a limit of its own, or none.
  *
  * @param defaultLimit the maximum bytes of a body where the route sets none
  */
@@ -210,7 +210,7 @@ export const notModified = {
   },
 }
 
-/** The request header of such a read. */
+/** The request header in which a caller names the version that it already has. */
 export const IfNoneMatch = Type.Object({
   'if-none-match': Type.Optional(
     Type.String({

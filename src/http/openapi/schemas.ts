@@ -26,8 +26,9 @@ export type NamedSchemas = {
 }
 
 /**
+ * Creates the functions that name schemas. They throw an Error when two different schemas have the same name.
+ *
  * @param components receives the named schemas of the document
- * @returns functions that throw an Error when two different schemas have the same name
  */
 export function createNamedSchemas(components: Record<string, Schema>): NamedSchemas {
   const texts = new Map(Object.entries(components).map(([name, schema]) => [name, textOf(schema)]))
@@ -81,7 +82,10 @@ export function createNamedSchemas(components: Record<string, Schema>): NamedSch
 
 const isObject = ({ $ref, type }: Schema): boolean => $ref === undefined && type === 'object'
 
-/** The same text for schemas that differ only in their descriptions or in the order of their keywords. */
+/**
+ * Writes a schema as text without its descriptions, and with its keywords sorted, so that equal schemas have equal
+ * texts.
+ */
 const textOf = ({ title: _, description: __, examples: ___, ...schema }: Schema): string =>
   JSON.stringify(Object.entries(schema).sort(([one], [other]) => (one < other ? -1 : 1)))
 

@@ -15,9 +15,11 @@ export const createUploadLimit = (atOnce: number): ConcurrencyLimit =>
   )
 
 /**
- * Waits until the upload has begun and may run, then calls `work` with a function that opens the form.
+ * Runs an upload. It waits until the first bytes have arrived and the concurrency limit lets the upload run, and then
+ * calls `work`.
  *
- * @param work its `left` aborts when the client closes the connection before it has its answer
+ * @param work gets a function that opens the form, and a signal that aborts when the client disconnects before it has
+ *   its answer
  */
 export async function withFileForm<T>(
   request: FastifyRequest,

@@ -1,7 +1,10 @@
 /** The body of a request as a file of any length and speed. */
 import { Readable } from 'node:stream'
 
-/** The minimum rate of an upload: so many bytes in each span after the first one. Only time spent waiting for the client counts. */
+/**
+ * The minimum rate of an upload: `bytes` in each span after the first one. Only the time spent waiting for the client
+ * counts.
+ */
 export type UploadRate = { bytes: number; spanMs: number }
 
 const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
@@ -34,7 +37,9 @@ export type Upload = {
 /** How much is read before an upload takes its place. */
 const firstBytes = 64 * 1024
 
-/** @param options.atEnd called before the source ends; if it throws, the source fails with that error */
+/**
+ * Opens an upload. @param options.atEnd called before the source ends; if it throws, the source fails with that error
+ */
 export function openUpload(
   body: Readable,
   { rate = slowest, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
@@ -86,7 +91,7 @@ async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerato
   for (let chunk = await next(); !chunk.done; chunk = await next()) yield chunk.value
 }
 
-/** The chunks as they arrive. @throws SlowUploadError */
+/** Reads chunks as they arrive. @throws SlowUploadError when they arrive below the minimum rate */
 function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise<IteratorResult<unknown>> {
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {

@@ -12,6 +12,8 @@ const places = createConcurrencyLimit(
 )
 
 /**
+ * Draws a settlement act.
+ *
  * @param params.partner limits the partner to one document at a time
  * @param params.left aborts when the caller stops waiting
  * @returns the PDF

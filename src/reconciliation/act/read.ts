@@ -35,8 +35,8 @@ export async function readAct(
   const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
     report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }
   const banks: HashedBank[] = []
-  // The banks are handled one after the other. A report from before hashes were stored must be read completely for its
-  // hash.
+  // The banks are handled one after the other, because a report from before hashes were stored must be read completely
+  // for its hash.
   for (const bank of act.banks)
     banks.push({
       ...bank,
