@@ -140,8 +140,8 @@ export async function rowByRowOnError<Item, Result>(
 const readsAtOnce = 2
 
 /**
- * Shares one read among all callers that asked before it began. A later caller gets the next read, so no caller gets data that
- * was read before the call.
+ * Shares one read among all callers that called before it began. A later caller gets the next read, so no caller gets
+ * data that was read before its call.
  */
 export function createSharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
   const running = new Set<Promise<unknown>>()

@@ -19,7 +19,7 @@ export type Check = {
 /** `params` holds the numbers that `detail` mentions. It is missing when the check fails, or mentions no numbers. */
 export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
-/** What breaks a check, in plain words and without secrets. */
+/** One violation that a check found. Its text uses plain words and contains no secrets. */
 export type Finding = { code: string; text: string }
 
 /** Counts by check and name; the counts of all pieces are added up. */
@@ -40,7 +40,7 @@ export type Step = {
   name: string
   /** The table whose size measures the amount of work. */
   table: string
-  /** @param after the key that the previous piece reached; null for the first piece */
+  /** Does the next piece. @param after the key that the previous piece reached; null for the first piece */
   next(database: Queryable, after: string[] | null): Promise<Piece>
 }
 

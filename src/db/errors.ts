@@ -29,18 +29,18 @@ export function isLost(error: unknown): boolean {
 const isEnded = (error: unknown): boolean => error instanceof pg.DatabaseError && ended.test(error.code ?? '')
 
 /**
- * How long clients are told to wait when the database is away. A planned switchover takes about 3 seconds
+ * After how many seconds clients should try again when the database is away. A planned switchover takes about 3 seconds
  * (contract/production.md, "High availability"), so the second try of a client succeeds.
  */
 const awaySeconds = 4
 
-/** @param cause the error of the database, if there was one */
+/** Makes the error for a database that is away. @param cause the error of the database, if there was one */
 export function databaseAway(cause?: unknown): DomainError {
   const message = 'The database is away for a moment; try again'
   return new DomainError('unavailable', message, { retryAfterSeconds: awaySeconds, cause })
 }
 
-/** @throws DomainError 'unavailable' for every temporary error, otherwise the error itself */
+/** Throws DomainError 'unavailable' for every temporary error, otherwise the error itself. */
 export function mapError(error: unknown): never {
   if (hasLostAgainstOthers(error))
     throw new DomainError('unavailable', 'Others change the same at this moment; try again', {

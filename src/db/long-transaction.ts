@@ -70,7 +70,7 @@ function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Qu
   }
 }
 
-/** A client that has left cannot learn the result, so nothing is committed. */
+/** Throws when the client has disconnected. It could not learn the result, so nothing must be committed. */
 function requirePresent(left: AbortSignal | undefined): void {
   if (left?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
 }

@@ -138,7 +138,7 @@ async function applyAtOnce(client: pg.Client, migration: Migration): Promise<voi
   }
 }
 
-/** Nobody waits behind these statements, so they may wait without limit. */
+/** Applies the statements one by one. They block nobody while they wait for a lock, so they may wait without limit. */
 async function applyPiecewise(client: pg.Client, migration: Migration): Promise<void> {
   await dropUnfinished(client, migration)
   for (const statement of migration.sql.split(/;\s*$/m)) if (statement.trim() !== '') await client.query(statement)
@@ -176,7 +176,7 @@ async function remember(client: pg.Client, { version, name, checksum, sql }: Mig
  * Compares the database with the migrations of this program.
  *
  * @returns the migrations that are not applied yet
- * @throws SchemaError as `migrate` does
+ * @throws SchemaError like `migrate`
  */
 export async function pendingMigrations(database: Queryable, migrations = readMigrations()): Promise<Migration[]> {
   const [server] = await database.query<{ version: string; encoding: string }>(

@@ -102,7 +102,7 @@ export async function listen(options: ListenOptions): Promise<{ stop(): Promise<
   }
 }
 
-/** @returns a function that polls once, unless the previous poll is still running */
+/** Creates a function that polls once, unless the previous poll is still running. */
 function createPolling(
   onPoll: ListenOptions['onPoll'],
   onError: (error: unknown) => void,

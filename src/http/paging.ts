@@ -34,7 +34,7 @@ export const listingParameters = {
 /** The maximum number of items that one page of a list reads, filters and sorts. */
 export const maxLookedAt = 10_000
 
-/** @property after the last item of the previous page */
+/** The position of a page. @property after the cursor of the last item on the previous page */
 export type Page = { page: number; pageSize: number; after?: string }
 
 export const Pagination = Type.Object(

@@ -20,7 +20,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // A route of files has the method, but may find no file.
+    // The path may have this method and still get here: a route that serves files has found no such file.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))

@@ -29,5 +29,5 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** @returns whether a report is refused because at least half of its lines have card numbers as transaction ids */
+/** Whether a report must be refused, because at least half of its lines have card numbers as transaction ids. */
 export const isFileOfCards = (cards: number, lines: number): boolean => lines > 0 && cards * 2 >= lines

@@ -92,7 +92,7 @@ export async function uploadReport(deps: CampaignDeps, params: Params): Promise<
 /**
  * Reads and compares a report like `uploadReport`, but keeps nothing (contract/reconciliation.md, "Trials").
  *
- * @throws DomainError as `uploadReport`
+ * @throws DomainError like `uploadReport`
  */
 export async function tryReport(deps: CampaignDeps, params: Params): Promise<Tried> {
   const { side } = params

@@ -23,10 +23,11 @@ export type SandboxDeps = {
   /** Runs before the clock moves, for work that must see the time before the move. */
   beforeMove(): Promise<void>
   /**
-   * Numbers and hands over the recorded events, and makes one attempt for everything that waits.
+   * Puts the recorded events into the feeds, creates their webhook deliveries, and makes one attempt for each delivery
+   * that waits.
    *
    * @param endsAtMs no attempt begins later (`performance.now()`)
-   * @returns how many were attempted
+   * @returns how many deliveries were attempted
    */
   deliverWebhooks(endsAtMs: number): Promise<number>
   /** Does everything that is due by the clock. */

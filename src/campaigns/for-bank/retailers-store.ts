@@ -34,7 +34,7 @@ export function listRetailers(database: Queryable): Promise<Retailer[]> {
   return database.query<Retailer>(allStatement)
 }
 
-/** @param retailerId a UUID @returns null when there is no such merchant */
+/** Reads one merchant. @param retailerId a UUID @returns null when there is no such merchant */
 export async function readRetailer(database: Queryable, retailerId: string): Promise<Retailer | null> {
   const [retailer] = await database.query<Retailer>(oneStatement, [retailerId])
   return retailer ?? null

@@ -43,7 +43,7 @@ const kindsOfMoney: readonly Task['kind'][] = [
   'acknowledge-compensation',
 ]
 
-/** What the merchant owes in this step. A bank sees only its own part. */
+/** The amount that the merchant owes in this step. A bank sees only its own part of it. */
 function amountOf(campaign: OpenCampaign, task: Task, party: Party): number | null {
   if (!kindsOfMoney.includes(task.kind)) return null
   const bankId = party.type === 'bank' ? party.bankId : task.bankId

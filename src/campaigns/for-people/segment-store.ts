@@ -19,7 +19,7 @@ const statement: Statement = {
     where i.cashback_id = $1 and ($2::uuid is null or i.bank_id = $2) order by b.name collate "C", b.bank_id`,
 }
 
-/** @param bankId only this bank; null: all invited banks */
+/** Finds the parts of a campaign's segment. @param bankId only the part of this bank; null: of all invited banks */
 export function findSegmentParts(
   database: Queryable,
   cashbackId: string,

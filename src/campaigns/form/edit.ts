@@ -94,7 +94,10 @@ async function editWith(
   })
 }
 
-/** @throws DomainError 'invalid' when a campaign that waits for its banks would hold too much with the new values */
+/**
+ * Checks the limits for campaigns that wait for their banks. @throws DomainError 'invalid' when the new values would be
+ * too large
+ */
 async function requireRoom(
   transaction: Queryable,
   { pending }: CampaignDeps,

@@ -21,7 +21,10 @@ export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')] }
 /** Maximum number of repeated ids that are listed. Nobody reads more. */
 const maxRepeated = 100
 
-/** @param value as it was sent, or the result of `readAside`. @returns undefined for anything but a list */
+/**
+ * Reads the terminals of a form. @param value as it was sent, or the result of `readAside`. @returns undefined for
+ * anything but a list
+ */
 export function readTerminals(value: unknown): ReadTerminals | undefined {
   if (isRead(value)) return value
   if (!Array.isArray(value)) return undefined

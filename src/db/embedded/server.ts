@@ -14,7 +14,7 @@ import { endOrphan, runningServer, signal, takeFolder } from './folder.ts'
 import { openRuntime, type Runtime, type SystemUser } from './runtime.ts'
 
 export type EmbeddedServer = {
-  /** What `pg` needs; the host is the folder of the socket. */
+  /** The connection settings for `pg`; the host is the folder of the socket. */
   connection: { host: string; port: number; user: string; database: string; password?: string; ssl: false }
   /** Shuts the server down, open sessions included; resolves when it has ended. May be called again. */
   stop(): Promise<void>

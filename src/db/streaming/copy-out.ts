@@ -67,7 +67,7 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 export const copyAsJson = (client: pg.ClientBase, text: string, limits: ReadLimits): LongRead =>
   copyOut(client, text, { form: 'json', limits })
 
-/** Reads the texts, or bytes, of all columns of all rows, one after the other. @param client as `copyAsJson` */
+/** Reads the texts, or bytes, of all columns of all rows, one after the other. @param client as for `copyAsJson` */
 export const copyAsText = (client: pg.ClientBase, text: string, limits: ReadLimits): LongRead =>
   copyOut(client, text, { form: 'text', limits })
 

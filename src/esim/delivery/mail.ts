@@ -50,8 +50,8 @@ export async function writeMessage(file: string, compose: () => Promise<Buffer>)
 }
 
 /**
- * Used in live mode without a mail server: a bank may switch to delivery by e-mail while the platform runs. It sends
- * and stores nothing.
+ * The mailer in live mode without a mail server. It sends and stores nothing. It is needed because a bank may switch to
+ * delivery by e-mail while the platform runs.
  */
 export function createNoMailer(onMessage: () => void): Mailer {
   return {

@@ -63,7 +63,7 @@ function headerFields(): Buffer {
   const fields = Buffer.alloc(13)
   fields.writeUInt32BE(sidePixels, 0)
   fields.writeUInt32BE(sidePixels, 4)
-  // Bit depth 1. Colour type 0 is greyscale; compression, filter and interlacing are 0, too.
+  // The bit depth is 1. All following fields are 0: colour type (greyscale), compression, filter and interlacing.
   fields[8] = 1
   return fields
 }

@@ -6,7 +6,7 @@ import { composeEsimMail, readSender, type Sender } from './mail-message.ts'
 import { readSmtpUrl } from './mail-server.ts'
 import { type Delivery, deliver } from './smtp-delivery.ts'
 
-/** What a mailer reports of each attempt: no address, no activation code, and only the code of the server's reply. */
+/** The report of one attempt. It has no address, no activation code, and only the code of the server's reply. */
 export type MailEvent = Delivery & { orderId: string }
 
 const notConnected: Delivery = { outcome: 'failed', command: 'CONN', responseCode: undefined, errorCode: undefined }

@@ -7,7 +7,7 @@ import type { Queryable } from '../../db/database.ts'
 import { insertReads, type ReadCount, type ReadKind } from './activation-reads-store.ts'
 
 export type ActivationReads = {
-  /** @param read.caller in the form of `callerName` */
+  /** Counts one read. @param read.caller in the form of `callerName` */
   note(read: { orderId: string; kind: ReadKind; caller: string; at: Date }): void
   /** Writes all counts that are still in memory. */
   close(): Promise<void>
@@ -20,7 +20,10 @@ const maxEntries = 10_000
 
 type Entry = ReadCount & { writtenAtMs: number }
 
-/** @param deps.onError called when a write fails; the counts are kept and written later */
+/**
+ * Creates the counter of one process. @param deps.onError called when a write fails; the counts are kept and written
+ * later
+ */
 export function createActivationReads(deps: { database: Queryable; onError(error: unknown): void }): ActivationReads {
   const entries = new Map<string, Entry>()
   let writing = Promise.resolve()

@@ -133,13 +133,13 @@ const maxKnown = 10_000
 const nameOf = ({ bankId, orderId }: OrderKey): OrderName => ({ bankId, name: orderId })
 const keyOf = ({ bankId, name }: OrderName): OrderKey => ({ bankId, orderId: name })
 
-/** @throws DomainError 'not-found' */
+/** Returns the order if there is one. @throws DomainError 'not-found' */
 function existing<T extends Order>(order: T | null | undefined): T {
   if (!order) throw new DomainError('not-found', 'There is no such order')
   return order
 }
 
-/** @throws DomainError 'invalid' for a wrong e-mail address, and for a missing one where it is needed */
+/** Checks a confirm's e-mail address. @throws DomainError 'invalid' if it is wrong, or missing where it is needed */
 async function requireEmailAddress(
   { database }: EsimDeps,
   key: OrderKey,

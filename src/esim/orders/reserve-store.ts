@@ -70,7 +70,7 @@ export async function reserve(database: Queryable, reservations: Reservation[]):
   })
 }
 
-/** @returns the ids of the orders that were made */
+/** Inserts the orders. @returns the ids of those that were made */
 async function insert(database: Queryable, reservations: Reservation[]): Promise<Set<string>> {
   const tried = reservations
     .filter(({ tariffId, profileId }) => tariffId !== null && profileId !== null)
@@ -204,7 +204,7 @@ export async function reserveWithinShares(
 
 export type HeldReservations = { operatorCode: string; tariffCode: string; bank: string; reserved: number }
 
-/** Who holds live reservations: one row for each bank and tariff, the largest first. */
+/** Counts the live reservations of each bank and tariff that has any, the largest count first. */
 export function countHolders(database: Queryable, now: Date): Promise<HeldReservations[]> {
   return database.query<HeldReservations>(
     `select m.code as "operatorCode", t.code as "tariffCode", b.code as bank, held.reserved

@@ -49,8 +49,8 @@ type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | nul
 /**
  * Reserves a profile of a tariff (POST /orders). A repeated externalId gets its order as it is now.
  *
- * @param lapsed `isOver`: the reservation is over but not marked yet; `settle` marks it, and the order must then be
- *   read again
+ * @param lapsed handles orders that are over. `isOver` says whether a reservation is over but not marked yet; `settle`
+ *   marks it, and the order must then be read again
  * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' when the
  *   externalId belongs to another tariff, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched
  *   off, 'too-many-reservations' at the bank's limit of open reservations

@@ -224,7 +224,7 @@ export async function confirm(
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
-/** @returns false when the order is no longer reserved, or belongs to another bank */
+/** Cancels an order. @returns false when the order is no longer reserved, or belongs to another bank */
 export async function cancel(database: Queryable, key: OrderKey & { caller: string }, now: Date): Promise<boolean> {
   const cancelled = await database.execute(
     {

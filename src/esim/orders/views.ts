@@ -28,7 +28,10 @@ export const shownMsisdn = ({ status, msisdn }: Pick<Order, 'status' | 'msisdn'>
 export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'reservedUntil'>): string | null =>
   status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
 
-/** @param order with its current status: a reservation that is over must be marked as expired already */
+/**
+ * The view of an order. @param order with its current status: a reservation that is over must be marked as expired
+ * already
+ */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order
   return {

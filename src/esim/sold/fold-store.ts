@@ -2,10 +2,11 @@
  * Adds orders from the outbox to the sales figures and to the counters of tariffs. It also adds the orders from before
  * there was an outbox, once and in pieces.
  *
- * Each order counts exactly once. `reached` is the highest id of the old orders that are added already. An event counts
- * only if its order's id is at or below `reached`; any other order counts by its state when `reached` passes it. One
- * statement adds a piece of old orders and all events that its snapshot sees. So an order that has ended in this
- * snapshot has no later event, and an order that ends later is not counted by this statement.
+ * Each order counts exactly once. `reached` is the highest id of the old orders that were passed already. An order
+ * above `reached` is added when `reached` passes it, if it has ended by then; its events are ignored before that. An
+ * order at or below `reached` is added when its event is taken. One statement passes a piece of old orders and takes
+ * all events that its snapshot sees. So no order that it passes as ended has a later event, and each order that ends
+ * later has one.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'

@@ -33,7 +33,7 @@ export type OrderQuery = { text: string; values: Literal[] }
 
 export type Put = (value: Literal) => string
 
-/** @param write builds the text; it gets a function that adds a value and returns its placeholder */
+/** Builds a query. @param write builds its text; it gets a function that adds a value and returns its placeholder */
 function queryOf(write: (put: Put) => string): OrderQuery {
   const values: Literal[] = []
   const text = write(value => `$${values.push(value)}`)

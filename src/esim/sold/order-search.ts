@@ -13,6 +13,8 @@ type Query = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolea
 >
 
 /**
+ * Converts the query to a search.
+ *
  * @param bank only this bank's orders are found; undefined: the orders of the bank in the query, or of all banks
  * @throws DomainError 'invalid' for invalid dates
  */

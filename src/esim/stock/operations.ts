@@ -157,10 +157,10 @@ const resealedAtOnce = 500
 
 /**
  * Seals every profile, and the key of the ICCID index, under the first master key, so that the other keys can be
- * removed. Sales continue meanwhile. If it is interrupted, run it again.
+ * removed. Sales continue meanwhile. After an interruption, run it again.
  *
- * @param options.onProgress called after each step with the number of profiles looked at
- * @returns how many were sealed again
+ * @param options.onProgress called after each step with the number of examined profiles
+ * @returns how many profiles were sealed again
  */
 export async function rotateKeys(
   deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[]; origin?: Origin },

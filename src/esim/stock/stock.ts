@@ -41,7 +41,7 @@ type Window = {
   known: Set<number>
   trying: number
   settled: PromiseWithResolvers<void>
-  /** Profiles up to this id have been looked at. */
+  /** Refills have examined the profiles up to this id. */
   scannedUpTo: number
   refilling: boolean
   /**
@@ -54,7 +54,10 @@ type Window = {
 
 type StockDeps = { database: Queryable; clock: Clock; onError(error: unknown): void }
 
-/** @param deps.onError called when a refill in the background fails; the next caller then does its own */
+/**
+ * Creates the windows of one process. @param deps.onError called when a refill in the background fails; the next caller
+ * then refills
+ */
 export function createStock(deps: StockDeps): Stock {
   const { database } = deps
   const windows = new Map<number, Window>()

@@ -6,7 +6,7 @@ import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-/** In the order of our preference. */
+/** The codings that we can send, in the order of our preference. */
 const codings = ['zstd', 'gzip', 'br'] as const
 export type Encoding = (typeof codings)[number] | 'identity'
 

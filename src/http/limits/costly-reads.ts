@@ -24,7 +24,7 @@ export type Reads = {
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }
 
-/** The two limits of routes that people read: for pages, and for long reads. */
+/** The limits of reads by people: one for pages, and one for long reads. */
 export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
 
 const limits: Record<AsideKind, ConcurrencyLimits> = {
@@ -54,10 +54,10 @@ function createReads(database: Database, kind: AsideKind, busy: string): Reads {
   }
 }
 
-/** For expensive reads: sales figures, exports, differences, searches in terminals, long lists. */
+/** Limits expensive reads: sales figures, exports, differences, searches in terminals, long lists. */
 export const createCostlyReads = (database: Database): Reads =>
   createReads(database, 'long', 'Two of your long reads are still running: wait for them')
 
-/** For reads of a page that a person looks at: each statement has some seconds. */
+/** Limits quick reads, such as a page of a list that a person reads. Each statement may take some seconds. */
 export const createPageReads = (database: Database): Reads =>
   createReads(database, 'short', 'Two of your reads are still running: wait for them')

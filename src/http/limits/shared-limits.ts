@@ -67,7 +67,12 @@ export function createSharedRateLimiter(options: {
 }
 
 type Buckets = Redis & {
-  /** @returns when the bucket would be full again without this request, and the time now: milliseconds of the store's clock */
+  /**
+   * Takes a request out of the bucket, if there is room.
+   *
+   * @returns when the bucket would be full again without this request, and the time now: both in milliseconds of the
+   *   store's clock
+   */
   takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[full: string, now: string]>
 }
 
