@@ -8,10 +8,18 @@ import pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { hasLostAgainstOthers, isLost, mapError } from './errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
-import { parseInstant } from './instants.ts'
+import {
+  beginSession,
+  type Connection,
+  clientSettings,
+  connectTimeoutMs,
+  endedWithReader,
+  limitedTo,
+  openClient,
+  plannedOnce,
+} from './session.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
 import { lendingSocket } from './streaming/copy-out.ts'
-import { applicationName } from './versions.ts'
 
 /**
  * Each connection parses a named statement once.
@@ -75,20 +83,6 @@ export type Database = Queryable & {
 /** `short`: quick reads by people. `long`: reads that may take long. */
 export type AsideKind = 'short' | 'long'
 
-export type Connection =
-  | { connectionString: string }
-  | { host: string; port: number; user: string; database: string; password?: string }
-
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    // A bigint can be read as a number, because our ids and counts stay far below 2^53.
-    if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
-    if (oid === pg.types.builtins.TIMESTAMPTZ && format !== 'binary') return parseInstant
-    return pg.types.getTypeParser(oid, format as 'text')
-  },
-} as pg.CustomTypesConfig
-
-const connectTimeoutMs = 3_000
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
 /** How long a statement waits for locks of others. */
@@ -106,65 +100,6 @@ const maxLongReads = 8
  */
 const silenceMs = statementTimeoutMs + 500
 
-/**
- * The settings of each session. They are set after the connection is made, because poolers drop startup options, and so that ours
- * win over options in the address and over defaults that an administrator has given to the role, the database or the server.
- */
-const sessionSettings = {
-  timezone: 'UTC',
-  // These settings decide how values become text. Some statements store such texts.
-  array_nulls: 'on',
-  bytea_output: 'hex',
-  datestyle: 'ISO, MDY',
-  extra_float_digits: '1',
-  intervalstyle: 'postgres',
-  standard_conforming_strings: 'on',
-  transform_null_equals: 'off',
-  default_transaction_isolation: 'read committed',
-  jit: 'off',
-  // Zero means no limit. Pools set their own limits; long work has none, and the session for notifications is mostly
-  // idle.
-  idle_in_transaction_session_timeout: '60000',
-  idle_session_timeout: '0',
-  lock_timeout: '0',
-  statement_timeout: '0',
-  // Plan each statement for its values and the present table sizes. A plan made on an empty table stays bad until `analyze`.
-  plan_cache_mode: 'force_custom_plan',
-}
-const plannedOnce = {
-  plan_cache_mode: 'force_generic_plan',
-  ...Object.fromEntries(
-    ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort'].map(way => [`enable_${way}`, 'off']),
-  ),
-}
-/** The server ends the statement when its connection is gone, and uses at most one processor for it. */
-const endedWithReader = {
-  client_connection_check_interval: '1000',
-  max_parallel_workers_per_gather: '0',
-}
-const limitedTo = (statementMs: number, lockMs: number) => ({
-  statement_timeout: String(statementMs),
-  lock_timeout: String(lockMs),
-})
-
-/** A setting that servers before version 17 do not know. */
-const noTransactionLimit = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`
-
-async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
-  const text = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
-  text.push(noTransactionLimit)
-  await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
-}
-
-/** Removes the application name from the address, because the driver prefers it to the name that we pass. */
-function withoutName(connection: Connection): Connection {
-  if (!('connectionString' in connection) || !URL.canParse(connection.connectionString)) return connection
-  const address = new URL(connection.connectionString)
-  if (!address.searchParams.has('application_name')) return connection
-  address.searchParams.delete('application_name')
-  return { connectionString: address.href }
-}
-
 type Options = {
   connection: Connection
   poolSize: number
@@ -172,15 +107,6 @@ type Options = {
 }
 type Hearing = ReturnType<typeof createHearing>
 type Pools = ReturnType<typeof createPools>
-
-const clientSettings = (connection: Connection) => ({
-  ...withoutName(connection),
-  types,
-  application_name: applicationName,
-  connectionTimeoutMillis: connectTimeoutMs,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 5_000,
-})
 
 /** Makes pools, and keeps a list of them. */
 function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen, lost }: Hearing) {
@@ -279,18 +205,6 @@ function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
       }
     },
   }
-}
-
-/** Opens a connection outside the pools. */
-async function openClient(connection: Connection): Promise<pg.Client> {
-  const own = new pg.Client(clientSettings(connection))
-  own.on('error', () => {})
-  await own.connect().catch(mapError)
-  await beginSession(own, {}).catch(async error => {
-    await own.end().catch(() => {})
-    mapError(error)
-  })
-  return own
 }
 
 /** Runs work without a time limit. The work fails when its connection has become silent. */

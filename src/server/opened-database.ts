@@ -1,9 +1,10 @@
 /** Opens the database that the settings name, checks its server, and brings its schema to this version. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config.ts'
-import { type Connection, type Database, openDatabase } from '../db/database.ts'
+import { type Database, openDatabase } from '../db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { findTooFewConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
+import type { Connection } from '../db/session.ts'
 import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
