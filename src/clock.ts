@@ -5,8 +5,8 @@
  */
 
 /**
- * The instant at which `performance.now()` was 0. Until the database was asked, this instant is by the machine's clock;
- * after that it is by the database's clock.
+ * The instant at which `performance.now()` was 0. Until this process has read the database's clock for the first
+ * time, the instant is by the machine's clock; after that, by the database's clock.
  */
 let startedAtMs = performance.timeOrigin
 

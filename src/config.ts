@@ -32,23 +32,23 @@ export type Config = {
   sampleData: boolean
   migrateOnStart: boolean
   /**
-   * The first key encrypts and signs; all keys decrypt and verify. Empty when the embedded platform has to make its
-   * own.
+   * The first key encrypts and signs; all keys decrypt and verify. The list is empty when the embedded platform has
+   * to make its own key.
    */
   masterKeys: Buffer[]
-  /** The key that commands on this machine send; null when the embedded platform has to make its own. */
+  /** The key that commands on this machine send; null when the embedded platform has to make its own key. */
   operatorKey: string | null
   /** Further accepted keys, so that the key can be changed without downtime. */
   furtherOperatorKeys: string[]
   smtpUrl: string | null
   mailFrom: string | null
   redisUrl: string | null
-  /** null: switched off. */
+  /** Limit of eSIM requests per bank; null: switched off. */
   rateLimit: { perSecond: number; burst: number } | null
   /** Limit for all APIs except eSIM, per account, or per address without a token; null: switched off. */
   apiRateLimit: { perSecond: number; burst: number } | null
   openReservations: number
-  /** In per cent of a tariff's unsold stock. */
+  /** The share of a tariff's unsold stock that one bank may have reserved, in per cent. */
   reservationShare: number
   /** The maximum number of pending campaigns of a merchant: campaigns that no bank has approved yet. */
   pendingCampaigns: number
@@ -60,7 +60,7 @@ export type Config = {
   eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
-  /** Whether the platform's people need second factors before a policy was set. */
+  /** Whether the platform's people need second factors while the platform has set no policy. */
   platformMfa: (typeof mfaRules)[number]
   /** Years for which entries of the audit log are kept. */
   auditYears: number
@@ -89,7 +89,7 @@ export type Shutdown = {
 
 export type Instance = {
   name: string
-  /** Set by INSTANCE; default: the name of the machine. */
+  /** Whether INSTANCE sets the name. If not, the name is that of the machine. */
   isGiven: boolean
 }
 
@@ -137,7 +137,9 @@ export const processEnvironment = (): Environment => process.env
 /** Whether npm started this process, as `npm start` and `npx` do. */
 export const startedByNpm = (env: Environment): boolean => env.npm_command !== undefined
 
-/** The process' environment, with what a `.env` file in the working folder adds to it (the environment wins). */
+/**
+ * Returns the environment of the process, completed by the `.env` file in the working folder. The environment wins.
+ */
 export function environment(): Environment {
   for (const [name, value] of Object.entries(parseEnv(readDotEnv()))) process.env[name] ??= value ?? ''
   return process.env
@@ -351,7 +353,7 @@ const operatorKeyError =
 /** Whether a text can be an operator key. The key is sent in a header, so only printable ASCII is allowed. */
 const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
 
-/** Whether it is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
+/** Whether a text is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
 function isSender(text: string): boolean {
   return text.length <= 200 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(text)
 }
@@ -479,7 +481,7 @@ export function readHealthUrl(env: Environment): string {
 }
 
 /**
- * Only the master keys, for commands that need nothing else.
+ * Reads only the master keys, for commands that need nothing else.
  *
  * @throws ConfigError when this machine has none, or an invalid one
  */

@@ -1,14 +1,14 @@
 /**
- * The rules that a value in a request can break, each with a code for programs and an English text. An error contains
- * both: the contract fixes the text, and clients translate the code with its `params`. A code never changes its
- * meaning.
+ * The rules that a value in a request can break. Each rule has a code for programs and an English text, and an error
+ * contains both. The contract specifies the texts. Clients translate the code with its `params`. A code never changes
+ * its meaning.
  */
 
 export type RuleParams = Record<string, string | number>
 
 /** The text that follows `<field> must `. */
 const texts = {
-  // Rules of schemas.
+  // Rules that JSON schemas express.
   given: () => 'be given',
   omitted: () => 'be omitted',
   type: ({ type }) => `be ${String(type).split(' or ').map(withArticle).join(' or ')}`,
@@ -29,7 +29,7 @@ const texts = {
   format: ({ format }) => `be in the format ${format}`,
   keyword: ({ keyword }) => `be right (${keyword})`,
 
-  // Rules of texts.
+  // Rules about the form of a string.
   uuid: () => 'be a UUID',
   url: () => 'be a URL',
   day: () => 'be an ISO 8601 date',
@@ -160,7 +160,7 @@ export type RuleCode = keyof typeof texts
 
 export const ruleCodes = Object.keys(texts) as RuleCode[]
 
-/** A broken rule with its values, at one place. */
+/** A broken rule with the values that its text contains. */
 export type Rule = { rule: RuleCode; params: RuleParams }
 
 /** A broken rule of a field's value; `line`, from 1, is the line in a file. */
@@ -172,7 +172,8 @@ export const broken = (field: string, rule: RuleCode, params: RuleParams = {}): 
 export const ruleText = ({ rule, params }: Rule): string => texts[rule](params as never)
 
 /**
- * The sentence about a broken rule: `<field> must be at most 100`. In a file: `<field> (line 7): must be at most 100`.
+ * Returns the sentence about a broken rule: `<field> must be at most 100`. In a file it is: `<field> (line 7): must
+ * be at most 100`.
  */
 export function ruleMessage(of: BrokenRule): string {
   const { field, line } = of

@@ -2,10 +2,11 @@
 import { type BrokenRule, ruleMessage } from './error-rules.ts'
 
 /**
- * The one error that rules throw. Its code is from a closed list; `http/errors.ts` alone knows which status code and which
- * body it becomes, so an operation never has to know how it was called.
+ * The codes of `DomainError`, the one error that rules throw. `http/errors.ts` turns a code into a status code and a
+ * body, so an operation does not have to know how it was called.
  *
- * The list is part of all APIs (contract/http.md, "Error codes"): clients read these codes. A code never changes its meaning.
+ * The list is part of all APIs (contract/http.md, "Error codes"): clients read these codes. A code never changes its
+ * meaning.
  */
 export const errorCodes = [
   'invalid',
@@ -42,8 +43,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * One broken rule of an uploaded file, for programs; `details` has the same in English. Clients translate `rule`, whose
- * meaning never changes, with its `params`.
+ * One broken rule of an uploaded file, for programs; `details` says the same in English. Clients translate `rule`,
+ * whose meaning never changes, with its `params`.
  */
 export type Problem = {
   /** The line of the file, from 1; null: the file as a whole. */
@@ -51,7 +52,7 @@ export type Problem = {
   column: string | null
   rule: string
   params: Record<string, string | number>
-  /** The value in the file, shortened and without control characters; null: nothing to show. */
+  /** The value in the file, shortened and without control characters; null when there is no value to show. */
   value: string | null
 }
 
@@ -63,7 +64,7 @@ export class DomainError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The broken rules among the details, for programs. */
   readonly rules: readonly BrokenRule[]
-  /** The first broken rules of a file, where the rules have names. */
+  /** The first broken rules of a file, if the file's rules have codes. */
   readonly problems: readonly Problem[] | undefined
   /** Data that a program needs to continue; fields of the Partner API's error body. */
   readonly facts: Readonly<Record<string, string | number>> | undefined

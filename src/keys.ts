@@ -11,9 +11,10 @@ export type DerivedKey = {
 }
 
 /**
- * @param masterKeys 32 bytes each, the one to use first
+ * Derives a key for one purpose from each master key, in the same order.
+ *
+ * @param masterKeys at least one, 32 bytes each; the first is used for new data
  * @param purpose what the key is for, e.g. `tokens`
- * @returns a key for each master key, in the same order; at least one
  */
 export function deriveKeys(masterKeys: readonly Buffer[], purpose: string): [DerivedKey, ...DerivedKey[]] {
   const [first, ...others] = masterKeys.map(master => {

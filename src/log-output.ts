@@ -6,8 +6,8 @@ import { type DestinationStream, pino } from 'pino'
 const maxWaiting = 1024 * 1024
 
 /**
- * When the log cannot be written, nothing fails and nothing waits, not even the end of the process. Writing resumes
- * when there is space again.
+ * Opens the log's output. When the log cannot be written, nothing fails and nothing waits, not even the end of the
+ * process. Writing resumes when there is space again.
  */
 export function openLogOutput(): DestinationStream {
   const output = fstatSync(1)
@@ -15,8 +15,8 @@ export function openLogOutput(): DestinationStream {
 }
 
 /**
- * Uses Node's own stream, which never waits for a reader. A write to a full pipe on another thread would block that
- * thread forever, and with it the end of the process.
+ * Uses Node's own stream, which never waits for a reader. A thread that writes to a full pipe would wait forever, and
+ * so would the end of the process.
  */
 function toPipe(): DestinationStream & { flushSync(): void } {
   let waiting = ''
@@ -46,8 +46,7 @@ function toFile(): DestinationStream {
   output.on('write', () => {
     isFull = false
   })
-  // When the disk is full, `flush` and `flushSync` of this stream would wait forever for space. So they are skipped
-  // then.
+  // When the disk is full, `flush` and `flushSync` of this stream would wait for space forever, so they are skipped.
   output.flush = done => {
     if (!isFull) flush.call(output, done)
   }

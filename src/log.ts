@@ -27,7 +27,7 @@ function words(error: Error, code: string | undefined): { message: string; stack
 }
 
 /**
- * @param stream destination for people who read it; default: stdout
+ * @param stream where to write, for example a formatter for terminals; default: stdout
  * @param instance the name of this process, in each line
  */
 export function createLogger(level: string, stream?: DestinationStream, instance?: string): Logger {
@@ -41,7 +41,10 @@ export function createLogger(level: string, stream?: DestinationStream, instance
   return pino(options, stream ?? openLogOutput())
 }
 
-/** The fields of a request that a terminal shows, and the field by which other lines name their request. */
+/**
+ * The fields that the formatter does not print by itself, because `terminalMessage` writes them or a terminal needs
+ * none of them.
+ */
 const requestFields = 'method,route,statusCode,ms,caller,identity,subject,requestId'
 
 /**

@@ -9,9 +9,9 @@ import { createSealer, SealingError } from './sealing.ts'
 const sealerOf = (masterKeys: readonly Buffer[]) => createSealer(masterKeys, 'sealed-keys')
 
 /**
- * The key for this purpose, made at its first use.
+ * Returns the key for this purpose. The first call for a database makes the key.
  *
- * @throws SealingError when none of the master keys opens it: they belong to another database
+ * @throws SealingError when none of the master keys can decrypt it: they belong to another database
  */
 export async function loadSealedKey(
   database: Queryable,
@@ -26,9 +26,9 @@ export async function loadSealedKey(
 }
 
 /**
- * The key of a database that has already been used. Never makes a new key.
+ * Returns the key of a database that has already been used. Never makes a new key.
  *
- * @throws SealingError when there is none, or none of the master keys opens it
+ * @throws SealingError when there is no key, or none of the master keys can decrypt it
  */
 export async function readSealedKey(
   database: Queryable,

@@ -15,7 +15,11 @@ export class SealingError extends Error {
 
 export type Sealer = {
   seal(plain: Buffer, additionalData: Buffer): Buffer
-  /** @throws SealingError when none of the keys fits; Error when the ciphertext was changed or belongs elsewhere */
+  /**
+   * Decrypts.
+   * @throws SealingError when none of the keys has encrypted it; Error when the ciphertext was changed or belongs to
+   *   another row
+   */
   open(sealed: Buffer, additionalData: Buffer): Buffer
   /** Whether one of these keys made the ciphertext. */
   knows(sealed: Buffer): boolean
@@ -25,10 +29,7 @@ export type Sealer = {
 
 type SealingKey = { id: string; key: KeyObject }
 
-/**
- * @param masterKeys 32 bytes each, the one to use first
- * @param purpose what is sealed, e.g. `profiles`
- */
+/** @param masterKeys 32 bytes each; the first encrypts @param purpose what is encrypted, e.g. `profiles` */
 export function createSealer(masterKeys: readonly Buffer[], purpose: string): Sealer {
   // Key objects are created once. Creating them from bytes for each value would cost more than the encryption.
   const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({ id, key: createSecretKey(key) }))

@@ -27,8 +27,8 @@ export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRo
 export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
 type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
 /**
- * How records name who acted: a system by its clientId, a person by the id, which stays the same when the login
- * changes.
+ * Returns the name of a caller as records store it: `system:` with the clientId, or `person:` with the user's id,
+ * which stays the same when the login changes.
  */
 export const callerName = ({ userType, subject }: Identity): string =>
   userType === 'gateway_user' ? `system:${subject}` : `person:${subject}`

@@ -57,7 +57,11 @@ export const RevokedCredential = Type.Object({ clientId }, { description: 'The r
 
 const longestOverlapDays = 366
 
-/** How long an overlap lasts from now on. @param overlap an ISO 8601 duration. @throws DomainError 'invalid' */
+/**
+ * Returns the length of an overlap that begins now, in milliseconds.
+ * @param overlap an ISO 8601 duration.
+ * @throws DomainError 'invalid'
+ */
 export function overlapMs(overlap: string): number {
   const now = realNow()
   const lengthMs = (addDuration(now, overlap)?.getTime() ?? Number.NaN) - now.getTime()

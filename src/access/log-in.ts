@@ -25,7 +25,7 @@ export type LogInDeps = FactorDeps & {
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
   refusalSums: Pick<RefusalSums, 'add'>
-  /** The default for the platform's people before a policy was set. */
+  /** The rule for second factors of the platform's people while the platform has set no policy. */
   platformMfa: Mfa
   /** Whether the platform's own people may log in here. If not, they get the same error as for a wrong password. */
   admitsStaff: boolean
@@ -57,7 +57,7 @@ export async function findPerson(deps: LogInDeps, client: Client, given: Passwor
   return hasAccess && isAdmitted(deps, client, user) ? { person: user } : { person: null, lacking: 'access' }
 }
 
-/** Whether a person may log in at this app and from this address. */
+/** Whether the account's policy and this process admit the person from this address. */
 function isAdmitted(deps: LogInDeps, client: Client, person: store.User): boolean {
   if (person.account.type === 'platform' && !deps.admitsStaff) return false
   const caller = callerOf(person, client)

@@ -13,7 +13,7 @@ const longestWaitSeconds = 60
 const keyOf = (login: string): Buffer => createHash('sha256').update(login).digest()
 
 export type Attempts = {
-  /** The person who has this login; null: nobody. */
+  /** The person who has this login; null when nobody has it. */
   holder: Caller | null
   /** Whether a recent login from this address succeeded. */
   isKnownAddress: boolean
@@ -103,8 +103,8 @@ export async function forgetFailures(database: Queryable, login: string): Promis
 }
 
 /**
- * Stores a successful login. Its address is now known. The number of failures before it is kept for display, and counting starts
- * again.
+ * Stores a successful login, and its address as known. The number of failures since the previous login is kept for
+ * display; the count of failures starts again.
  */
 export async function noteSuccess(
   database: Queryable,

@@ -24,7 +24,7 @@ import type { User } from './store.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'
 
 export type LoginDeps = LogInDeps & {
-  /** Counts bodies that are no valid attempt. */
+  /** Counts request bodies that are not a valid attempt to log in. */
   malformed: AddressLimit
   gatewayThrottle: Throttle
   loginThrottle: Throttle
@@ -40,25 +40,25 @@ export type Logins = {
   /** Whether the platform's own people may log in and use their sessions here. */
   admitsStaff: boolean
   /**
-   * A token for clientId and secret. Secrets cannot be guessed, so a right one is always accepted.
+   * Issues a token for a clientId and its secret. Secrets cannot be guessed, so a right one is always accepted.
    *
    * @param from where the caller is
-   * @throws DomainError 'invalid' for a wrong clientId or secret, 'too-many' when this address has also failed too
-   *   often
+   * @throws DomainError 'invalid' for a wrong clientId or secret; 'too-many' instead, when this address has failed
+   *   too often
    */
   withSecret(from: Source, given: { clientId: string; secret: string }): Promise<{ token: string; caller: Caller }>
   /**
-   * A token for a portal user.
+   * Issues a token for a person who calls the API.
    *
    * @param given.otp a code of the second factor
    * @param left aborts when the caller stops waiting
-   * @throws DomainError 'unauthenticated' when anything does not fit, 'mfa-needed' without a code where one is needed,
-   *   'too-many' when this address, or anybody with this login, has failed too often, 'unavailable' when too many
-   *   others log in at this moment
+   * @throws DomainError 'unauthenticated' when the login, the password or the code is wrong, or the person is not
+   *   admitted; 'mfa-needed' without a code where one is needed; 'too-many' when this address, or anybody with this
+   *   login, has failed too often; 'unavailable' when too many people log in at the same time
    */
   withPassword(client: Client, given: PasswordLogin & { otp?: string }, left: AbortSignal): Promise<Issued>
   /**
-   * A token for a person who logs in to the portal. The portal asks for a second factor in a second step.
+   * Issues a token for a person who logs in to the portal. The portal asks for a second factor in a second step.
    *
    * @throws as `withPassword`, but never 'mfa-needed'
    */

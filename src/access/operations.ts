@@ -23,7 +23,7 @@ import type { PartnerReference } from './store.ts'
 import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
 
-/** @property origin who makes the change; default: the platform itself */
+/** `origin` says who makes the change; default: the operator. */
 export type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
 
 export type AccessDeps = {

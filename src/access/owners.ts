@@ -10,8 +10,9 @@ export const ownerIds = (owner: AccountOwner): [bankId: string | null, merchantI
 ]
 
 /**
- * The condition for an owner's rows in a table with `bank_id` and `merchant_id`, using the index of its kind; $1 is
- * `ownerId`.
+ * Returns the SQL condition that finds the rows of an owner in a table with the columns `bank_id` and `merchant_id`.
+ * It compares only one column, so that the index on that column is used. The value of the parameter `$1` must be
+ * `ownerId(owner)`.
  */
 export function ofOwner(owner: AccountOwner, table: string): string {
   if (owner === 'platform') return `${table}.bank_id is null and ${table}.merchant_id is null and $1::uuid is null`
@@ -23,7 +24,7 @@ export const ownerId = (owner: AccountOwner): string | null => {
   return bankId ?? merchantId
 }
 
-/** The owner that a caller or a person's account belongs to. */
+/** Returns the owner of the data of a caller's or a person's account. */
 export function ownerOfAccount(
   account: { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string } | { type: 'platform' },
 ): AccountOwner {

@@ -30,7 +30,7 @@ export type Refusals = {
   stale(): boolean
 }
 
-/** @param platformMfa the default for the platform's people before a policy was set */
+/** @param platformMfa the rule for second factors of the platform's people while the platform has set no policy */
 export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional'): Refusals {
   let refused = new Set<string>()
   let factorless = new Set<string>()

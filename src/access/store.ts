@@ -64,7 +64,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   }
 }
 
-/** The part of a statement that writes an event for each credential in the part named `changed`. */
+/** Returns the `with` query that records an event for each credential that the `with` query `changed` returns. */
 const recordingCredential = (type: EventTypeName, at?: string): string =>
   recordingEvents({
     type,
@@ -109,7 +109,11 @@ export async function insertCredential(
 
 type ReplacedSecret = PartnerOwner & { secretHash: Buffer; previousSecretHash: Buffer | null }
 
-/** @returns the hashes before the change and the owner; null when the credential does not exist or is revoked */
+/**
+ * Gives a credential a new secret. The present secret becomes the previous one.
+ *
+ * @returns the hashes before the change and the owner; null when the credential does not exist or is revoked
+ */
 export async function replaceSecret(
   transaction: Queryable,
   change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
@@ -146,10 +150,13 @@ export async function endSecret(
 export type PartnerOwner = { bankId: string | null; merchantId: string | null }
 const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
-/** Something that can end only once. `isNew` is false when it had ended before; the time of its first end is kept. */
+/**
+ * The owner of something that can end only once, such as a credential. `isNew` is false when it had already ended;
+ * the time of its first end is kept.
+ */
 export type Ended = PartnerOwner & { isNew: boolean }
 
-/** @returns null when there is no such credential */
+/** Revokes a credential. @returns null when there is no such credential */
 export async function markRevoked(transaction: Queryable, clientId: string): Promise<Ended | null> {
   const [ended] = await transaction.query<Ended>(
     `with before as (select * from credentials where client_id = $1 for update), changed as (
@@ -163,8 +170,8 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * SQL for the time of the event: one hour before the overlap ends, by the clock of the rules. This time is right even
- * if the event is written late. The overlap itself ends in real time.
+ * SQL for the time of the event: one hour before the overlap ends, by the product's clock, which a sandbox can move.
+ * This time is right even if the event is written late. The overlap itself ends in real time.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
@@ -302,8 +309,8 @@ export async function isLoginOfDisabled(database: Queryable, login: string): Pro
 export type Withdrawn = PartnerOwner & { invitationId: string }
 
 /**
- * Parts of a statement that delete the links which the person `id` made for others, if `condition` holds. The part `withdrawn`
- * lists the deleted invitations that could still be accepted.
+ * Returns `with` queries that delete the links which the person `id` made for others, if `condition` holds. The
+ * `with` query `withdrawn` lists the deleted invitations that could still be accepted.
  */
 export const withdrawingLinks = (id: string, condition = 'true'): string => `
   gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),

@@ -35,7 +35,10 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
     `${address}|${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`
 
   const limits = [failuresOfName, failuresOfAddress]
-  /** How long to wait until no count is above its limit. With `atLimit`, a count at its limit must be waited for, too. */
+  /**
+   * How long to wait until all counts allow an attempt. With `atLimit`, a count that has reached its limit allows
+   * none; without it, only a count above its limit does so.
+   */
   const waitFor = (counts: (RateLimiterRes | null)[], atLimit: boolean): number => {
     const waits = counts.map((count, index) => {
       const over = (count?.consumedPoints ?? 0) - (limits[index] ?? 0)
@@ -118,7 +121,11 @@ export function createWrongCodes(
   const byAddress = create('address', fromOneAddress.allowed, fromOneAddress.seconds)
   const byPerson = create('person', fromAnywhere.allowed, fromAnywhere.seconds)
 
-  /** Counts an attempt. @returns how many attempts for this person the address has made @throws DomainError 'too-many' */
+  /**
+   * Counts an attempt.
+   * @returns how many attempts this address has made for this person
+   * @throws DomainError 'too-many'
+   */
   const begin = async (address: string, userId: string): Promise<number> => {
     const ofAddress = await byAddress.penalty(`${address}|${userId}`, 1)
     if (ofAddress.consumedPoints > fromOneAddress.allowed) refuseCodes(ofAddress.msBeforeNext)

@@ -41,8 +41,8 @@ type KnownKey = { keyId: string; signsFromMs: number; sign: SignTokens | null; v
  */
 const newKeySignsAfterMs = 10_000
 /**
- * The same for the first key, when version 0.2 has used the database. In this time the operator can replace all
- * processes of version 0.2, which do not accept the new tokens.
+ * How long after its creation the first key begins to sign in a database that version 0.2 has used. In this time the
+ * operator can replace all processes of version 0.2, which do not accept the new tokens.
  */
 const firstKeySignsAfterMs = 15 * 60_000
 const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
@@ -97,7 +97,8 @@ export function createTokenKeys(options: {
 }
 
 /**
- * Makes the first key pair unless there is one. It signs later when version 0.2 has already used the database, see above.
+ * Makes the first key pair unless there is one. If version 0.2 has used the database, the key begins to sign only
+ * after `firstKeySignsAfterMs`.
  *
  * @param nowMs real time
  */
@@ -126,7 +127,7 @@ export function rotateTokenKey(
     await store.lockTokenKeys(transaction)
     await store.forgetPrivateKeys(transaction, new Date(nowMs - acceptedForMs))
     const latest = (await store.findTokenKeys(transaction)).at(-1)
-    // The new key must sign later than the previous one, not even at the same instant.
+    // The new key must begin to sign later than the previous one. The same instant is not enough.
     const signsFromMs = Math.max(nowMs + newKeySignsAfterMs, (latest?.signsFrom.getTime() ?? 0) + 1)
     const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
     await store.insertTokenKey(transaction, key, new Date(nowMs))
@@ -154,7 +155,7 @@ export async function resealTokenKeys(database: Database, masterKeys: readonly B
  * Decrypts every private key that the database still has.
  *
  * @returns how many there are
- * @throws SealingError when none of the master keys opens one
+ * @throws SealingError when none of the master keys can decrypt one of them
  */
 export async function openTokenKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   const sealer = createSealer(masterKeys, purpose)

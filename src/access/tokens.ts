@@ -25,14 +25,14 @@ export type ReadToken = {
 }
 
 /**
- * What a token belongs to: a client secret, or a person's session. The session's id becomes the token's id, and the
+ * The client secret or the person's session that a token belongs to. The session's id becomes the token's id, and the
  * session may be shorter than the usual lifetime.
  */
 type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
 
 export type Tokens = {
   /**
-   * A new token for this caller.
+   * Issues a new token for this caller.
    *
    * @param origin the secret or session that the token belongs to and ends with; without it, the token ends only when
    *   it expires
@@ -113,7 +113,10 @@ function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken |
   }
 }
 
-/** @param params.tokenId makes two tokens of the same second different, because every call must return a new token */
+/**
+ * Returns the claims of a new token.
+ * @param params.tokenId makes two tokens of the same second differ, because every call must return a new token
+ */
 function claimsOf(
   caller: Caller,
   { origin, tokenId, nowMs }: { origin: TokenOrigin | undefined; tokenId: string; nowMs: number },

@@ -98,7 +98,10 @@ const listedView = ({ retailerId, retailerCode, retailerName, retailerNameEn, ..
   updatedAt: campaign.updatedAt.toISOString(),
 })
 
-/** The fields that only an edit changes are stored as text. */
+/**
+ * Returns the JSON text of a campaign with its history. The fields that only an edit changes are stored as text
+ * already, in `card`.
+ */
 function detailsText(campaign: CampaignDetails, history: readonly object[]): string {
   const { card, retailerId, retailerCode, retailerName, retailerNameEn, ...rest } = campaign
   const retailer = { retailerId, code: retailerCode, name: retailerName, nameEn: retailerNameEn }

@@ -27,7 +27,7 @@ export type ListedCampaign = {
   banksApproved: number
 }
 
-/** null: no filter. */
+/** A field that is null sets no filter. */
 export type CampaignSearch = {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
@@ -41,7 +41,7 @@ export type CampaignSearch = {
 const merchantOf = (code: string) => `(select merchant_id from merchants where code = ${code})`
 const bankOf = (code: string) => `(select bank_id from banks where code = ${code})`
 
-/** Reads the campaigns of each status that changed last, by an index, for all merchants or for one. */
+/** Reads the most recently changed campaigns of each status by an index, for all merchants or for one. */
 const lastChanged =
   (ofMerchant: string): Listing['newest'] =>
   (behind, most) =>
@@ -52,9 +52,9 @@ const lastChanged =
     ) p`
 
 /**
- * Reads the same rows as `lastChanged`, but merges the sorted rows of all statuses. So the database reads no more than
- * `most` rows in total, instead of `most` rows for each status. When thousands of rows are examined, this costs a
- * tenth. But planning takes longer than reading a page without a filter.
+ * Reads the same rows as `lastChanged`, but merges the sorted rows of all statuses. So the database reads no more
+ * than `most` rows in total, instead of `most` rows for each status. When thousands of rows are examined, this costs
+ * a tenth. `lastChanged` is better for a page without a filter, which takes less time than planning this query.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -68,7 +68,7 @@ const lastChangedMerged =
     return `select p.* from (${ofEach.join(' union all ')}) as p`
   }
 
-/** Examines a bank's campaigns from the newest, by when they were created. */
+/** Examines a bank's most recently created campaigns. */
 const newestOfBank =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   behind =>
@@ -83,7 +83,7 @@ const newestOfBank =
     ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
     where ${behind('c.updated_at')}`
 
-/** Searches by the most selective of id, bank and merchant. The others only filter. */
+/** Searches by the most selective of id, bank and merchant. The other conditions only filter. */
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
   const input = (value: unknown): string => `$${values.push(value) + 4}`
@@ -172,7 +172,7 @@ export type CampaignDetails = {
   retailerNameEn: string
   country: Country
   terminalsCount: number
-  /** null until the merchant's payment was received. */
+  /** null until the merchant's payment is received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
   /** JSON text of the fields that only an edit changes, without its closing brace. */

@@ -20,7 +20,7 @@ const byStatus = (table: string) => `
   (select json_build_object('active', count(*) filter (where status = 'active'),
     'suspended', count(*) filter (where status <> 'active')) from ${table})`
 
-/** @param ordersSince orders made from this instant on are counted */
+/** @param input.ordersSince the instant from which on orders are counted */
 export async function readOverview(database: Queryable, input: { now: Date; ordersSince: Date }): Promise<Overview> {
   const [overview] = await database.query<Omit<Overview, 'orders'>>(
     `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,

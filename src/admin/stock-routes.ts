@@ -145,7 +145,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
       },
     },
     async request => {
-      // In real time, as for all security rules.
+      // The clock of security rules is real time.
       const { keyId, signsFrom } = await rotateTokenKey(by({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },

@@ -12,7 +12,7 @@ import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-/** The facts that a process has about itself. */
+/** The facts that a process knows about itself. */
 export type SupportDeps = ReadDeps & {
   support: {
     mode: string
@@ -148,7 +148,7 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // The same text as at METRICS_PORT. It has some thousand lines, so the document has no example.
+  // The text that METRICS_PORT serves. It has some thousand lines, so the document has no example.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),
   }))

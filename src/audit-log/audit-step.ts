@@ -52,7 +52,7 @@ export const auditLogStep: Step = {
 
 const textOf = ({ seq, reason }: Fault): string => `entry ${seq} of the audit log does not fit: ${reason}`
 
-/** The last entry before an instant. Without one, the number where the log begins or would continue. */
+/** The number of the last entry before an instant. If there is none, the number after which the log begins. */
 async function findStart(database: Queryable, before: Date): Promise<number> {
   const [row] = await database.query<{ seq: number }>(
     `select coalesce(
@@ -66,7 +66,7 @@ async function findStart(database: Queryable, before: Date): Promise<number> {
 const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
-/** The head of the whole log at an entry; null: the entry was removed, or never existed. */
+/** The head of the whole log at an entry; null when that entry was removed or never existed. */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {
   const [head] = await database.query<Head>(
     `select seq, hash from audit_log where seq = $1

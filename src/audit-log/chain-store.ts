@@ -21,7 +21,7 @@ type Heads = { all: Head; ofAccount: Map<string, Head> }
 /**
  * Appends some of the waiting entries to the chains.
  *
- * @param waits whether to wait while another process does it
+ * @param waits whether to wait while another process appends entries
  * @returns whether there may be more
  */
 export async function chainEntries(database: Database, waits: boolean): Promise<boolean> {
@@ -54,7 +54,8 @@ async function take(
 const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
 
 /**
- * The heads of the whole log and of these accounts. After all entries were removed, the heads at the time of removal.
+ * The heads of the whole log and of these accounts. If all entries were removed, these are the heads at the time of
+ * the removal.
  */
 async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): Promise<Heads> {
   const [all] = await transaction.query<Head>(

@@ -1,7 +1,7 @@
 /**
- * How entries are chained by hashes (contract/audit-log.md, "The chain"). The stored text is exactly the hashed text,
- * so a check rebuilds nothing. An account's chain can be checked without other accounts' entries; the chain of all
- * needs only the accounts' hashes.
+ * Chains entries by hashes (contract/audit-log.md, "The chain"). The stored text is exactly the hashed text, so a
+ * check rebuilds nothing. An account's chain can be checked without other accounts' entries. The chain of the whole
+ * log needs only the hashes of the accounts' chains.
  */
 import { hash as digest } from 'node:crypto'
 
@@ -13,7 +13,7 @@ export type Head = { seq: number; hash: Buffer }
 
 export const firstHead: Head = { seq: 0, hash: noHash }
 
-/** One buffer for everything that is hashed. A new buffer for each entry took a fifth of the time of a check. */
+/** One buffer for all data that is hashed. A new buffer for each entry took a fifth of the time of a check. */
 let room = Buffer.alloc(8 * 1024)
 const roomOfAll = Buffer.alloc(72)
 const maxBytesOfUnit = 3

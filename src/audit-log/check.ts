@@ -68,8 +68,8 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
 }
 
 /**
- * `account`: the id of the account whose chain the checkpoint is of; null: of the whole log. `installation`: the id of the platform
- * that made it.
+ * `account` is the id of the account whose chain the checkpoint confirms; null: the whole log. `installation` is the
+ * id of the platform that made the checkpoint.
  */
 export type NotedAnchor = TimedAnchor & { account: string | null; installation: string }
 

@@ -19,7 +19,7 @@ import { recordEntries } from './recording.ts'
 export type CheckpointDeps = {
   database: Database
   masterKeys: readonly Buffer[]
-  /** The file that notes are appended to; null: none. */
+  /** The file to which notes are appended; null: none. */
   anchorFile: string | null
   logger: Logger
 }
@@ -36,7 +36,7 @@ export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> 
   await make(deps, clockOrigin, { isHourly: true })
 }
 
-/** Chains the waiting entries first, so that a checkpoint at a stop covers everything. */
+/** Makes a checkpoint. Chains the waiting entries first, so that a checkpoint at a stop covers everything. */
 export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<Checkpoint> {
   while (await chainEntries(deps.database, true));
   const checkpoint = await make(deps, origin, { isHourly: false })
@@ -44,7 +44,7 @@ export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = cloc
   return checkpoint
 }
 
-/** @returns null when none is due */
+/** @returns null when the checkpoint is the hourly one and is not due */
 async function make(
   { database, masterKeys, anchorFile, logger }: CheckpointDeps,
   origin: Origin,

@@ -33,8 +33,8 @@ async function findRange(database: Queryable, account: LogAccount, { from, until
 }
 
 /**
- * The columns of a line, with those that repeat parts of the text. Instants have microseconds, so that every change
- * is noticed.
+ * The columns of `Line`. The last one joins the columns that repeat parts of the entry's text, in the form of
+ * `columnsOf` (`verifier.ts`). Its instant has microseconds, so that every change is noticed.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,
@@ -60,7 +60,7 @@ export async function* readLines(database: Queryable, account: LogAccount, span:
   }
 }
 
-/** The heads before the first stored entry: empty, or those left by the removal of old entries. */
+/** The heads before the first stored entry: of empty chains, or as the removal of old entries has left them. */
 export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
   const rows = await database.query<Head & { type: string | null; id: string | null }>(
     `select distinct on (account_type, account_id) account_type as type, account_id as id, seq, hash
@@ -101,8 +101,8 @@ export function findCheckpoints(
 }
 
 /**
- * The head of the account's chain as it was at each sequence number of the whole log, in the order of the numbers; null where
- * the account had no entry up to that number.
+ * The heads of the account's chain at each of these numbers of the whole log, in the same order; null where the
+ * account had no entry up to that number.
  */
 export async function findAccountHeads(
   database: Queryable,
@@ -121,7 +121,7 @@ export async function findAccountHeads(
 
 const removedAtOnce = 10_000
 
-/** Removes some of the entries that are older than this. @returns whether there may be more */
+/** Removes some of the entries that are older than `years`. @returns whether there may be more */
 export async function removeOldEntries(database: Queryable, years: number): Promise<boolean> {
   const [row] = await database.query<{ removed: number }>(
     'select remove_old_audit_entries(now() - make_interval(years => $1), $2) as removed',

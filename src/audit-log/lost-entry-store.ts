@@ -10,12 +10,16 @@ import type { Fault } from './verifier.ts'
 
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
 const maxLookedAt = 200_000
-/** No row stays in the outbox for so long. An entry with an older time waited longer before it got its place in the chain. */
+/**
+ * No row stays in the outbox for this many days. An entry with an earlier time waited before it got its place in the
+ * chain.
+ */
 const maxDays = 7
 
 /**
- * The first entry since the last checkpoint that was recorded and chained but is no longer in the log; null when none is missing.
- * It is one statement, so that the position of the chain and the log are of the same moment.
+ * Finds the first entry since the last checkpoint that was recorded and chained but is no longer in the log; null
+ * when none is missing. One statement reads the position of the chain and the log, so that both are from the same
+ * snapshot.
  */
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {
   const [lost] = await database.query<{ next: number | null; last: number }>(`

@@ -16,20 +16,20 @@ export type EntrySearch = Span & {
 }
 
 /**
- * The most entries that one request examines when an index alone cannot answer it: several filters, or one filter
- * over all accounts.
+ * The maximum number of entries that one request examines when an index alone cannot answer it: with several filters,
+ * or with one filter over all accounts.
  */
 const maxLookedAt = 10_000
 
 /**
- * The limit of the difference between the order of numbers and the order of times. An entry gets its number after its
- * transaction has committed, and no transaction takes this long.
+ * How far an entry's time may be from the times of its neighbours in the order of numbers. An entry gets its number
+ * after its transaction has committed, and no transaction takes this long.
  */
 const maxDisorder = `interval '2 hours'`
 
 export type EntryPage = {
   entries: StoredEntry[]
-  /** The number to continue from; null: there is nothing more. */
+  /** The number to continue from; null when there is no next page. */
   next: number | null
 }
 
@@ -50,8 +50,8 @@ export async function findEntries(
   const within = [...accountIs(search, put), ...boundsOf(search, number, put)]
   if (page.before !== null) within.push(`${number} < ${put(page.before)}`)
   const filters = filtersOf(search)
-  // Within an account an index finds the entries for the first filter. The other filters are checked on a bounded
-  // number of them.
+  // Within an account, an index finds the entries for the first filter. The other filters are checked on a limited
+  // number of these entries.
   if (search.account) within.push(...filters.splice(0, 1).map(filter => filter(put)))
   const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
   const lookedValues = [...values]
@@ -98,7 +98,10 @@ function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[
 const objectType = `entry::jsonb #>> '{object,type}'`
 const objectId = `entry::jsonb #>> '{object,id}'`
 
-/** Turns bounds of time into bounds of numbers, so that a search does not read entries far outside. */
+/**
+ * Returns conditions on the number that follow from the bounds of time, so that a search does not read entries far
+ * outside them.
+ */
 function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>
     `(select ${number} from audit_log ${where([...accountIs(search, put), condition])} order by at ${order}, ${number} ${order} limit 1)`

@@ -62,9 +62,9 @@ export type ShownCheckpoint = {
 }
 
 /**
- * For a partner: the head of its own chain at each checkpoint, and the key that signs it.
+ * Adds to each checkpoint, for a partner, the head of its own chain and the key that signs it.
  *
- * @throws SealingError when none of the master keys can open the signing key
+ * @throws SealingError when none of the master keys can decrypt the signing key
  */
 export async function withHeads(
   database: Queryable,

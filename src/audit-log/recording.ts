@@ -26,7 +26,7 @@ export type RecordedEntry = Omit<Entry, 'accountSeq' | 'account'>
 
 const platform: Account = { type: 'platform', id: null }
 
-/** @param origin the origin of all of these entries */
+/** Writes entries that all have the same origin. */
 export async function recordEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {
   const at = realNow().toISOString()
   const { actor, via, requestId, address } = origin

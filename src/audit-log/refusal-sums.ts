@@ -22,7 +22,10 @@ export type Refused = {
   lacking?: Lacking
 }
 
-/** `access`: the proof was right, but the login is disabled, of another kind of account, or not admitted from there. */
+/**
+ * `access` means that the proof was right, but the login is disabled, belongs to another kind of account, or may not
+ * log in from this address.
+ */
 export type Lacking = 'password' | 'code' | 'secret' | 'access'
 
 export type RefusalSums = {
@@ -36,7 +39,9 @@ export type RefusalSums = {
 
 const sumMs = 10 * 60_000
 const keepMs = 5_000
-/** More known logins than this are counted with the unknown ones. */
+/**
+ * The maximum number of known logins that are counted separately. Further ones are counted with the unknown logins.
+ */
 const maxLogins = 1_000
 /** The maximum number of addresses that are stored for one login. */
 const maxAddresses = 1_000
@@ -132,7 +137,8 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // When only the address was refused, the password was right, so we know who it was. After a wrong password we do not.
+  // When only the address was refused, the password was right, so the person is known. After a wrong password it
+  // could be anybody.
   const isProven = origin !== null && action === 'address.refused'
   return {
     origin: isProven ? origin : unknownOrigin(trace),
@@ -163,7 +169,8 @@ async function recordSums(transaction: Queryable, sums: readonly KeptSum[]): Pro
 type Counted = Omit<KeptSum, 'fact'>
 
 /**
- * When tries came through both the portal and the API, the entry names the API, because the portal is a client of it.
+ * Returns the origin of an entry about many tries. If some tries came through the portal and some through the API,
+ * the entry names the API, because the portal is a client of it.
  */
 function originOfSum({ origin, addresses, tries, byPortal }: Counted): Origin {
   const [first = null] = addresses

@@ -11,8 +11,8 @@ import type { Anchor, Fault } from './verifier.ts'
 export const minYears = 1
 
 /**
- * The maximum time between an entry and its place in the chain. A long transaction, or a worker that is not running,
- * delays it.
+ * The maximum time between an entry and its place in the chain. A long transaction delays the chaining, and so does a
+ * time in which no worker runs.
  */
 const slackMs = 86_400_000
 
@@ -52,7 +52,7 @@ async function findRemoved(database: Queryable): Promise<{ seq: number; entryAt:
   return row ?? null
 }
 
-/** The first stored checkpoint that is younger than an instant. */
+/** The oldest of the stored checkpoints that were made after an instant and lie before an entry. */
 function findFirstRecent(database: Queryable, before: number, since: Date): Promise<{ seq: number; at: Date }[]> {
   return database.query(
     `select seq, at from audit_anchors where kind = 'checkpoint' and at > $2 and seq < $1 order by at limit 1`,

@@ -13,7 +13,7 @@ import { listEntries, sendLog } from './request/answers.ts'
 import { CheckpointsPage, CheckpointsQuery, EntriesPage, EntriesQuery, LogLines, LogQuery } from './schemas.ts'
 import { checkpointView } from './views.ts'
 
-/** `masterKeys` open the key that signs checkpoints. */
+/** `masterKeys` decrypt the key that signs checkpoints. */
 export type AuditLogRoutesDeps = ReadDeps & { masterKeys: readonly Buffer[] }
 
 const noAccount = { 404: 'For the platform’s users: there is no such account' }

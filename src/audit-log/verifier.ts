@@ -8,16 +8,24 @@ import type { Entry } from './entry.ts'
 export const faultReasons = ['changed', 'missing', 'added', 'cut-off', 'forked', 'checkpoint'] as const
 export type Fault = { seq: number; reason: (typeof faultReasons)[number] }
 
-/** `seq` and `hash` are null in a partner's file, which is checked by the account's own chain. */
+/**
+ * `seq` and `hash` are null in a file that a partner has exported. Such a file is checked by the chain of the
+ * partner's account.
+ */
 export type Line = {
   seq: number | null
   entry: string
   accountHash: Buffer
   hash: Buffer | null
-  /** The columns that repeat parts of the text, in the form of `columnsOf`; undefined in a file. */
+  /**
+   * The database columns that repeat parts of `entry`, joined as `columnsOf` does it; undefined for a line of a file.
+   */
   columns?: string
 }
-/** The hash of entry `seq` according to a checkpoint; null: it cannot be trusted. `at`: when the checkpoint was made, if known. */
+/**
+ * The hash of entry `seq` according to a checkpoint; null when the checkpoint cannot be trusted. `at` is the time of
+ * the checkpoint, if known.
+ */
 export type Anchor = { seq: number; hash: Buffer | null; at?: Date }
 
 export type Verified = {
@@ -31,7 +39,7 @@ export type Verified = {
 }
 
 export type Start = {
-  /** The head of the log of all accounts before the first line; null: accept any first line. */
+  /** The head of the chain of the whole log before the first line; null: any first line is accepted. */
   all: Head | null
   /** The heads of the accounts' chains before the first line. */
   ofAccount?: ReadonlyMap<string, Head>
@@ -41,7 +49,9 @@ type Chain = { head: Head; before: Head | null }
 
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
-/** What the columns that repeat parts of the text must contain. Searches and removals rely on them. */
+/**
+ * Returns the text that `Line.columns` must be. Searches and removals rely on these columns, not on the entry's text.
+ */
 const columnsOf = ({ account, accountSeq, at }: EntryHead): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
 
 export type Verifier = {
@@ -61,7 +71,7 @@ export type Verifier = {
  */
 export const lastOf = (anchors: readonly Anchor[]): number => anchors.reduce((last, { seq }) => Math.max(last, seq), 0)
 
-/** @param anchors in any order; those before the first line are ignored */
+/** @param anchors in any order. Anchors before the first line are ignored */
 export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifier {
   const bySeq = Map.groupBy(anchors, ({ seq }) => seq)
   const lastAnchored = lastOf(anchors)
@@ -125,10 +135,10 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
 }
 
 /**
- * Whether an entry continues both chains.
+ * Finds out whether an entry continues both chains.
  *
- * @param at.account the chain of its account; null: nothing of it is known yet
- * @param at.all the chain of all accounts; null: it is not known, or the file has one account only
+ * @param at.account the chain of its account; null when the file has no earlier entry of the account
+ * @param at.all the chain of the whole log; null when it is not known, or the file is of one account only
  */
 function checkLink(
   line: Line,
@@ -155,7 +165,7 @@ export function coveredBy(
   const before = last - entries
   const fitting = anchors.filter(({ seq, hash }) => hash !== null && seq > before && seq <= last)
   const until = fitting.reduce<number | null>((max, { seq }) => Math.max(max ?? 0, seq), null)
-  // A file may hold one checkpoint several times.
+  // A file may contain the same checkpoint several times.
   const checkpoints = new Set(fitting.map(({ seq, at }) => `${seq} ${at?.getTime()}`)).size
   return { checkpoints, until, uncovered: last - (until ?? before) }
 }
@@ -163,7 +173,7 @@ export function coveredBy(
 /** The id of the account in the text of an entry; null for the platform, and for a text that is no entry. */
 export const accountIdOf = (text: string): string | null => readHead(text)?.account.id ?? null
 
-/** Whether an entry repeats a number, or continues from the same entry as the one before it. */
+/** Whether an entry has the number of the entry before it, or continues from the same entry. */
 function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): boolean {
   if (!all?.before || seq !== all.head.seq) return false
   return isOwn
@@ -172,8 +182,8 @@ function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): b
 }
 
 /**
- * The start of the chain of an account that was not seen before; null when any first entry is accepted, as in a log that does not
- * begin at number 1.
+ * Returns the chain with which the first line of an account begins; null when any first entry is accepted, as in a
+ * log that does not begin at number 1.
  */
 const startOf = ({ accountSeq }: EntryHead, isPart: boolean): Chain | null =>
   isPart && accountSeq !== 1 ? null : { head: firstHead, before: null }

@@ -4,12 +4,12 @@ import { type AuditKey, isRemark } from '../audit-log/note.ts'
 import type { Anchor } from '../audit-log/verifier.ts'
 import { CommandError } from './failure.ts'
 
-/** Which entries a file contains: all, or those of one account. The account of the platform has no id. */
+/** The entries that a file contains: all, or those of one account. The platform's account has the id null. */
 export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
- * `passedOver`: how many notes are of another platform. `unsigned`: why no signature was checked; null when all
- * signatures were checked, or there are no notes.
+ * `passedOver` is the number of notes of other platforms. `unsigned` says why no signature was checked; it is null
+ * when all signatures were checked, or there are no notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; unsigned: string | null }
 
@@ -43,10 +43,11 @@ export async function readAnchors(
 }
 
 /**
- * The notes of the platform whose keys were given: all notes of each installation that has a good signature. If no
- * signature is good, all notes count. Otherwise forged notes would pass for those of another platform.
+ * Returns the notes of the platform whose keys were given: all notes of each installation that has a note with a
+ * right signature. If no note has one, it returns all notes; otherwise forged notes would count as those of another
+ * platform and be ignored.
  *
- * @throws CommandError when there are several installations and no keys: nothing else tells whose log the file is
+ * @throws CommandError when there are several installations and no keys, because it is unknown whose log the file is
  */
 function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] {
   const installations = new Set(notes.map(({ installation }) => installation))
@@ -58,14 +59,14 @@ function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] 
 }
 
 /**
- * Whether a note is about this chain. There are no notes about the platform's own entries alone.
+ * Whether a note is about this chain. There are no notes about the chain of the platform's own entries.
  *
  * @param account the account of the note; null: the whole log
  */
 const isNoteOf = (chain: FileChain, account: string | null): boolean =>
   chain.of === 'all' ? account === null : account !== null && account === chain.id
 
-/** A partner's events may be of any type; those of other types are passed over. */
+/** Reads a partner's events. Events of other types than `audit.checkpoint` are ignored. */
 function readEvents({ path, text }: { path: string; text: string }): Anchor[] {
   return text.split('\n').flatMap((line, index) => {
     if (isRemark(line)) return []
@@ -78,7 +79,7 @@ function readEvents({ path, text }: { path: string; text: string }): Anchor[] {
   })
 }
 
-/** @param event whole, or only its `data`. @returns null when it is no checkpoint */
+/** @param event the whole event, or only its `data` @returns null when it is not a checkpoint */
 function anchorOfEvent(event: Record<string, unknown>): Anchor | null {
   const { data = event } = event
   const { accountSeq, accountHash, at } = objectOf(data) ?? {}
@@ -87,7 +88,10 @@ function anchorOfEvent(event: Record<string, unknown>): Anchor | null {
   return { seq: accountSeq, hash: Buffer.from(accountHash, 'hex'), at: new Date(typeof at === 'string' ? at : 0) }
 }
 
-/** @throws CommandError when the text is no JWKS. Keys of other kinds are passed over. */
+/**
+ * Reads the keys that sign checkpoints. Keys of other kinds are ignored.
+ * @throws CommandError when the text is not a JWKS
+ */
 export function readKeys(path: string, text: string): AuditKey[] {
   const { keys } = objectOf(parseOrNull(text)) ?? {}
   if (!Array.isArray(keys)) throw new CommandError(`${path} is no JWKS: it has no keys.`)
@@ -104,7 +108,7 @@ function keyOf(path: string, key: Record<string, unknown> | null): AuditKey {
 const objectOf = (value: unknown): Record<string, unknown> | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
 
-/** @returns null also when the text is no JSON */
+/** Parses JSON. @returns null also when the text is not JSON */
 export function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -151,8 +151,8 @@ function extentOf({ entries, checkedFrom, checkedUntil }: Verified): string {
 }
 
 /**
- * The remark on a log that does not begin with entry 1. The entries before may have been removed for their age, or by
- * an attacker.
+ * Returns the remark on a log that does not begin with entry 1. The earlier entries may have been removed for their
+ * age, or by an attacker.
  */
 function beginningOf({ checkedFrom }: Verified): string[] {
   const before = (checkedFrom?.seq ?? 1) - 1
@@ -191,7 +191,7 @@ async function askPlatform(anchorFile: string | undefined): Promise<VerifiedLog>
   return callAdmin<VerifiedLog>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
-/** `why`: an explanation of the error, in addition to its reason. */
+/** `why` explains the error in more detail than its reason. */
 type FileVerified = { verified: VerifiedLog; why: string | null }
 
 async function verifyFile(
@@ -217,14 +217,19 @@ async function verifyFile(
   return { verified, why: verified.fault?.reason === 'cut-off' ? cutOff(outside) : null, ...rest }
 }
 
-/** The file of a period looks like a file whose end was cut off. Only the person who made it can know which it is. */
+/**
+ * Returns the explanation of a missing end. A file of a period only looks the same as a file whose end was cut off,
+ * and only the person who made the file knows which it is.
+ */
 function cutOff(outside: readonly Anchor[]): string {
   return `A checkpoint covers entries until ${lastOf(outside)}. If the file is of a period only, check it with the checkpoints until its end.`
 }
 
 /**
- * @returns the number of the first line that is not a line of a log; null when there is none before the first entry that does not
- *   fit
+ * Reads lines until one is wrong.
+ *
+ * @returns the number of that line if it is not a line of a log at all; null if the verifier refuses it, or all lines
+ *   are right
  */
 async function checkLines(path: string, verifier: Verifier): Promise<number | null> {
   let number = 0
@@ -241,7 +246,7 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
-/** Reports an error that is not in the chain, but in the next line or in the whole file. */
+/** Reports an error outside of the chain: in the next line, or in the whole file. */
 function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0
   const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1

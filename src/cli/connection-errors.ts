@@ -2,19 +2,19 @@
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
-/** The platform was connected but sent nothing for minutes. */
+/** The error message when the platform accepted the request but sent nothing for minutes. */
 export const tooSlow = () =>
   new CommandError('The platform took the request, but did not answer in time. Please check its log.')
 
-/** The answer is not from an admin interface of Perkline. */
+/** The error message when the answer is not from an admin interface of Perkline. */
 export const notPerkline = () => new CommandError('The answer did not come from Perkline: please check PERKLINE_URL.')
 
 /**
- * The platform's error answer, with each of its messages on its own line.
+ * Returns the error for an error answer of the platform, with each of its messages on its own line.
  *
  * @param text the answer's body
  * @param heading the line before the messages
- * @param otherwise the message when the answer is not an error body of the platform
+ * @param otherwise the message when the body is not an error of the platform
  */
 export function refused(text: string, heading: string | undefined, otherwise: string): CommandError {
   const messages = messagesIn(text)

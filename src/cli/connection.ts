@@ -17,7 +17,7 @@ export type AdminCall = {
   path: string
   json?: unknown
   csv?: AsyncIterable<Uint8Array>
-  /** The first byte of the answer may take minutes. */
+  /** Whether the first byte of the answer may take minutes. */
   long?: boolean
   /** The platform's address; default: PERKLINE_URL. */
   url?: string
@@ -116,8 +116,8 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
   request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
-    // Keep this listener, because the connection may also break while the answer is read, and the reader of the answer
-    // handles that itself.
+    // Keep this listener, because the connection may also break while the answer is read. The reader of the answer
+    // handles such an error itself.
     request.on('error', reject)
   })
   const stop = (response?: IncomingMessage) => {

@@ -21,7 +21,7 @@ export async function examine(options: OutputOptions): Promise<void> {
     )
 }
 
-/** If the settings are unusable, nothing else can be checked. That is then the only finding. */
+/** Runs the checks. If the settings are unusable, nothing else can be checked, and this is the only finding. */
 async function findDiagnosis(): Promise<Diagnosis> {
   const env = processEnvironment()
   try {

@@ -1,8 +1,8 @@
 /** How a command reports a failure (contract/operations.md, "The command line"). */
 
 /**
- * Exit code 1: the platform refused, or something is broken. 2: wrong usage. 3: `migrate --check` found that the
- * previous version could not continue serving.
+ * The error of a command. Exit code 1: the platform refused, or something is broken. 2: wrong usage. 3: `migrate
+ * --check` found that the previous version could not continue to serve.
  */
 export class CommandError extends Error {
   readonly exitCode: 1 | 2 | 3
@@ -17,7 +17,7 @@ export class CommandError extends Error {
 /** @param message how to call the command instead */
 export const usageError = (message: string): CommandError => new CommandError(message, 2)
 
-/** One sentence for any error. The stack is shown only with LOG_LEVEL=debug. */
+/** Returns one sentence for any error. With LOG_LEVEL=debug it returns the stack. */
 export function describeError(error: unknown, logLevel: string | undefined): string {
   if (!(error instanceof Error)) return `Something went wrong: ${String(error)}`
   if ((logLevel === 'debug' || logLevel === 'trace') && !(error instanceof CommandError) && error.stack)

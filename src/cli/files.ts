@@ -4,7 +4,10 @@ import { StringDecoder } from 'node:string_decoder'
 import { CommandError } from './failure.ts'
 
 const chunkBytes = 256 * 1024
-/** How many bytes are read at once: few enough to stay in the processor's cache while its lines are processed. */
+/**
+ * How many bytes are read at once. They are few enough to stay in the processor's cache while their lines are
+ * processed.
+ */
 const linesBytes = 64 * 1024
 const maxLineLength = 16 * 1024 * 1024
 
@@ -52,7 +55,8 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
  * Reads an open file in chunks.
  *
  * @param position where to start; null: the current position, which pipes need
- * @param room holds each chunk until the next is asked for; undefined: each chunk gets memory of its own
+ * @param room the memory in which each chunk is returned, until the next one is read; undefined: each chunk gets new
+ *   memory
  * @throws CommandError when the file can't be read to its end
  */
 export async function* chunksOf(
@@ -72,8 +76,8 @@ export async function* chunksOf(
 }
 
 /**
- * Reads the lines of a text file, many at once. Only a line feed ends a line: a text may have other separators within it. A line of
- * more than 16 Mi characters is given in parts.
+ * Reads the lines of a text file, many at once. Only a line feed ends a line, because a text may contain other
+ * separators. A line of more than 16 Mi characters is returned in parts.
  *
  * @throws CommandError when the file can't be read to its end
  */

@@ -2,8 +2,8 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /**
- * Copies the line with this number, starting at 1; false when the file ends before it. Successive calls must use
- * rising numbers.
+ * Copies the line with this number; the first line is number 1. Returns false when the file ends before the line.
+ * Successive calls must use rising numbers.
  */
 export type LineCopier = (lineNumber: number) => Promise<boolean>
 
@@ -30,7 +30,7 @@ export function createLineCopier(
   }
 
   return async lineNumber => {
-    // A carriage return is held back until we know whether it belongs to the line end.
+    // A carriage return is held back until it is known whether it belongs to the line end.
     let held = false
     while (at < chunk.length || (await next())) {
       const end = chunk.indexOf(lineFeed, at)

@@ -27,7 +27,10 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
   )
 }
 
-/** Removes control characters except line breaks from text of others, because they could control the terminal. */
+/**
+ * Removes control characters except line breaks from other people's text, because such characters could control the
+ * terminal.
+ */
 export const plain = (text: string): string => text.replace(/(?!\n)\p{Cc}/gu, ' ')
 
 /** `2026-03-01 09:30`, in UTC. */

@@ -7,7 +7,8 @@ const maxBytes = 4096
 const attempts = 3
 
 /**
- * Reads a password: from a terminal, asked twice and not shown; otherwise the first line of standard input.
+ * Reads a password. On a terminal it asks twice and does not show the password. Otherwise it reads the first line of
+ * standard input.
  *
  * @throws CommandError when there is none
  */

@@ -35,7 +35,7 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
       await rejects?.discard()
     }
   } finally {
-    // Not awaited: a pipe that is still being read closes only when its writer closes it.
+    // Not awaited: a pipe that is being read closes only when its writer closes it.
     source.file.close().catch(() => {})
   }
 }
@@ -63,7 +63,7 @@ async function sendFile(
   } finally {
     progress.end()
   }
-  // A repeated import counts the profiles of the first one as duplicates.
+  // A repeated import is safe: it counts the profiles that were imported already as duplicates.
   if (!result) throw new CommandError('The platform broke off before the end. Please start the import again.')
   return result
 }
@@ -89,7 +89,10 @@ const reasons: Record<string, string> = {
   withdrawn: 'withdrawn before',
 }
 
-/** `perkline profiles withdraw ICCID...`: takes free profiles out of sale, and says why others were left. */
+/**
+ * `perkline profiles withdraw ICCID...`: takes free profiles off sale, and says why other profiles were not
+ * withdrawn.
+ */
 export async function withdrawProfiles(input: readonly string[], options: WithdrawOptions): Promise<void> {
   const { operator, tariff } = options
   if (tariff !== undefined && operator === undefined) throw usageError('--tariff goes with --operator.')

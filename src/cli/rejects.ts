@@ -22,8 +22,8 @@ export type Rejects = {
 const flushBytes = 64 * 1024
 
 /**
- * Starts the file for `target` with mode 600, because it holds PINs and activation codes. It appears complete or not
- * at all. A place that can't be written is reported before anything is imported.
+ * Starts the file for `target` with mode 600, because it holds PINs and activation codes. The file appears under its
+ * name only when it is complete. A place that can't be written is reported before anything is imported.
  *
  * @param source the open stock file
  * @throws CommandError when the file can't be written, or would replace the stock file itself
@@ -86,7 +86,10 @@ async function refuseTarget(target: string, sourcePath: string, source: Awaited<
     throw usageError('--rejects must name another file than the one to import.')
 }
 
-/** Copies its input, because a reference to a part of a chunk would keep the whole chunk in memory. */
+/**
+ * Returns a function that collects lines and writes them in batches. It copies its input, because a reference to a
+ * part of a chunk would keep the whole chunk in memory.
+ */
 function createWriter(file: FileHandle, target: string) {
   let parts: Buffer[] = []
   let length = 0

@@ -72,7 +72,10 @@ export async function showStatement(id: string, options: OutputOptions): Promise
   ])
 }
 
-/** `perkline statements export FILE.csv`: the files of a range of days, concatenated without changes. */
+/**
+ * `perkline statements export FILE.csv`: writes the files of a range of days, one after the other and unchanged, to
+ * one file.
+ */
 export async function exportStatements(path: string, options: DaysOptions): Promise<void> {
   const body = await fetchAdmin({ method: 'GET', path: `/statements.csv?${queryOf(options)}` })
   let bytes = 0

@@ -22,7 +22,10 @@ export function run<T extends OutputOptions = OutputOptions>(work: Work<T>) {
   }
 }
 
-/** Adds `--json` to every command, before or after its name, and lets each usage error point to the right help. */
+/**
+ * Adds `--json` to every command, and accepts it before or after the command's name. Each usage error points to the
+ * right help.
+ */
 export function finish(command: Command, path: string): void {
   command.option('--json', 'print one JSON value and nothing else')
   command.showHelpAfterError(`See: ${path} --help`)
@@ -45,7 +48,7 @@ export function wholeSeconds(value: string): number {
   return Number(value)
 }
 
-/** Parses a comma-separated list of services' names, all from `known`. */
+/** Parses a comma-separated list of names of services. All of them must be in `known`. */
 export const someOf = (known: readonly string[]) => (value: string) => {
   const unknown = value.split(',').filter(name => !known.includes(name.trim()))
   if (unknown.length > 0) throw new InvalidArgumentError(`It must name some of ${known.join(', ')}.`)
@@ -55,7 +58,7 @@ export const someOf = (known: readonly string[]) => (value: string) => {
 export const examples = (...commands: string[]): string =>
   `\nExamples:\n${commands.map(command => `  perkline ${command}`).join('\n')}`
 
-/** How a list of commands shows a command: its name and its required arguments. */
+/** Returns how the help lists a command: by its name and its required arguments. */
 export const term = (command: Command): string =>
   `${command.name()} ${command.usage().replace('[options]', '').replace('[command]', 'COMMAND').trim()}`.trim()
 

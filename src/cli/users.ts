@@ -14,7 +14,7 @@ export type UserOptions = OutputOptions & {
   email?: string
 }
 
-/** `perkline users add`: the password is read from standard input, or asked for on a terminal. */
+/** `perkline users add`: adds a person. The password is read from standard input, or typed on a terminal. */
 export async function addUser(options: UserOptions): Promise<void> {
   const { bank, merchant, platform, login, role, email } = options
   requireOneAccount(options)

@@ -1,7 +1,7 @@
 /**
- * Requests with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"). The first answer is stored in the
- * same transaction as the operation, and a repeated request gets it again. A process that dies before the answer leaves both
- * the change and its answer, or none of them.
+ * Lets a request with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"). The first answer
+ * is stored in the same transaction as the operation, and a repeated request gets this answer again. If the process
+ * ends before the answer is sent, either both the change and its answer are stored, or neither.
  */
 import { type Database, within } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
@@ -20,7 +20,7 @@ import {
 } from './store.ts'
 
 export type { Scope } from './store.ts'
-/** What a successful request was answered with. */
+/** The answer to a successful request. */
 export type Answer = { status: number; body: Buffer; location: string | null }
 export type Outcome = { answer: Answer; isReplayed: boolean }
 
@@ -28,7 +28,8 @@ export type Answers = {
   /** @throws DomainError 'request-in-progress' while a request with the key is running */
   requireIdle(scope: Scope): Promise<void>
   /**
-   * The stored answer to the same request, looked up before the body is validated; null: the key is new.
+   * Finds the stored answer to the same request. It is looked up before the body is validated. Returns null when the
+   * key is new.
    *
    * @throws DomainError 'request-in-progress'; 'key-reused' when the key was used for another request
    */
@@ -36,8 +37,9 @@ export type Answers = {
   /**
    * Runs `work` and stores its answer in one transaction, unless an answer is stored already.
    *
-   * @param work everything that it does with this database is part of the transaction; it may run again
-   * @throws as `find`, and what `work` throws: then nothing is stored
+   * @param work must change data only through the database that it gets, which belongs to the transaction; it may run
+   *   more than once
+   * @throws as `find`, and every error of `work`: then nothing is stored
    */
   once(scope: Scope, fingerprint: Buffer, work: (database: Database) => Promise<Answer>): Promise<Outcome>
   /**
@@ -91,8 +93,8 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         longTransaction(
           database,
           async (client, transaction) => {
-            // This transaction stays open while the body arrives, which may be slow. The upload's own limits end a
-            // pause that is too long.
+            // This transaction stays open while the body arrives, which may take long. When the sender pauses for too
+            // long, the upload's own limits end it.
             await client.query("set local idle_in_transaction_session_timeout = '5min'")
             if (!(await tryLock(transaction, scope))) throw inProgress()
             const kept = await findAnswer(transaction, scope, hours)
@@ -111,7 +113,7 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
   }
 }
 
-/** Encrypts the bodies of stored answers, and opens an answer only for the request that it was given to. */
+/** Encrypts the bodies of stored answers, and decrypts an answer only for the request to which it was the answer. */
 function createBodySealing(masterKeys: readonly Buffer[]) {
   const sealer = createSealer(masterKeys, purpose)
   return {

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import type { AccountType } from '../access/caller.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
-/** What an Idempotency-Key belongs to. Two accounts may use the same key, and so may two operations. */
+/** The scope of an Idempotency-Key. Two accounts may use the same key, and so may two operations. */
 export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
 /** `body` is encrypted. */
 export type KeptAnswer = { fingerprint: Buffer; status: number; body: Buffer; location: string | null }
 
 const valuesOf = ({ accountType, accountId, operation, key }: Scope) => [accountType, accountId, operation, key]
 
-/** The advisory lock of a scope, as text, because it does not fit a JavaScript number. */
+/** The number of a scope's advisory lock. It is a text, because it may be too large for a JavaScript number. */
 function lockOf(scope: Scope): string {
   return createHash('sha256')
     .update(JSON.stringify(valuesOf(scope)))

@@ -33,7 +33,7 @@ export const newestFirstOf = <Item extends TSchema>(item: Item, description: str
     { description },
   )
 
-/** What a cursor belongs to. A cursor is refused with another list, account, filter or sort. */
+/** The list that a cursor belongs to. A cursor is refused with another list, account, filter or sort. */
 export type ListScope = {
   /** The name of the operation. */
   list: string
@@ -56,16 +56,19 @@ export function writeCursor(scope: ListScope, position: Position): string {
 }
 
 /**
- * A cursor: the position, and a digest that reveals changes. The digest needs no secret. Queries filter by account, so
- * a forged cursor shows nothing but the account's own items. Without a secret, cursors also stay valid when the
- * platform's keys change.
+ * Makes a cursor from the position and a digest, which reveals a changed cursor. The digest needs no secret: queries
+ * filter by account, so a forged cursor can show only the account's own items. Without a secret, cursors also stay
+ * valid when the platform's keys change.
  */
 const cursorOf = (scope: ListScope, position: Position): string =>
   `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
 
 /**
- * @param kinds of the keys in the list's positions, because a forged cursor may hold keys that no query accepts
- * @returns null without a cursor: start at the beginning
+ * Reads the position from a cursor.
+ *
+ * @param kinds the kinds of the keys in the list's positions, because a forged cursor may hold keys that no query
+ *   accepts
+ * @returns null without a cursor: the list then starts at its beginning
  * @throws DomainError 'invalid' when the cursor was changed, or belongs to another list, account, filter or sort
  */
 export function readCursor(scope: ListScope, cursor: string | undefined, kinds: readonly KeyKind[]): Position | null {
@@ -77,8 +80,8 @@ export function readCursor(scope: ListScope, cursor: string | undefined, kinds: 
 }
 
 /**
- * Whether a position has keys of these kinds. A position without keys is the start of a growing list, before its first
- * item.
+ * Whether a position has keys of these kinds. A list that grows also has a position without keys: its start, before
+ * the first item.
  */
 const isOfKinds = (position: Position, kinds: readonly KeyKind[]): boolean =>
   position.length === 0 ||
@@ -127,7 +130,7 @@ type Rows<Row> = {
 }
 
 /**
- * A page of a list with a last page, such as one that is read from the newest item to the oldest.
+ * Makes a page of a list that has an end, such as a list from the newest item to the oldest.
  *
  * @param rows in the order of the list; one more than `limit` when there is another page
  */
@@ -138,7 +141,7 @@ export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view
 }
 
 /**
- * A page of a list that grows at its end, so that every page has a next cursor.
+ * Makes a page of a list that grows at its end. Every such page has a next cursor.
  *
  * @param rows in the order of the list, at most `limit`
  * @param of.from the position where this page begins

@@ -19,7 +19,7 @@ export type Changes = {
   count(kind?: EntryKind): { created: number; updated: number }
   /** The codes of all changed entries of a kind. */
   codes(kind: EntryKind): string[]
-  /** Every changed bank and merchant, with the columns that changed. */
+  /** Every changed bank and merchant, with the fields that changed. */
   ofPartners(): { kind: 'bank' | 'merchant'; code: string; fields: Change['fields'] }[]
   /** The changes in the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
@@ -69,9 +69,9 @@ export function createChanges(): Changes {
 }
 
 /**
- * The fields that differ between two versions of an entry.
+ * Returns the fields that differ between two versions of an entry.
  *
- * @param before null for a new entry: then all non-empty fields are returned
+ * @param before null for a new entry; all fields with a value are then returned
  */
 export function changedFields(
   table: EntryTable,

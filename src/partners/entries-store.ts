@@ -1,4 +1,7 @@
-/** Reads the current directory. Entries have the form of the directory file, so that a changed one can be applied again. */
+/**
+ * Reads the current directory. Its entries have the form of the directory file, so that people can change an entry
+ * and apply it again.
+ */
 import type { Queryable } from '../db/database.ts'
 import type { Terminal } from './file/terminals-file.ts'
 

@@ -1,16 +1,17 @@
 /**
- * Writes entries of the directory file to their tables. Absent fields keep the current value, so the caller must hold the lock of
- * the directory. Only differences are written: applying the same file again writes nothing.
+ * Writes entries of the directory file to their tables. Fields that the file leaves out keep the current value, so
+ * the caller must hold the lock of the directory. Only differences are written: the same file applied again writes
+ * nothing.
  */
 import type { Queryable } from '../db/database.ts'
 import { type Changes, changedFields } from './changes.ts'
 import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 
-/** An entry as the file states it. */
+/** An entry as it is in the file. */
 export type InputEntry = {
   /** Values of the key's columns. */
   key: { code: string } & Record<string, unknown>
-  /** The name of the entry in the list of changes. */
+  /** The entry's name in the list of changes. */
   shownCode: string
   /** The id that the entry gets if it is new. */
   id: string
@@ -106,7 +107,10 @@ async function writeChanged(
 
 const asItIs = (value: unknown): unknown => value
 
-/** SQL that turns `$1` into rows `i` with these columns, numbered from 1 by `place`. */
+/**
+ * Returns SQL that turns the JSON list `$1` into rows `i` with these columns. The column `place` numbers the rows
+ * from 1.
+ */
 function inputOf(columns: Record<string, string>): string {
   const typed = Object.entries(columns).map(pair => pair.join(' '))
   return `rows from (json_to_recordset($1::json) as (${typed.join(', ')})) with ordinality as i (${[...Object.keys(columns), 'place'].join(', ')})`
@@ -138,7 +142,7 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
     where not exists (select from ${name} t where ${sameKey(key)}) order by i.place`
 }
 
-/** Replaces the targets of each owner. Owners and targets are given by their codes. */
+/** Replaces the targets of each owner. `links` names owners and targets by their codes. */
 async function writeLinks(
   transaction: Queryable,
   { name, owner, target }: LinkTable,

@@ -4,7 +4,7 @@ import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
 
 const maxListed = 100
-/** Maximum length of the text of an event's data, leaving room for the rest. */
+/** Maximum length of an event's JSON data. It leaves room for the event's other fields. */
 const maxBytes = 3_900
 
 /** The codes of the mobile operators that a bank sees, by the bank's code. */
@@ -36,7 +36,9 @@ async function findTurned(transaction: Queryable, changes: Changes, before: Sigh
   return new Map(turned.filter(([, { gained, lost }]) => gained.length + lost.length > 0))
 }
 
-/** The changed operators that each bank sees. */
+/**
+ * The changed operators that each bank may see. Banks that have gained or lost operators are always in the result.
+ */
 function findSeen(
   transaction: Queryable,
   { operators, concerned, turned }: { operators: string[]; concerned: string[]; turned: string[] },
@@ -61,10 +63,10 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
 }
 
 /**
- * Sends each bank one event with the changed mobile operators and tariffs that it may see, and with the operators that
- * it has gained or lost.
+ * Records one event for each bank, with the changed mobile operators and tariffs that the bank may see, and the
+ * operators that it has gained or lost.
  *
- * @param before what the banks of the file saw before the apply
+ * @param before the operators that the banks of the file saw before the apply
  */
 export async function recordCatalogueChanged(transaction: Queryable, changes: Changes, before: Sights): Promise<void> {
   const operators = changes.codes('operator')

@@ -18,7 +18,7 @@ import * as tables from './tables.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
 
-/** @property origin who applies it; left out: the platform itself */
+/** `origin` says who applies the file; default: the platform itself, as its operator. */
 export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
 
 /** Counts of the file's entries. A merchant with its terminals counts as one; each tariff counts separately. */
@@ -40,12 +40,13 @@ const maxErrors = 10_000
 const maxProblems = 20
 
 /**
- * Makes the directory match the file, all or nothing. What the file leaves out stays as it is. Simultaneous calls run one after
- * the other.
+ * Makes the directory match the file, all or nothing. What the file leaves out stays as it is. Simultaneous calls run
+ * one after the other.
  *
- * @param params.files the texts of the `terminalsFile` entries by their path as the YAML writes it
+ * @param params.files the content of each terminals file, by its path as the YAML text writes it
  * @param params.dryRun true: everything is checked and counted, and nothing is kept
- * @throws DomainError 'invalid' with every error, by path and line; 'conflict' in the mode `create` with every code that exists
+ * @throws DomainError 'invalid' with every error, by path and line; 'conflict' in the mode `create` with every code
+ *   that exists
  */
 export async function applyDirectory(
   deps: ApplyDeps,
@@ -118,8 +119,8 @@ async function writeTerminals(
 }
 
 /**
- * The structured problems of the file. There are none if some errors are of other kinds, because the list would then be
- * incomplete.
+ * The problems of the file for programs. There are none if some errors are not in a terminals file, because the list
+ * would then be incomplete.
  */
 function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []

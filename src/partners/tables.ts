@@ -25,10 +25,10 @@ export type EntryTable = {
   name: string
   /** The columns that identify an entry, with their types; `code` is one of them. */
   key: Record<string, string>
-  /** The id column: generated for a new entry and never changed. */
+  /** The column of the id, which is generated for a new entry and never changed. */
   id: string
   fields: Record<string, EntryField>
-  /** Fills empty fields from others of the same entry. */
+  /** Fills empty fields from other fields of the same entry. */
   complete?(values: FieldValues, code: string): FieldValues
   /** True when the table has `created_at` and `updated_at`. */
   stamped?: boolean

@@ -2,7 +2,7 @@
 import type { Queryable } from '../db/database.ts'
 
 /**
- * Rewrites the lists of these merchants, and writes those of merchants without a list.
+ * Writes the lists of these merchants again, and also the lists of all merchants that have none yet.
  *
  * @param merchantIds merchants whose terminals have changed
  */
@@ -26,8 +26,9 @@ export async function writeTerminalLists(transaction: Queryable, merchantIds: re
 }
 
 /**
- * Renews every bank's list of campaigns, which shows names of merchants and countries, and terminals. It renews all banks,
- * because the affected ones may change until this transaction ends. Call it last, because it locks the lists.
+ * Renews every bank's list of campaigns, which shows terminals and the names of merchants and countries. It renews
+ * the lists of all banks, because the affected banks may change until this transaction ends. Call it last, because it
+ * locks the lists.
  */
 export async function renewBankLists(transaction: Queryable): Promise<void> {
   await transaction.execute(

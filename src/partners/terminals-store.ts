@@ -12,8 +12,8 @@ const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias
 /**
  * Replaces the terminals of these merchants. Other merchants keep theirs.
  *
- * @param now when new terminals are added
- * @returns what changed, by the id of the merchant
+ * @param now the time at which new terminals are added
+ * @returns the changes, by the id of the merchant
  */
 export async function replaceTerminals(
   transaction: Queryable,

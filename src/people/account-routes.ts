@@ -32,7 +32,7 @@ import { ownCredentialView } from './views.ts'
 
 export type AccountRoutesDeps = PeopleRoutesDeps & { platformMfa: Policy['mfa'] }
 
-/** The policy with the ETag for `If-Match`. */
+/** The policy with its ETag, which clients send back in `If-Match`. */
 const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 
 const unknownAccount = { 404: 'No partner has that code' }

@@ -10,8 +10,10 @@ import { findCredentialOwner } from './credentials-store.ts'
 import { changing, type Manager, manages } from './managers.ts'
 
 /**
- * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of
- *   account cannot have
+ * Issues a credential of the managed account.
+ *
+ * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of account
+ *   cannot have
  */
 export function issueOwn(
   deps: { database: Database },
@@ -43,7 +45,7 @@ export async function rotateOwn(
   return changing(deps.database, manager, owner, within => rotateCredential(by(within, manager), params))
 }
 
-/** As `revokeCredential`. @throws DomainError 'not-found' */
+/** Like `revokeCredential`. @throws DomainError 'not-found' */
 export async function revokeOwn(deps: { database: Database }, manager: Manager, clientId: string): Promise<void> {
   const owner = await ownerOfOwn(deps.database, manager, clientId)
   await changing(deps.database, manager, owner, within => revokeCredential(by(within, manager), clientId))

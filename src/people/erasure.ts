@@ -24,7 +24,10 @@ export async function erasePerson({ database }: PeopleDeps, manager: Manager, us
   })
 }
 
-/** The same for the operator. @throws DomainError 'not-found' when nobody has the login; 'conflict' */
+/**
+ * Erases a disabled person for the operator.
+ * @throws DomainError 'not-found' when nobody has the login; 'conflict' for a person who is not disabled
+ */
 export async function eraseUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
     const found = await findUser(transaction, { login })
@@ -40,8 +43,8 @@ const erased = (userId: string): Pick<Fact, 'action' | 'object'> => ({
 })
 
 /**
- * Deletes all data that names the person. Only a disabled person can be erased, so nobody who works is erased by
- * mistake. Disabling has already ended all access, and refuses to remove the last manager of an account.
+ * Deletes all data that names the person. Only a disabled person can be erased, so that no active person is erased by
+ * mistake. Disabling has already ended all access, and it refuses to remove the last manager of an account.
  */
 async function erase(transaction: Queryable, userId: string): Promise<ManagedPerson> {
   await lockUser(transaction, userId)

@@ -81,8 +81,10 @@ export async function invite(
 }
 
 /**
- * @throws DomainError 'not-found' when the invitation does not exist, was accepted, or belongs to an account that
- *   the manager does not manage
+ * Withdraws an invitation.
+ *
+ * @throws DomainError 'not-found' when the invitation does not exist, was accepted, or belongs to an account that the
+ *   manager does not manage
  */
 export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, invitationId: string): Promise<void> {
   const owner = await store.findInvitationOwner(deps.database, invitationId)
@@ -138,7 +140,10 @@ export async function acceptLink(
   return { typeAccount: typeOf(target.owner), login }
 }
 
-/** The entry about the new person names the invitation, and the entry about the invitation names the person. */
+/**
+ * Returns the audit entry about an accepted link. The entry about the new person names the invitation, and the entry
+ * about the invitation names the person.
+ */
 function factOf(target: store.LinkTarget): Fact {
   const object = userObject(target.userId)
   if (target.kind === 'reset') return { action: 'password.reset', object }

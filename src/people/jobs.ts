@@ -6,14 +6,14 @@ import type { PeopleDeps } from './managers.ts'
 import { answerResetRequests } from './passwords.ts'
 import { forgetLinks } from './users-store.ts'
 
-/** @returns whether there may be more */
+/** Sends one due mail. @returns whether there may be more */
 export async function sendMails({ database, mails }: PeopleDeps): Promise<boolean> {
   return mails.sendOne(database)
 }
 
 export { answerResetRequests }
 
-/** @returns whether there may be more */
+/** Deletes some expired sessions, challenges, links and mails. @returns whether there may be more */
 export async function forgetPeople({ database }: PeopleDeps): Promise<boolean> {
   const more = [
     await forgetSessions(database),

@@ -5,7 +5,7 @@ import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'
 import { userObject } from './managers.ts'
 
-/** Chooses the language. Choosing the same language again changes nothing. */
+/** Chooses the language. The same language again changes nothing. */
 export async function chooseLanguage(
   { database, origin }: { database: Database; origin: Origin },
   userId: string,

@@ -18,7 +18,7 @@ export type Manager = { caller: Caller; userId: string; sessionId: string }
 export type PeopleDeps = {
   database: Database
   mails: PeopleMails
-  /** The address of the platform, with which links begin. */
+  /** The address of the platform. Links in mails begin with it. */
   publicUrl: string
 }
 
@@ -49,9 +49,10 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
 /**
- * Begins a manager's change of an account: checks that the manager still has access, and holds it until the transaction ends.
- * It also locks the account, so that two managers change it one after the other. Without this lock, two managers who change each
- * other would cause a deadlock. Call it before any other lock of the transaction.
+ * Begins a manager's change of an account: checks that the manager still has access, and locks the manager's row
+ * until the transaction ends. It also locks the account, so that two managers change it one after the other. Without
+ * this lock, two managers who change each other would cause a deadlock. Call it before any other lock of the
+ * transaction.
  *
  * @throws DomainError 'unauthenticated' when the manager was disabled or got another role meanwhile
  */
@@ -79,7 +80,7 @@ export function heldBy(database: Database, caller: Caller | null): Database {
   return { ...database, transaction }
 }
 
-/** Runs an operation that has a transaction of its own as a manager's change of an account. @throws as `beginChange` */
+/** Runs an operation that begins its own transaction as a manager's change of an account. @throws as `beginChange` */
 export function changing<Result>(
   database: Database,
   manager: Manager,

@@ -56,7 +56,10 @@ const forgottenMinutes = 30
 const maxMailsPerHour = 3
 const requestsAtOnce = 20
 
-/** Stores a request for a new password. It does the same for every login, so that nobody learns which logins exist. */
+/**
+ * Stores a request for a new password. The function does the same for every login, so that nobody learns which logins
+ * exist.
+ */
 export const requestReset = (database: Database, request: resetStore.ResetRequest): Promise<void> =>
   resetStore.insertRequest(database, request)
 

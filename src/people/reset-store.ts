@@ -4,7 +4,7 @@ import type { Queryable } from '../db/database.ts'
 
 export type ResetRequest = { accountType: string; login: string }
 
-/** Inserts the request for any login, known or not, so that the time taken does not show which logins exist. */
+/** Stores a request for any login, known or not, so that the time taken does not show which logins exist. */
 export async function insertRequest(database: Queryable, request: ResetRequest): Promise<void> {
   await database.execute('insert into reset_requests (account_type, login, requested_at) values ($1, $2, now())', [
     request.accountType,

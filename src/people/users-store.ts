@@ -19,7 +19,7 @@ export type PersonListing = {
   mfa: ('totp' | 'recovery-code')[]
   createdAt: Date
   lastSeenAt: Date | null
-  /** The state of the last mail to the person; null: none lately. */
+  /** The state of the last mail to the person; null when there was none within a week. */
   mail: MailState | null
 }
 
@@ -90,8 +90,9 @@ export async function lockManagers(transaction: Queryable, owner: AccountOwner, 
 }
 
 /**
- * Changes a person. A disabling or a change of role deletes the links that the person made for others. @returns the
- * invitations that were withdrawn by this
+ * Changes a person. If the person is disabled or gets another role, the links that the person made for others are
+ * deleted.
+ * @returns the invitations that were withdrawn by this
  */
 export async function updatePerson(
   transaction: Queryable,
@@ -111,7 +112,10 @@ export async function updatePerson(
   return changed?.invitations ?? []
 }
 
-/** Deletes a person with sessions, links, second factors and mails. Records of what others did to the person keep only the id. */
+/**
+ * Deletes a person with sessions, links, second factors and mails. Records of other people's actions on the person
+ * keep only the id.
+ */
 export async function deletePerson(transaction: Queryable, userId: string): Promise<void> {
   await transaction.execute('delete from people_mails where user_id = $1', [userId])
   await transaction.execute('delete from portal_users where user_id = $1', [userId])
@@ -226,7 +230,7 @@ export async function deleteInvitation(database: Queryable, invitationId: string
   return deleted === 1
 }
 
-/** What a link does: it creates a person or sets a person's new password. */
+/** The effect of a link: it creates a person or sets a person's new password. */
 export type LinkTarget =
   | {
       kind: 'invitation'
@@ -250,8 +254,8 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 }
 
 /**
- * SQL for whether the person who made a link is still active. The operator's links have no such person, so the
- * condition is true for them.
+ * SQL for whether the person who made a link is still active. A link of the operator was made by no person, so the
+ * condition is true for it.
  */
 const hasActiveMaker = (maker: string): string =>
   `not exists (select from portal_users made where made.user_id = ${maker} and made.disabled_at is not null)`
@@ -329,8 +333,10 @@ export async function replaceResets(
 }
 
 /**
- * @param change.before the password's hash that must still be stored; null: any hash. @returns false when another hash
- *   is stored
+ * Sets the hash of an active person's password.
+ *
+ * @param change.before the hash that must still be stored; null: any hash
+ * @returns false when another hash is stored, or the person is disabled
  */
 export async function replacePassword(
   transaction: Queryable,

@@ -1,6 +1,6 @@
 /**
- * What managers do with people (contract/people.md, "People"). Each change, and the end of sessions that follows from
- * it, is one transaction.
+ * Operations of managers on people (contract/people.md, "People"). Each change is one transaction, together with the
+ * end of sessions that follows from it.
  */
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
@@ -33,11 +33,12 @@ const resetHours = 24
 export type PersonChange = { role?: string; disabled?: boolean; email?: string | null }
 
 /**
- * Changes a person. A change of role or a disabling ends the person's sessions and links, also those made for others.
+ * Changes a person. A person who is disabled or gets another role loses all sessions and links. The links that the
+ * person made for others end as well.
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
- *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the
- *   account does not have; 'mfa-needed'
+ *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the account
+ *   does not have; 'mfa-needed'
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -130,7 +131,7 @@ export async function lockOwn(transaction: Queryable, manager: Manager, userId: 
   return findOwn(transaction, manager, userId)
 }
 
-/** @throws DomainError 'conflict', 'invalid' as described at `changePerson` */
+/** @throws DomainError 'conflict' and 'invalid' as `changePerson` */
 async function requireChangeable(
   transaction: Queryable,
   manager: Manager,
@@ -151,7 +152,10 @@ async function requireChangeable(
 const managerRoleOf = (owner: AccountOwner): string =>
   owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
-/** @throws DomainError 'not-found'; 'conflict' for somebody who has not accepted the invitation yet */
+/**
+ * Finds a person whom the manager manages.
+ * @throws DomainError 'not-found'; 'conflict' for somebody who has not accepted the invitation yet
+ */
 async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
   if (person && manages(manager, person.owner)) return person
@@ -168,8 +172,8 @@ async function listed(database: Queryable, userId: string): Promise<store.Person
 }
 
 /**
- * Like `lockOwn`, but refuses the manager as the person: people change their own factors and password elsewhere.
- * @throws as `lockOwn`; DomainError 'conflict' for oneself
+ * Like `lockOwn`, but refuses the manager's own id, because people change their own factors and password elsewhere.
+ * @throws as `lockOwn`; DomainError 'conflict' for the manager's own id
  */
 function lockOther(transaction: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   if (userId === manager.userId) throw new DomainError('conflict', 'Nobody resets oneself')
@@ -179,16 +183,17 @@ function lockOther(transaction: Queryable, manager: Manager, userId: string): Pr
 export type Link = { expiresAt: Date; link?: string }
 
 /**
- * Creates a link to a new password. It is mailed, or returned once when no mail can be sent.
+ * Creates a link to a new password. The link is mailed, or returned once when no mail can be sent.
  *
- * @throws DomainError 'not-found'; 'conflict' for oneself and for a disabled person
+ * @throws DomainError 'not-found'; 'conflict' for the manager's own id and for a disabled person
  */
 export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
   const { mails, publicUrl } = deps
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
-    // The lock makes a manager wait who disables the person at the same time. The disabling then ends this link, too.
+    // If a manager disables the person at the same time, that manager waits for this lock. The disabling then ends
+    // this link, too.
     const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
@@ -205,7 +210,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
 /**
  * Removes a person's second factors and ends the sessions. A person who had a second factor is notified.
  *
- * @throws DomainError 'not-found'; 'conflict' for oneself
+ * @throws DomainError 'not-found'; 'conflict' for the manager's own id
  */
 export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {

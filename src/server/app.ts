@@ -60,7 +60,7 @@ import { type Metrics, measureRequests } from './metrics.ts'
 import { portalRoutes } from './portal-routes.ts'
 
 /**
- * Which running services an app serves. With ADMIN_PORT, the interfaces of the operator's staff have an app of their
+ * Selects the services that an app serves. With ADMIN_PORT, the interfaces of the operator's staff have an app of their
  * own, apart from the partners' app. Both apps serve the portal and its login.
  */
 type Door = 'all' | 'partners' | 'staff'
@@ -84,7 +84,7 @@ export type AppDeps = {
   esim: EsimRoutesDeps
   partner: PartnerRoutesDeps
   admin: AdminRoutesDeps
-  /** Limits the requests to all APIs except eSIM; null: switched off. */
+  /** Limits the requests of an account to all APIs except eSIM; null: switched off. */
   accountLimiter: RateLimiter | null
   /** Output of `npm run build`. */
   portalFolder: string
@@ -97,8 +97,8 @@ export type AppDeps = {
 }
 
 /**
- * Slow senders are cut off after this time (contract/reliability.md, "Facts"); file uploads have their own minimum
- * rate.
+ * Clients that send headers or a small body more slowly than this are cut off (contract/reliability.md, "Facts").
+ * Uploads of files have a minimum rate instead.
  */
 const headersTimeoutMs = 5_000
 const defaultBodyTimeoutMs = 8_000
@@ -145,7 +145,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
     schemaController: { compilersFactory: { buildSerializer } },
-    // The maximum length of an address, so that an id that is too long gets the error of its own rule.
+    // The same maximum as for a whole address, so that an id that is too long gets the error of its own rule.
     routerOptions: { maxParamLength: maxAddressLength },
     // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
     requestTimeout: 0,
@@ -170,12 +170,14 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       answerError(error, request as FastifyRequest, reply)
     },
   })
-  // Node.js hands over a CONNECT request without an answer.
+  // Node.js passes on a CONNECT request without an answer.
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   return app
 }
 
-/** What holds for every request before its caller is known: ids, headers, log, metrics, and the rules of HTTP. */
+/**
+ * Registers the rules for every request before its caller is known: ids, headers, log, metrics, and the rules of HTTP.
+ */
 function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitHeaders): void {
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
@@ -214,7 +216,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
     done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
   readBodies(app)
-  // A parameter that PostgreSQL cannot store cannot name anything. So the answer is 404, and the database is not asked.
+  // A path parameter that PostgreSQL cannot store identifies no object. So the answer is 404, without a query.
   app.addHook('preHandler', (request, _reply, done) => {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
@@ -222,7 +224,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
   answerExpectations(app, bodyLimitBytes)
 }
 
-/** The one list of route modules: each API of the services that this app serves. */
+/** Registers the APIs of the services that this app serves. This is the one list of route modules. */
 async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
   registerRoot(app, runs)
@@ -234,7 +236,7 @@ async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> 
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
 }
 
-/** Everything that the page at `/swagger` documents. */
+/** Registers the operations that the page at `/swagger` documents. */
 async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service: Service): boolean }): Promise<void> {
   await document(app, {
     title: 'Perkline',
@@ -363,8 +365,8 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 const none = {}
 
 /**
- * Every answer of the eSIM API and the Partner API has the limit in its headers, also where no bucket is used: for an
- * unknown path or a missing token.
+ * Returns the headers with the rate limit for each answer of the eSIM API and the Partner API. They are also sent when
+ * no limit was counted: for an unknown path or a missing token.
  */
 function announceRateLimits({ esim, accountLimiter }: AppDeps): (request: FastifyRequest) => Record<string, string> {
   const unused = (limiter: RateLimiter | null, holder: 'bank' | 'account') =>

@@ -32,7 +32,7 @@ export type JobDeps = CampaignDeps &
     answers: Pick<Answers, 'forgetOld'>
     retention: RetentionDays
     people: PeopleDeps
-    /** Signs checkpoints of the audit log, and knows how long its entries are kept. */
+    /** The dependencies with which checkpoints of the audit log are made. */
     checkpoints: CheckpointDeps
     auditYears: number
     /** Days that events are kept. */
@@ -41,7 +41,7 @@ export type JobDeps = CampaignDeps &
     observeEvents(counts: Record<string, number>): void
   }
 
-/** Called once when a job starts, and after each successful run. */
+/** Observes the jobs: it is called once when a job starts, and after each successful run. */
 export type JobObserver = {
   jobStarts(job: string, everyMs: number): void
   jobSucceeds(job: string, seconds: number): void
@@ -50,16 +50,17 @@ export type JobObserver = {
 type Job = {
   name: string
   everyMs: number
-  /** The interval while there is work; without it, `everyMs`. */
+  /** The interval after a run that had work; default: `everyMs`. */
   busyEveryMs?: number
-  /** How long a move of the sandbox clock waits for this job; without it, until nothing is due. */
+  /** How long a move of the sandbox clock waits for this job; default: until nothing is due. */
   waitedForMs?: number
   /**
-   * Does a bounded piece of what is due.
+   * Does a limited piece of the work that is due.
    *
-   * @param waits true: waits for rows that others have locked (a job whose outcome readers compute anyway may skip
-   *   them); false: skips such rows
-   * @returns whether there may be more; 'soon': not now, but there was work, so it runs again after `busyEveryMs`
+   * @param waits whether to wait for rows that others have locked; if not, such rows are skipped. A job whose result
+   *   readers compute anyway may always skip them
+   * @returns true when there may be more work; 'soon' when there is none left, but this run had some, so the job runs
+   *   again after `busyEveryMs`
    */
   run(deps: JobDeps, waits: boolean): Promise<boolean | 'soon'>
 }
@@ -81,9 +82,10 @@ type Intervals = Pick<Job, 'everyMs' | 'busyEveryMs'>
 export const numberingIntervals: Intervals = { everyMs: 250, busyEveryMs: 100 }
 
 /**
- * How long a job waits for its next run. Pure. A run that took long is followed at the next whole interval.
+ * Returns how long a job waits for its next run. It is a pure function. After a long run, the next one begins at the
+ * next whole interval.
  *
- * @param outcome what the run returned (`Job.run`)
+ * @param outcome the value that the run returned (`Job.run`)
  */
 export function waitAfterRun(job: Intervals, outcome: boolean | 'soon', tookMs: number): number {
   const intervalMs = (outcome === 'soon' && job.busyEveryMs) || job.everyMs
@@ -164,7 +166,7 @@ const jobs: readonly Job[] = [
   { name: 'chain-audit-log', everyMs: 250, run: ({ database }, waits) => chainEntries(database, waits) },
 ]
 
-/** Carries out everything that is due now. It also waits for pieces that other processes have begun. */
+/** Does all work that is due now. It also waits for pieces of work that other processes have begun. */
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
     const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
@@ -176,8 +178,8 @@ export async function runDue(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Compares the stock with what was reported last. A change is reported only after it has lasted for a while. So call
- * this function before the clock is moved forward, to note when the change began.
+ * Compares the stock with the state that was reported last. A change is reported only after it has lasted for a
+ * while. So call this function before the clock is moved forward, so that it notes when the change began.
  */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
   while (await foldSales(deps.database));

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 
 export type Address = { host: string; port: number }
 
-/** The settings that an address comes from. */
+/** The setting that an address comes from. */
 type Settings = 'PORT' | 'ADMIN_PORT'
 
 /** @throws Error that names the setting to change */
@@ -16,8 +16,8 @@ export async function listenAt(app: FastifyInstance, address: Address, setting: 
 }
 
 /**
- * Checks beforehand whether the address is free. The first start makes the credentials of the sample data and shows
- * them only once, so it must be able to listen.
+ * Checks whether the address is free, before the start does anything else. The first start makes the credentials of
+ * the sample data and shows them only once, so it must be able to listen.
  */
 export async function expectFree(address: Address, setting: Settings = 'PORT'): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 
 /**
  * Returns unused memory to the operating system. It blocks the process for a fraction of a second, so call it at the
- * end of the start. Without it, a process with little work would keep that memory forever.
+ * end of the start. Without this call, a process with little work would keep that memory forever.
  */
 export function giveBackMemory(): void {
   setFlagsFromString('--expose-gc')

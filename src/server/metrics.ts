@@ -16,7 +16,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 type Registers = Registry[]
 type StockOfTariff = StockCount & { level: StockLevel }
 
-/** Where gauges read their values when Prometheus asks. */
+/** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
   pool(): { total: number; idle: number; waiting: number }
   countStock(): Promise<StockOfTariff[]>
@@ -130,8 +130,8 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
 }
 
 /**
- * Adds the gauges of the stock. `seldom` keeps these gauges from failing while the database is away, because the other
- * metrics are needed most then.
+ * Adds the gauges of the stock. `seldom` makes them keep their last values while the database is away. Without it,
+ * the whole page of metrics would fail, although the other metrics are needed most then.
  */
 function addStockGauges(registers: Registers, sources: Sources): void {
   const countStock = inTime(seldom(sources.countStock))

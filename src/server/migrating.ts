@@ -1,4 +1,6 @@
-/** The command `perkline migrate`: brings the database to this version, or says what that would do. */
+/**
+ * The command `perkline migrate`: brings the database to this version. With `--check` it reports what it would do.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError } from '../cli/failure.ts'
 import { counted, plain, print } from '../cli/output.ts'
@@ -18,7 +20,7 @@ const askAgainMs = 1_000
  * Brings the database to this version and exits (`perkline migrate`).
  *
  * @param options.json true: prints the applied migrations as one JSON value
- * @param options.wait the seconds in which the database may come up, as it does when the whole machine starts
+ * @param options.wait how many seconds to wait for a database that is not up yet, as when the whole machine starts
  */
 export async function migrateOnly({ json, wait }: { json: boolean; wait: number }): Promise<void> {
   const config = readConfig(environment())

@@ -8,7 +8,7 @@ import type { Connection } from '../db/session.ts'
 import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
-/** How long a start waits for the schema in silence. */
+/** How long a start waits for the schema before it logs that it waits. */
 const silentMs = 5_000
 
 /** Opens the database of the settings: a server, or the embedded one, which is started and kept running. */
@@ -101,7 +101,10 @@ export async function warnOfTooFewConnections(database: Database, config: Config
     )
 }
 
-/** Warns when uploads, imports and the audit would fail. */
+/**
+ * Warns when the user of the database may not make temporary tables, without which uploads, imports and the audit
+ * fail.
+ */
 export async function warnOfNoTemporaryTables(database: Database, logger: Logger): Promise<void> {
   if (!(await mayMakeTemporaryTables(database)))
     logger.warn(

@@ -14,7 +14,10 @@ import { createLocalCounter } from '../work/local-counter.ts'
 const mailTimeoutMs = 10_000
 const sandboxSender = 'Perkline sandbox <sandbox@perkline.example>'
 
-/** Mails to people go through the mail server. Without one, a sandbox writes them to a folder, and live mode sends none. */
+/**
+ * Returns the function that sends mails to people: through the mail server, or without one into a folder in a
+ * sandbox. In live mode without a mail server no mails are sent.
+ */
 export async function createPeoplePost(
   config: Config,
   logger: Logger,
@@ -33,7 +36,9 @@ export async function createPeoplePost(
   return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
 }
 
-/** The default certificate authorities and those of WEBHOOK_CA_FILE; null: only the default ones. */
+/**
+ * Returns the default certificate authorities and those of WEBHOOK_CA_FILE; null when only the default ones are used.
+ */
 export async function readAuthorities(caFile: string | null): Promise<string[] | null> {
   if (caFile === null) return null
   const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -67,7 +72,9 @@ export async function createMailer(config: Config, database: Database, logger: L
   return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
 }
 
-/** Rate limits and counters: of this process alone, or with REDIS_URL shared by all processes. */
+/**
+ * Creates rate limits and counters. With REDIS_URL all processes share them; without it, each process has its own.
+ */
 export async function createLimits(config: Config, logger: Logger) {
   const { rateLimit, apiRateLimit, redisUrl } = config
   if (redisUrl === null) {

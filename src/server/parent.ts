@@ -1,7 +1,7 @@
 /** Detects the end of the parent process. */
 import process from 'node:process'
 
-/** The parent's id. It is read when the program starts, because the id changes when the parent ends. */
+/** The parent's id. It is read when the program starts, because it changes when the parent ends. */
 const parent = process.ppid
 const lookEveryMs = 500
 

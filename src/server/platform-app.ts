@@ -1,4 +1,4 @@
-/** What the HTTP app gets from the parts of a platform. */
+/** Makes the dependencies of the HTTP app from the parts of a platform. */
 import { fileURLToPath } from 'node:url'
 import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
@@ -23,7 +23,7 @@ type LoginDeps = ReturnType<typeof createLoginDeps>
 
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
 
-/** Second factors, and the throttles of logins and tokens. */
+/** Makes the dependencies of logins: second factors, and the throttles of logins and tokens. */
 export function createLoginDeps({ start, pools, access, outside, monitoring, refusalSums }: Parts) {
   const { config, logger } = start
   const { counter } = outside.limits
@@ -98,7 +98,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
   }
 }
 
-/** Authenticates partners and people. */
+/** The dependencies that authenticate partners and people. */
 const callersOf = ({ start, access, refusalSums }: Parts) => ({
   tokens: access.tokens,
   refusals: access.refusals,
@@ -107,7 +107,7 @@ const callersOf = ({ start, access, refusalSums }: Parts) => ({
   publicUrl: start.config.publicUrl,
 })
 
-/** Authenticates the operator as well. */
+/** The dependencies that authenticate the operator as well. */
 const guardOf = (parts: Parts) => ({
   ...callersOf(parts),
   operatorKeys: [parts.start.config.operatorKey, ...parts.start.config.furtherOperatorKeys],
@@ -151,7 +151,7 @@ const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales
   platformMfa: config.platformMfa,
 })
 
-/** @param guard authenticates callers who move the clock; null: everybody may */
+/** @param guard the dependencies that authenticate callers who move the clock; null: everybody may move it */
 const sandboxDeps = (
   { pools, clock, webhooks, worker }: Parts,
   guard: ReturnType<typeof guardOf> | null,

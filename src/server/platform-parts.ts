@@ -49,7 +49,7 @@ import {
 import { createLimits, createMailer, createPeoplePost, readAuthorities } from './outside-services.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
-/** What every part is made from. */
+/** The input from which every part is made. */
 export type Start = {
   config: Config & { operatorKey: string }
   /** The services that this process runs. */
@@ -80,7 +80,7 @@ type Monitoring = ReturnType<typeof createMonitoring>
 type Sales = Awaited<ReturnType<typeof createSales>>
 type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
 
-/** How often each process looks for changes whose notification got lost. */
+/** How often each process reads changes again, in case a notification was lost. */
 const pollMs = 2_000
 /** The offset between the machine's clock and the database's clock above which a start warns. */
 const maxOffsetSeconds = 60
@@ -88,8 +88,8 @@ const maxOffsetSeconds = 60
 const accessConnections = 3
 
 /**
- * Sales use the pool of `database`. Other work has connections of its own, and so do tokens and the readiness check, so
- * that none of them waits for another.
+ * Makes the pools of connections. Sales use the pool of `database`. Other work has a pool of its own, and so do
+ * tokens and the readiness check, so that none of them waits for another.
  */
 export const createPools = ({ config }: Start, database: Database) => ({
   database,
@@ -113,8 +113,8 @@ export async function prepareDatabase({ config, logger }: Start, { database, acc
 }
 
 /**
- * The rules use the database's clock. The log uses the machine's clock, so warn of a difference that would confuse
- * readers.
+ * Warns when the machine's clock differs from the database's clock so much that it would confuse readers of the log.
+ * The log uses the machine's clock, and the rules use the database's clock.
  */
 function warnOfOffset(logger: Logger): void {
   const offsetSeconds = Math.round(machineOffsetMs() / 1000)
@@ -125,7 +125,7 @@ function warnOfOffset(logger: Logger): void {
     )
 }
 
-/** Keys and tokens: who is calling, and whose access was withdrawn. */
+/** Creates the part that knows who calls and whose access has ended: keys, tokens and sessions. */
 export async function createAccess({ config, running, onError, closers }: Start, { database, access }: Pools) {
   const { masterKeys } = config
   await ensureTokenKey(database, masterKeys, realMs())
@@ -143,7 +143,7 @@ export async function createAccess({ config, running, onError, closers }: Start,
   }
 }
 
-/** The mail server and the shared limits. */
+/** Creates the connections to services outside the platform: the mail server, and Redis for shared limits. */
 export async function createOutside({ config, logger, closers }: Start, database: Database) {
   const mailer = await createMailer(config, database, logger)
   closers.unshift(() => mailer.close())
@@ -156,7 +156,7 @@ export async function createOutside({ config, logger, closers }: Start, database
   return { mailer, mails, limits }
 }
 
-/** The metrics, and whether this process is ready. */
+/** Creates the metrics, and the check whether this process is ready. */
 export function createMonitoring(
   { config, running }: Start,
   { pools, clock, outside }: Pick<Parts, 'pools' | 'clock' | 'outside'>,
@@ -210,7 +210,7 @@ function createReadiness(database: Database) {
   }
 }
 
-/** The catalogue, the stock and the orders of eSIM sales. */
+/** Creates the catalogue, the stock and the orders of eSIM sales. */
 export async function createSales(
   { config, onError, closers }: Start,
   { pools, clock, outside, monitoring }: Pick<Parts, 'pools' | 'clock' | 'outside' | 'monitoring'>,
@@ -237,7 +237,10 @@ export async function createSales(
   return { catalogue, sealing, orders }
 }
 
-/** Refreshes what this process keeps in memory when another process has changed it. */
+/**
+ * Listens for notifications of the database. When another process has changed something that this process keeps in
+ * memory, it reads that again.
+ */
 export async function listenForChanges(
   { config, onError, closers }: Start,
   { pools, clock, access, monitoring, sales }: Pick<Parts, 'pools' | 'clock' | 'access' | 'monitoring' | 'sales'>,
@@ -271,7 +274,7 @@ export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts,
   pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
 })
 
-/** The rules for endpoints' addresses (`urls`), and the dependencies of sending to them (`deps`). */
+/** Creates the rules for endpoints' addresses (`urls`), and the dependencies of sending to endpoints (`deps`). */
 export async function createWebhooks(
   { config, closers }: Start,
   { pools, clock, monitoring }: Pick<Parts, 'pools' | 'clock' | 'monitoring'>,
@@ -294,7 +297,7 @@ export async function createWebhooks(
   return { deps, urls: { addresses, ports, isSandbox } }
 }
 
-/** The background jobs and deliveries, which run if this process has the service `worker`. */
+/** Creates the background jobs and deliveries. They run if this process has the service `worker`. */
 export function createWorker(
   { config, running, logger, onError, closers }: Start,
   {

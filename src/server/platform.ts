@@ -29,12 +29,12 @@ import {
 
 export type Platform = {
   app: FastifyInstance
-  /** The app on ADMIN_PORT; null without that setting, and when no service runs there. */
+  /** The app at ADMIN_PORT; null without that setting, and when this process runs no service that is served there. */
   adminApp: FastifyInstance | null
   metrics: Metrics
   database: Database
   deps: AppDeps
-  /** Starts background jobs. Call it after loading sample data, which is back-dated. */
+  /** Starts background jobs. Call it after the sample data was loaded, because that data is dated back. */
   startJobs(): void
   /** From now on the process reports that it is not ready. */
   drain(): void
@@ -74,7 +74,10 @@ export async function createPlatform(
   }
 }
 
-/** Each part adds its `closer`; these run in reverse order, so that no part ends before those that use it. */
+/**
+ * Creates all parts. Each part adds a function to `closers`. These functions run in reverse order, so that no part
+ * ends before the parts that use it.
+ */
 async function createParts(start: Start, database: Database): Promise<Parts> {
   const pools = createPools(start, database)
   const clock = await prepareDatabase(start, pools)
@@ -87,12 +90,12 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   const webhooks = await createWebhooks(start, { pools, clock, monitoring })
   const worker = createWorker(start, { pools, outside, monitoring, campaigns, webhooks })
   const refusalSums = createRefusalSums(pools.others, start.onError)
-  // Closed before the worker signs its last checkpoint, which then covers these entries.
+  // Closed before the worker signs its last checkpoint, so that the checkpoint covers these entries.
   start.closers.unshift(() => refusalSums.close())
   return { start, pools, clock, access, outside, monitoring, sales, campaigns, webhooks, worker, refusalSums }
 }
 
-/** The app of this process, and with ADMIN_PORT the one for the operator's staff. */
+/** Creates the app of this process, and with ADMIN_PORT a second one for the operator's staff. */
 async function createApps(parts: Parts): Promise<Pick<Platform, 'app' | 'adminApp' | 'deps'>> {
   const { config, running, closers } = parts.start
   const logins = createLoginDeps(parts)

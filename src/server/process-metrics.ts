@@ -9,7 +9,7 @@ import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
 import { inTime, seldom } from './seldom.ts'
 
-/** Where gauges read their values when Prometheus asks. */
+/** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
   instance: Instance
   isReady(): Promise<boolean>
@@ -35,7 +35,7 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
 }
 
 function addBuildInfo(registry: Registry, instance: Instance): void {
-  // Prometheus already names each process by its address; a configured name says more.
+  // Prometheus already labels each process with its address. A configured name says more.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',
@@ -47,7 +47,10 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
 
 type GaugeAs = { name: string; help: string; withoutAnswer?: number }
 
-/** A gauge whose value is read for each collection. An unknown value has no series, because 0 would be wrong. */
+/**
+ * Adds a gauge whose value is read for each collection. An unknown value is shown as `withoutAnswer`, or without it
+ * not at all, because 0 would be wrong.
+ */
 function addGauge(
   registers: Registry[],
   { name, help, withoutAnswer }: GaugeAs,
@@ -144,7 +147,7 @@ function jobMetrics(registers: Registry[]) {
     registers,
   })
   return {
-    /** Adds a job's series from its start. */
+    /** Shows a job from its start, before its first run has ended. */
     jobStarts(job: string, everyMs: number) {
       interval.set({ job }, everyMs / 1_000)
       lastSuccess.set({ job }, realMs() / 1_000)

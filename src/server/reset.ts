@@ -12,7 +12,7 @@ import { openConfiguredDatabase } from './opened-database.ts'
 const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']
 
 /**
- * Deletes the embedded database, its keys and the sandbox e-mails, so that the next start is a first one.
+ * Deletes the embedded database, its keys and the sandbox e-mails, so that the next start counts as a first start.
  *
  * @param json true: prints one JSON value
  * @throws ConfigError when there is no sandbox with an embedded database; Error while a platform uses it
@@ -34,7 +34,7 @@ export async function reset(json: boolean): Promise<void> {
   process.stdout.write(json ? `${JSON.stringify({ dataDir, deleted: isThere })}\n` : `${text}\n`)
 }
 
-/** Checks that the database does not belong to live mode, because it may have been used with other settings. */
+/** Checks that the database was not used in live mode. Its mode may differ from that of the present settings. */
 async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger('silent'))
   try {

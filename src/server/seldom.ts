@@ -23,8 +23,9 @@ export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
 const waitMs = 2_000
 
 /**
- * @returns a function that reads a value, and returns null after two seconds. The read then continues, and later calls
- *   wait for it. On a silent connection a read takes much longer, and the other metrics must not wait for it
+ * @returns a function that reads a value, but returns null when reading takes longer than two seconds. The read then
+ *   continues, and later calls wait for it. On a silent connection a read takes much longer, and the other metrics
+ *   must not wait for it
  */
 export function inTime<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null

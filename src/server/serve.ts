@@ -58,7 +58,7 @@ export async function serve(only: string | undefined): Promise<void> {
     await platform.close()
     throw error
   }
-  // React to the signal only now. If the process stopped while it loads the samples, the next start would load them
+  // React to the signal only here. If the process stopped while it loads the samples, the next start would load them
   // again.
   await signalled
   await wait(noticeMs)
@@ -104,8 +104,8 @@ function readServices(only: string | undefined): Service[] | null {
 const sameSignalMs = 1_000
 
 /**
- * Resolves when a signal asks the process to stop, or when the parent process ends where that matters. A later second
- * signal ends the process at once.
+ * Resolves when a signal asks the process to stop, or, with `withParent`, when the parent process ends. A second
+ * signal ends the process at once, unless it comes within `sameSignalMs`.
  */
 function untilStopped(
   { withParent, endWithinMs }: { withParent: boolean; endWithinMs: number },

@@ -11,7 +11,7 @@ export function startError(error: unknown): never {
   )
 }
 
-/** Whether the database may answer later: it is away, and has not refused us. */
+/** Whether the database may answer later: it does not answer, but it has not refused us. */
 export const mayAnswerLater = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
 

@@ -7,8 +7,11 @@ import type { Config } from '../config.ts'
 import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 
 /**
+ * Returns the text to print.
+ *
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
- * @param onTerminal without a terminal, a live platform prints nothing, because its log says everything
+ * @param onTerminal whether a terminal shows the text. Without one, a live platform prints nothing, because its log
+ *   says everything
  */
 export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
   if (samples) return firstStart(config, samples)
@@ -70,8 +73,8 @@ const nextSteps = (
 Start over:      stop the platform, then: npm run reset && npm start`
 
 /**
- * The settings that a command needs to find this platform. With default settings, a command finds the platform by
- * itself.
+ * Returns the settings with which a command finds this platform. With default settings, a command finds the platform
+ * by itself.
  */
 function where({ dataDir, port, admin }: Config): string {
   const address = admin ?? { host: '127.0.0.1', port }

@@ -6,7 +6,7 @@ import { openFiles } from './secret-files.ts'
 type Environment = Record<string, string | undefined>
 type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; admin: object | null }
 
-/** @returns one sentence for each point, to be logged as a warning */
+/** Returns one sentence for each point, to be logged as a warning. */
 export function settingsAdvice(config: Config, env: Environment): string[] {
   return [
     ...unknownSettings(Object.keys(env)),
@@ -38,11 +38,12 @@ const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
 /** Kubernetes sets these variables in every container when there is a service of that name. */
 const ofKubernetes = /^PERKLINE_(?:SERVICE_|PORT(?:_|$))/
 /**
- * Variables that are no settings although their names are close to one. Many shells set `MAIL` to the user's mailbox.
+ * Variables that are not settings, although their names are close to one. Many shells set `MAIL` to the user's
+ * mailbox.
  */
 const common = ['MAIL']
 
-/** @returns a sentence for each variable that is no setting, but has our prefix or a name close to a setting's */
+/** Returns a sentence for each variable that is not a setting, but has our prefix or a name close to a setting's. */
 export function unknownSettings(names: readonly string[]): string[] {
   return names.flatMap(name => {
     if (known.includes(name) || common.includes(name) || ofKubernetes.test(name)) return []
@@ -59,7 +60,10 @@ function isClose(name: string, setting: string): boolean {
   return setting.startsWith(`${name}_`) || editDistance(name, setting) <= (name.length < 8 ? 1 : 2)
 }
 
-/** The number of letters to add, remove, replace or swap with their neighbour (optimal string alignment). */
+/**
+ * The number of steps from one text to the other. Each step adds, removes or replaces a letter, or swaps two
+ * neighbours (optimal string alignment).
+ */
 function editDistance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, column) => column)]
   const at = (row: number[], column: number) => row[column] ?? 0

@@ -44,8 +44,8 @@ const wanted: Record<Fault, string> = {
 }
 
 /**
- * Reads options in a URL as the drivers do. @param place which value counts if a name is given twice: 0 the first, -1
- * the last
+ * Returns a function that reads an option of a URL as the drivers do.
+ * @param place the value that counts if an option is given twice: 0 the first, -1 the last
  */
 const optionsOf =
   (url: URL, place: 0 | -1) =>
@@ -53,8 +53,8 @@ const optionsOf =
     url.searchParams.getAll(name).at(place) ?? ''
 
 /**
- * What the database connection lacks; null: nothing. The host is read as the driver reads it. Without a host, the
- * server is on this machine. A host that begins with a slash is the folder of a socket.
+ * Returns what the database connection lacks; null when it lacks nothing. The host is read as the driver reads it.
+ * Without a host, the server is on this machine. A host that begins with a slash is the folder of a socket.
  */
 function databaseFault(url: URL, defaultHost: string): Fault | null {
   const option = optionsOf(url, -1)
@@ -72,8 +72,8 @@ function faultWithoutMode(option: (name: string) => string): Fault | null {
 }
 
 /**
- * Whether the driver does not check the server's certificate. With `uselibpqcompat`, the driver handles modes like
- * libpq. Modes below `verify-ca` then check nothing unless `sslrootcert` is given.
+ * Whether the driver does not check the server's certificate. With `uselibpqcompat`, the driver treats modes as libpq
+ * does: modes below `verify-ca` then check nothing unless `sslrootcert` is given.
  */
 function isUnverifiedMode(option: (name: string) => string): boolean {
   const mode = option('sslmode')
@@ -89,7 +89,7 @@ function mailFault(url: URL): Fault | null {
   return option('tls.rejectUnauthorized') === 'false' ? 'unverified' : null
 }
 
-/** With TLS, the certificate of a Redis server is always checked. */
+/** Whether a connection to Redis is safe. With TLS, the certificate of a Redis server is always checked. */
 const isSafeRedis = (url: URL): boolean => {
   const host = decodeURIComponent(url.hostname) || optionsOf(url, -1)('host')
   return url.protocol === 'rediss:' || host === '' || isLoopback(host)

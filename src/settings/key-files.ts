@@ -15,7 +15,8 @@ import {
 import { dirname, join } from 'node:path'
 
 /**
- * The folder of the keys. It is outside of the database's folder, so that a backup of the data can leave the keys out.
+ * The folder of the keys. It is apart from the database's folder, so that a backup of the data can leave the keys
+ * out.
  */
 const keyFolder = 'keys'
 
@@ -39,8 +40,8 @@ export function keepOperatorKey(dataDir: string): string {
  * @throws the file system's errors, and an Error when there are two different keys
  */
 export function keepMasterKey(dataDir: string): string {
-  // Others may enter the data folder but not list it. When we are root, the embedded database runs as another user,
-  // and this user must enter the folder.
+  // Other users may enter the data folder but not list it. If the platform runs as root, the embedded database runs
+  // as another user, who must enter the folder.
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   mkdirSync(join(dataDir, keyFolder), { recursive: true, mode: 0o700 })
   moveFormerKey(dataDir)
@@ -77,8 +78,8 @@ function keep(path: string, make: () => string): string {
 }
 
 /**
- * Makes a file that appears complete or not at all and survives a power cut, because without its key the database
- * cannot be read. An existing file stays unchanged.
+ * Makes a file that appears complete or not at all, and that survives a power cut. Without the key in it, the
+ * database could not be read any more. An existing file stays unchanged.
  */
 function makeFile(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o711 })

@@ -7,7 +7,7 @@ export type SecretName = (typeof secretNames)[number]
 type Read = (name: string) => string | null
 
 /**
- * The value of such a setting, in either form.
+ * Reads the value of a setting that may be given itself or as the name of a file.
  *
  * @param read returns the text of a plain setting, null when it is not set
  * @param errors receives the errors: both forms are set, or the file can't be read or is empty
@@ -34,7 +34,7 @@ export function readSecret(name: SecretName, read: Read, errors: string[]): stri
 export const isSecretGiven = (name: SecretName, read: Read): boolean =>
   read(name) !== null || read(`${name}_FILE`) !== null
 
-/** @returns the settings whose file every user of this machine can read */
+/** Returns the names of the settings whose file every user of this machine can read. */
 export function openFiles(read: Read): string[] {
   const isOpen = (path: string | null) =>
     path !== null && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) > 0

@@ -6,8 +6,11 @@ type RateLimit = { perSecond: number; burst: number }
 const maxShutdownMs = 600_000
 
 /**
- * @param text the text of a setting; null: not given
- * @param errors gets a message for each wrong value; the reader then returns a substitute, so that reading continues
+ * Makes the functions that read values of settings.
+ *
+ * @param text returns the text of a setting; null when it is not given
+ * @param errors gets a message for each wrong value. The function then returns a substitute, so that reading
+ *   continues
  */
 export function createReaders(text: (name: string) => string | null, errors: string[]) {
   const whole = (name: string, byDefault: number, min: number, max: number): number => {

@@ -1,10 +1,10 @@
 /** Writes one value of a CSV file that people download (RFC 4180). Server and portal write all such cells with it. */
 
 /**
- * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside its quotes, so
- * each piece that looks like a formula gets an apostrophe, not only the first one.
+ * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside
+ * its quotes, so each piece that looks like a formula gets an apostrophe, not only the first piece.
  *
- * @param value null: an empty cell; a number or boolean stays as it is
+ * @param value null: an empty cell; a number or boolean is written unchanged
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
@@ -23,5 +23,5 @@ const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
 /** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
-/** The patterns for SQL that writes such cells. They mean the same in PostgreSQL. */
+/** The patterns for SQL that writes such cells. They have the same meaning in PostgreSQL. */
 export const csvPatterns = { harmless, opening, formula }

@@ -11,10 +11,10 @@ const maxLines = 200
 export type FileLine = { lineNumber: number; text: string | undefined }
 
 /**
- * Splits a stream of bytes into numbered lines, at most 200 per array. Line numbers begin with 1, lines end with LF or CRLF, and
- * a UTF-8 byte-order mark is skipped. It holds at most one chunk and one line of 4,096 bytes; the rest of a longer line is
- * skipped. Bytes are read as Latin-1, which loses none, so that a reader of ASCII columns sees each non-ASCII byte as one
- * non-ASCII character.
+ * Splits a stream of bytes into numbered lines, at most 200 per array. Line numbers begin with 1, lines end with LF
+ * or CRLF, and a UTF-8 byte-order mark at the beginning is skipped. It holds at most one chunk and one line of 4,096
+ * bytes. A longer line has no text. Bytes are read as Latin-1, which loses none, so that a reader of ASCII columns
+ * sees each non-ASCII byte as one non-ASCII character.
  */
 export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator<FileLine[], void, undefined> {
   let lines: FileLine[] = []
@@ -72,7 +72,7 @@ function latin1(chunk: unknown): string {
   return Buffer.from(String(chunk)).toString('latin1')
 }
 
-/** The fields of one line by RFC 4180; undefined when its quotes are wrong. */
+/** Splits a line into its fields (RFC 4180); undefined when its quotes are wrong. */
 export function splitRecord(text: string): string[] | undefined {
   if (!text.includes('"')) return text.split(',')
   const fields: string[] = []
@@ -86,7 +86,7 @@ export function splitRecord(text: string): string[] | undefined {
   return fields
 }
 
-/** Lists errors for people. The last line counts all of them and says what happened to the file. */
+/** Lists errors for people. The last line has their total number and says what happened to the file. */
 export function describeErrors(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
   const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
   return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: ${outcome}`]

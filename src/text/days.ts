@@ -1,4 +1,7 @@
-/** Days of a time zone as instants. It uses the time zones of this runtime, so that the database needs none. */
+/**
+ * Computes the days of a time zone as instants. It uses the time zones of this runtime, so that the database needs
+ * none.
+ */
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { wallClock } from './time-zones.ts'
@@ -13,9 +16,12 @@ export type Days = {
 }
 
 /**
- * @param from,to the first and the last day, `yyyy-mm-dd`
- * @param timeZone an IANA zone, or `UTC`
- * @throws DomainError 'invalid' for an unknown zone, for invalid days, for a wrong order and for more days than the maximum
+ * Returns all days of a range in a time zone.
+ *
+ * @param params.from,to the first and the last day, `yyyy-mm-dd`
+ * @param params.timeZone an IANA zone, or `UTC`
+ * @throws DomainError 'invalid' for an unknown zone, for invalid days, for a wrong order and for more days than the
+ *   maximum
  */
 export function daysBetween(params: { from: string; to: string; timeZone: string }, max: number): Days {
   const offsetAt = offsets(params.timeZone)
@@ -28,9 +34,9 @@ export function daysBetween(params: { from: string; to: string; timeZone: string
 }
 
 /**
- * How many days there are between two days, both counted.
+ * Returns the number of days from the first to the last day. Both are counted.
  *
- * @throws DomainError 'invalid' for invalid days, the wrong order, or more than `most`
+ * @throws DomainError 'invalid' for invalid days, the wrong order, or more than `maxDays`
  */
 export function countDays(params: { from: string; to: string }, maxDays: number): number {
   const [first, last] = [Date.parse(params.from), Date.parse(params.to)]
@@ -48,15 +54,15 @@ export function dayOf(at: Date, timeZone: string): string {
 }
 
 /**
- * The instant at which a day begins in a time zone; if the zone skipped the day, the instant at which the next one
- * begins.
+ * Returns the instant at which a day begins in a time zone. If the zone skipped that day, it is the instant at which
+ * the day after it begins.
  * @param day `yyyy-mm-dd`
  */
 export function startOfDay(day: string, timeZone: string): Date {
   return new Date(startOf(Date.parse(day), offsets(timeZone)))
 }
 
-/** @param day `yyyy-mm-dd` */
+/** Returns the day that is this many days later. @param day `yyyy-mm-dd` */
 export const dayAfter = (day: string, days = 1): string => dayName(Date.parse(day) + days * dayMs)
 
 /** The number of calendar days between two days. */
@@ -75,7 +81,7 @@ function startOf(midnight: number, offsetAt: (ms: number) => number): number {
   const before = midnight - offsetAt(midnight - dayMs)
   const after = midnight - offsetAt(midnight + dayMs)
   const isMidnight = (ms: number) => ms + offsetAt(ms) === midnight
-  // When clocks are set back over midnight, midnight occurs twice; the day begins with the first one.
+  // When clocks are set back over midnight, midnight occurs twice. The day begins with the first one.
   return [Math.min(before, after), Math.max(before, after)].find(isMidnight) ?? before
 }
 

@@ -1,6 +1,7 @@
 /**
- * ISO 8601 durations, as the sandbox clock and the overlap of a rotation take them: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`,
- * `PT0.5H`. Only the last part may have a fraction, to the millisecond. Years and months may not, because their length varies.
+ * ISO 8601 durations, for the sandbox clock and the overlap of a rotation: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`,
+ * `PT0.5H`. Only the last unit may have a fraction, to the millisecond. Years and months may not, because their
+ * length varies.
  */
 
 const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'
@@ -10,7 +11,8 @@ const form = new RegExp(
 )
 
 /**
- * Adds a duration to an instant in the calendar of UTC. When a month is too short for the day, the result is its last day.
+ * Adds a duration to an instant in the calendar of UTC. When the resulting month has fewer days, the result is its
+ * last day.
  *
  * @returns null for an invalid duration, or when the result is outside the years that a date can show
  */

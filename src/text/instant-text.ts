@@ -6,7 +6,10 @@ const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padSt
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** Same result as `Date.toISOString`, but several times faster while the instants are of one day. Each order shows two or three. */
+/**
+ * Returns the same text as `Date.toISOString`, but several times faster while successive instants are on the same
+ * day. Each order in an answer shows two or three instants.
+ */
 export function instantText(instant: Date): string {
   const ms = instant.getTime()
   const day = Math.floor(ms / dayMs)

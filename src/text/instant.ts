@@ -5,17 +5,17 @@
 const form =
   /^((\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)(Z|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?$/i
 
-/** The rule that an invalid text breaks. */
+/** The error for a text that is not such an instant. */
 export const instantRule = { rule: 'instant', params: { from: 1970, to: 9999 } } as const
 
-/** The same rule for the OpenAPI documents. Days that the calendar lacks are refused by the code. */
+/** A pattern for the OpenAPI documents. It accepts days that the calendar lacks; `readInstant` refuses them. */
 export const instantPattern =
   '^\\d{4}-\\d{2}-\\d{2}([Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?))?$'
 
 const first = new Date(0)
 const last = new Date('9999-12-31T23:59:59.999Z')
 
-/** @returns null when the text is no instant that the platform can store */
+/** Reads an instant. @returns null when the text is not an instant that the platform can store */
 export function readInstant(text: string): Date | null {
   const found = form.exec(text)
   if (!found) return null

@@ -19,7 +19,8 @@ export const namePattern = (part: string): string => [...part].map(inAnyCase).jo
 function inAnyCase(character: string): string {
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
   const spellings = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase()])
-  // A spelling of two letters is left out. The capital of a letter such as ß has two letters, which is another text.
+  // Only spellings of one letter are kept. The capital of ß, for example, has two letters, which would be another
+  // text.
   return `[${[...spellings]
     .filter(one => [...one].length === 1)
     .map(escaped)

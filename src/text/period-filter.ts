@@ -36,7 +36,7 @@ export function readPeriodFilter(
 ): PeriodFilter {
   const read = (field: keyof typeof params): Span | null => {
     const text = params[field]
-    // A value that is no text was reported by the caller already.
+    // The caller has already reported a value that is not a text.
     if (typeof text !== 'string') return null
     const from = readInstant(text)
     if (from === null) errors.push({ field, ...instantRule })
@@ -46,7 +46,7 @@ export function readPeriodFilter(
   return {
     startsFrom: read('dateFrom')?.from ?? null,
     endsBy: read('dateTo')?.until ?? null,
-    // The platform's instants are whole milliseconds.
+    // The platform's instants are whole milliseconds, so an instant alone becomes a period of one millisecond.
     active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },
   }
 }

@@ -7,7 +7,10 @@ import { uuidForm } from './uuid.ts'
 /** A rule for one text. */
 export type TextRule = Rule & { holds(text: string): boolean }
 
-/** The rule that `text` breaks, or undefined. Ill-formed Unicode and NUL break every rule, because PostgreSQL cannot store them. */
+/**
+ * Returns the rule that a text breaks, or undefined. Ill-formed Unicode and NUL break every rule, because PostgreSQL
+ * cannot store them.
+ */
 export function brokenRule(text: string, of: TextRule): Rule | undefined {
   if (!text.isWellFormed() || text.includes('\0')) return { rule: 'unicode', params: {} }
   return of.holds(text) ? undefined : { rule: of.rule, params: of.params }
@@ -60,7 +63,10 @@ export const webAddress: TextRule = {
   holds: text => text.length <= 2048 && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text),
 }
 
-/** The address of a picture; may be empty. A data URI holds the picture itself: 256 KiB, as for a campaign's banners. */
+/**
+ * The address of a picture; it may be empty. A data URI contains the picture itself, at most 256 KiB as for a
+ * campaign's banners.
+ */
 export const picture: TextRule = {
   rule: 'picture',
   params: {},

@@ -4,7 +4,8 @@ const form = /^[a-z][a-z0-9_+/-]{0,63}$/
 
 /**
  * The cached format of each zone; there are about 600. A format takes 70 kB outside of the heap, which the garbage
- * collector does not count. With a new format for each call, a process grew by gigabytes before they were freed.
+ * collector does not count. When each call made a new format, a process grew by gigabytes before the formats were
+ * freed.
  */
 const wallClocks = new Map<string, Intl.DateTimeFormat>()
 

@@ -1,4 +1,7 @@
-/** A UUID as PostgreSQL writes it, in any case. PostgreSQL reads other forms too, such as with braces; we refuse them. */
+/**
+ * A UUID as PostgreSQL writes it, in upper or lower case. PostgreSQL also reads other forms, such as with braces; we
+ * refuse them.
+ */
 export const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const isUuid = (text: string): boolean => uuidForm.test(text)

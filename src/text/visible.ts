@@ -22,7 +22,7 @@ export const invisibleAbove =
   '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
 
 /**
- * All characters that unique names must not have: all of the above, the joiners and U+FE0F. This pattern is also only
- * for our own code.
+ * All characters that unique names must not have: the characters above, the joiners and U+FE0F. This pattern is also
+ * only for our own code.
  */
 export const everyInvisible = '\\p{C}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800'

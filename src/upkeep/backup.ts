@@ -37,18 +37,18 @@ export type VerifyOptions = {
   /** Fails if the newest record is older than this. */
   expectAfter: Date | null
   /**
-   * Counts rows created until an instant on the platform that this is a copy of; null: there is nothing to compare
-   * with.
+   * Counts the rows that were created until an instant, on the platform that this is a copy of. It is null when the
+   * copy is not compared with a platform.
    */
   liveCounts: ((until: Date) => Promise<TableCount[]>) | null
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
 const drawnProfiles = 1_000
-/** The longest time for counting all rows. A table of many millions of rows takes long. */
+/** The time limit for counting all rows. A table of many millions of rows takes long. */
 const countWithin = '30min'
 
-/** Whether a platform is running on this database; then it is not a copy. */
+/** Whether a platform is running on this database. Such a database is not a copy. */
 export const isServedOn = async (database: Queryable): Promise<boolean> => (await countServing(database)) > 0
 
 /** Runs every check. A check that cannot run counts as failed and says why. */
@@ -170,7 +170,7 @@ function latestOf(newest: Contents['newest']): Date | null {
 
 /**
  * Compares the numbers of rows. A difference is reported but is not a failure, because the platform has changed since
- * its backup.
+ * the backup.
  */
 async function checkCounts(
   connection: Queryable,

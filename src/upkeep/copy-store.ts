@@ -1,4 +1,4 @@
-/** SQL that checks a restored copy and compares it with its platform. Only reads. */
+/** SQL that checks a restored copy and compares it with its platform. It only reads. */
 import pg from 'pg'
 import type { Queryable } from '../db/database.ts'
 
@@ -7,7 +7,8 @@ export type TableCount = { table: string; rows: number }
 /**
  * Counts the rows of each table.
  *
- * @param until only rows created until then, in tables that record it; null: all
+ * @param until counts only rows created until this instant, in tables with the column `created_at`; null: counts all
+ *   rows
  */
 export async function countTables(database: Queryable, until: Date | null): Promise<TableCount[]> {
   const tables = await database.query<{ name: string; isDated: boolean }>(
@@ -28,7 +29,7 @@ export async function countTables(database: Queryable, until: Date | null): Prom
   return counts
 }
 
-/** Queries for the newest record of each kind. Together they show how much a copy lacks. */
+/** Queries for the time of the newest record of each kind. These times show how much a copy lacks. */
 const newestOf = {
   order: {
     table: 'orders',
@@ -61,7 +62,7 @@ export async function readRecovery(database: Queryable): Promise<boolean> {
   return row?.replaying === true
 }
 
-/** The rules' clock of the database, which may have been moved in a sandbox. */
+/** Returns the present time by the product's clock, which a sandbox may have moved. */
 export async function readNow(database: Queryable): Promise<Date> {
   const [row] = await database.query<{ now: Date }>(
     `select clock_timestamp() + coalesce((select offset_ms from sandbox_clock), 0) * interval '1 millisecond' as now`,
@@ -73,8 +74,8 @@ export async function readNow(database: Queryable): Promise<Date> {
 export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
 
 /**
- * Draws at most `count` random profiles. For each, it draws a random id between the first and the last profile, and
- * takes the next profile from there.
+ * Returns at most `count` random profiles. For each it draws a random id between those of the first and the last
+ * profile, and takes the first profile from that id on.
  */
 export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
   return database.query<SealedProfile>(

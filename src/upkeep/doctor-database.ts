@@ -113,7 +113,7 @@ const demands: readonly Demand[] = [
   },
 ]
 
-/** Server settings that could lose acknowledged sales or damage the database. */
+/** Checks the server's settings that could lose acknowledged sales or damage the database. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',
@@ -140,7 +140,10 @@ async function clockFinding(database: Database): Promise<Finding> {
   return failed('clock', detail, 'Let both machines follow the same time servers (chrony, systemd-timesyncd)')
 }
 
-/** The connections of all running processes, or of one process if none is running. */
+/**
+ * Compares the connections that the server accepts with those of all running processes, or of one process if none is
+ * running.
+ */
 async function connectionsFinding(database: Database): Promise<Finding> {
   const [row] = await database.query<{ allowed: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -200,7 +203,7 @@ async function keyFinding(database: Database, masterKeys: readonly Buffer[], isU
   }
 }
 
-/** Findings for which a start in live mode would fail. */
+/** Checks conditions without which a start in live mode fails. */
 async function deliveryFindings(database: Database, { mode, smtpUrl }: DoctorSettings): Promise<Finding[]> {
   const banks = await database.query<{ code: string }>(
     `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,

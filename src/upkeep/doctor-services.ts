@@ -34,7 +34,7 @@ export async function redisFinding(redisUrl: string | null): Promise<Finding> {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     connectTimeout: answerWithinMs,
-    // A server that takes the connection and says nothing.
+    // Limits the wait for a server that accepts the connection and sends nothing.
     commandTimeout: answerWithinMs,
     retryStrategy: () => null,
   }

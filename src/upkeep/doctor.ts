@@ -122,7 +122,7 @@ function certificateEnd(host: string, port: number): Promise<Date> {
   })
 }
 
-/** The code of an error. Its message could contain an address with a password. */
+/** Returns the code of an error. The error's message could contain an address with a password. */
 function codeOf(error: unknown): string {
   const { code, name, cause } = error as { code?: string; name?: string; cause?: { code?: string } }
   return cause?.code ?? code ?? name ?? 'no answer'

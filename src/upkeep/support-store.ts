@@ -1,4 +1,4 @@
-/** SQL of the support bundle: sizes, versions and counts, but no value that somebody has entered. */
+/** SQL of the support bundle: sizes, versions and counts, but no value that a person has entered. */
 import type { Queryable } from '../db/database.ts'
 
 /** Settings that decide whether acknowledged data is safe and how fast the database is. */

@@ -1,4 +1,4 @@
-/** The one page of the portal, and what a browser may do on it. */
+/** The one page of the portal, and the headers that limit what a browser may do on it. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,9 +33,10 @@ export const safetyHeaders: Record<string, string> = {
 }
 
 /**
- * Reads the page and gives it a nonce. Browsers must not reuse a stored copy without asking, so no nonce is used twice.
+ * Reads the page and writes a new nonce into it. Browsers must not reuse a stored copy without asking, so no nonce is
+ * used twice.
  *
- * @param folder output of `npm run build`; when it is missing, the page says so
+ * @param folder output of `npm run build`. If it is missing, the page says so
  */
 export async function readPage(folder: string): Promise<Page> {
   const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null)

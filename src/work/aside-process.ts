@@ -20,13 +20,13 @@ const partBytes = 64 * 1024
 
 export type AsideProcess = {
   /**
-   * Runs one job and yields its pieces as the caller takes them. If the caller stops early, the process is ended, and the next
-   * job starts another.
+   * Runs one job and yields its pieces as the caller takes them. If the caller stops early, the process is ended, and
+   * the next job starts a new one.
    *
-   * @param job JSON
+   * @param job must be possible to write as JSON
    * @param bytes the input of the job; do not change it before the job is done
-   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes; Error with the
-   *   stack of an error in the job
+   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes;
+   *   Error with the stack of an error in the job
    */
   pieces<Piece>(job: object, bytes: Uint8Array): AsyncGenerator<Piece, void, undefined>
 }
@@ -46,7 +46,7 @@ export function createAsideProcess(file: URL): AsideProcess {
     const forget = () => {
       if (child === started) child = null
     }
-    // The event `error` says that the process could not be started, or that a message could not be sent to it.
+    // The event `error` means that the process could not be started, or that a message could not be sent to it.
     started.on('error', forget).once('exit', forget)
     return started
   }
@@ -128,7 +128,7 @@ function setRef(child: ChildProcess, isBusy: boolean): void {
     else handle?.unref()
 }
 
-/** Sends a job to a process and receives its pieces, as long as it lives. */
+/** Sends a job to a process and receives its pieces until the process ends. */
 function converse<Piece>(child: ChildProcess) {
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})
@@ -164,8 +164,8 @@ function converse<Piece>(child: ChildProcess) {
 const headBytes = 8
 
 /**
- * Called inside the process. Runs each job when it arrives and sends its pieces, at least one. Each piece is sent after the
- * previous one was taken.
+ * Called inside the process. Runs each job when it arrives and sends its result in pieces, at least one. Each piece
+ * is sent after the caller has taken the previous one.
  */
 export async function takeJobs<Job>(work: (job: Job, bytes: Uint8Array) => Promise<readonly unknown[]>): Promise<void> {
   // This process ends with its parent, even when the parent was killed. It ignores signals that a service manager sends to all

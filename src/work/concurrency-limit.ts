@@ -1,18 +1,19 @@
 /**
- * Concurrency limits for work that needs much processor time, memory or connections. No partner can take all of it, and waiting
- * is bounded. Waiting callers are served round robin: the group that was served longest ago comes first.
+ * Limits how many callers at a time do work that needs much processor time, memory or connections, in all and per
+ * partner. The wait is limited, too. Waiting callers are served round robin: the group that was served longest ago is
+ * next.
  */
 import { DomainError } from '../errors.ts'
 
 export type ConcurrencyLimits = {
   atOnce: number
-  /** How many of them one partner may run at once. */
+  /** How many of these places one partner may use at once. */
   perPartner: number
   waiting: number
   waitMs: number
 }
 
-/** The error for callers that are refused. */
+/** The error for callers who are refused. */
 export type LimitRefusal = { code: 'unavailable' | 'too-many'; text: string; retryAfterSeconds?: number }
 
 export type ConcurrencyLimit = {
@@ -21,15 +22,15 @@ export type ConcurrencyLimit = {
    *
    * @param who the partner, or the groups of the caller from the widest to the narrowest: each group gets its share
    * @param left aborts when the caller stops waiting
-   * @returns frees the place
-   * @throws DomainError as the refusal says when too many wait, the wait was too long, or the caller left
+   * @returns a function that frees the place
+   * @throws DomainError as the refusal says when too many callers wait, the wait was too long, or the caller left
    */
   take(who: string | readonly string[], left: AbortSignal): Promise<() => void>
 }
 
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
 
-/** What is limited. The list is closed, because a metric has one series for each. */
+/** The kinds of work that are limited. The list is closed, because a metric has one series for each kind. */
 const limitedKinds = [
   'reads',
   'costly-reads',
@@ -49,7 +50,7 @@ const waitingNow = new Map<LimitedKind, number>(limitedKinds.map(kind => [kind, 
 /** How many callers wait at this moment, by kind. */
 export const countWaiting = (): ReadonlyMap<LimitedKind, number> => waitingNow
 
-/** @param busy the error for refused callers; for a text, an error with the code 'unavailable' */
+/** @param busy the error for refused callers. A text alone is the text of an error with the code 'unavailable' */
 export function createConcurrencyLimit(
   limits: ConcurrencyLimits,
   busy: string | LimitRefusal,
@@ -89,9 +90,11 @@ export function createConcurrencyLimit(
   }
 }
 
-/** The places that run at the same time. A place that becomes free goes to one of `waiters`. */
+/**
+ * Keeps the places in which callers work at the same time. A place that becomes free is given to one of `waiters`.
+ */
 function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
-  /** The partner of each place that is taken. */
+  /** The partner in each place that is taken. */
   const running: string[] = []
   /** When each group was served last. Cleared when nobody runs or waits. */
   const servedAt = new Map<string, number>()
@@ -104,7 +107,7 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
       waiters.values().filter(({ groups }) => isFree(groups)),
       servedAt,
     )
-  /** @returns frees the place */
+  /** @returns a function that frees the place */
   const begin = (groups: readonly string[]): (() => void) => {
     const partner = groups.at(-1) ?? ''
     running.push(partner)
@@ -153,7 +156,10 @@ function createWaiter(
   return waiter
 }
 
-/** The waiter whose groups were served longest ago. Of several such waiters, the one that has waited longest. */
+/**
+ * Returns the waiter whose groups were served longest ago. Of several such waiters, it returns the one that has
+ * waited longest.
+ */
 function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, number>): Waiter | null {
   let first: Waiter | null = null
   for (const waiter of waiters) if (!first || isServedBefore(waiter.groups, first.groups, servedAt)) first = waiter

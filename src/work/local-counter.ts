@@ -1,10 +1,7 @@
 /** Counts events in this process for a limited time. */
 import { type RateLimiterAbstract, RateLimiterMemory } from 'rate-limiter-flexible'
 
-/**
- * @param points how many are allowed
- * @param duration seconds after which counting starts again
- */
+/** @param points the maximum number of events @param duration seconds after which counting starts again */
 export function createLocalCounter(keyPrefix: string, points: number, duration: number): RateLimiterAbstract {
   return new RateLimiterMemory({ keyPrefix, points, duration })
 }

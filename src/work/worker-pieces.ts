@@ -1,6 +1,6 @@
 /**
- * Runs work that would block this thread for too long in a worker thread. Its result comes in pieces, because receiving a large
- * one at once would block this thread as well.
+ * Runs work in a worker thread, if the work would block this thread for too long. The result comes back in pieces,
+ * because receiving a large result at once would block this thread as well.
  */
 import { once } from 'node:events'
 import { parentPort, type Transferable, Worker } from 'node:worker_threads'
@@ -38,7 +38,8 @@ export async function* piecesOfThread<Piece>(
 }
 
 /**
- * Called inside a worker thread. Sends the pieces, at least one, each after the previous one was taken.
+ * Called inside a worker thread. Sends the pieces, at least one. Each piece is sent after the caller has taken the
+ * previous one.
  *
  * @param handedOver memory of the first piece that is transferred instead of copied
  */

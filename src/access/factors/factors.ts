@@ -22,14 +22,17 @@ export type FactorMethod = (typeof factorMethods)[number]
 const purpose = 'mfa'
 const recoveryPurpose = 'recovery-codes'
 
-/** The keys of second factors. */
+/**
+ * The keys of second factors: `sealer` encrypts the secrets of authenticator apps, `recoveryKey` hashes recovery
+ * codes.
+ */
 export type FactorKeys = { sealer: Sealer; recoveryKey: Buffer }
 
 export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
-  /** Notifies a person of a change or use of the second factors, as part of the transaction. */
+  /** Queues a mail that tells the person about a change or use of the second factors, within the transaction. */
   notifyPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
 }
 
@@ -256,7 +259,7 @@ export async function refreshFactor(
  * creates no key and no secret.
  *
  * @returns how many secrets there are
- * @throws SealingError when none of the master keys opens one
+ * @throws SealingError when none of the master keys can decrypt one of them
  */
 export async function openFactors(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   await readSealedKey(database, masterKeys, recoveryPurpose)

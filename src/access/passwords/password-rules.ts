@@ -44,8 +44,8 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
 /**
- * Whether a text repeats one character or one word. If so, the text written twice contains the text at a place between
- * its start and its middle.
+ * Whether a text is one character or one word, repeated. Only such a text occurs inside its own double at another
+ * place than the start and the middle.
  */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')
@@ -74,7 +74,10 @@ function isRun(letters: string[]): boolean {
   return Math.abs(steps[0] ?? 0) === 1 && steps.every(step => step === steps[0])
 }
 
-/** The names themselves, and for a login also the part before the @. */
+/**
+ * The words of which a password must not consist: the names, each name's part before the @, the same without digits
+ * and punctuation at their ends, and the product's name.
+ */
 function knownNames(names: readonly string[]): string[] {
   const given = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)
   return [...given, ...given.map(withoutEnds), 'perkline'].filter(name => name !== '')

@@ -17,8 +17,8 @@ import * as store from './policy-store.ts'
 export type { Policy } from './policy-store.ts'
 
 /**
- * The policy that applies to an account: its own or the default.
- * @param platformMfa the default of the platform's people
+ * Returns the policy of an account: the one that it has set, or the default.
+ * @param platformMfa the rule for second factors of the platform's people while the platform has set no policy
  */
 export async function readPolicy(
   database: Queryable,
@@ -39,7 +39,7 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
 /**
  * Sets an account's whole policy.
  *
- * @param given.platformMfa the default of the platform's people
+ * @param given.platformMfa the rule for second factors of the platform's people while the platform has set no policy
  * @param given.address the network address of the person who sets the policy. If the new list for people does not
  *   contain this address, the change needs `force`
  * @param given.requireExpected throws when the policy is not the one that the caller has seen

@@ -14,14 +14,17 @@ export type Policy = {
   addresses: { people: string[]; systems: string[] }
 }
 
-/** The policy of the row `alias` with `bank_id` and `merchant_id`; each kind of account uses its own index. */
+/**
+ * Returns SQL that selects the policy of an account. `alias` names a row with the account's `bank_id` and
+ * `merchant_id`. Each kind of account has a `select` of its own, so that the index on its column is used.
+ */
 export const policyOf = (alias: string): string => `
   select mfa, session_minutes from account_policies where bank_id = ${alias}.bank_id
   union all select mfa, session_minutes from account_policies where merchant_id = ${alias}.merchant_id
   union all select mfa, session_minutes from account_policies
     where bank_id is null and merchant_id is null and ${alias}.bank_id is null and ${alias}.merchant_id is null`
 
-/** @returns null when the account never set one */
+/** Finds the policy that an account has set. @returns null when the account has never set one */
 export async function findPolicy(database: Queryable, owner: AccountOwner): Promise<Policy | null> {
   type Row = { mfa: Mfa; sessionMinutes: number; people: string[]; systems: string[] }
   const [row] = await database.query<Row>(
@@ -41,7 +44,7 @@ export async function lockPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
 }
 
-/** Sets an account's policy, whether or not it has one. */
+/** Stores an account's policy in place of any earlier one. */
 export async function savePolicy(database: Queryable, owner: AccountOwner, policy: Policy): Promise<void> {
   const target = owner === 'platform' ? '((true)) where bank_id is null and merchant_id is null' : conflictOf(owner)
   await database.execute(
@@ -77,9 +80,9 @@ export function listAddressLists(database: Queryable): Promise<AddressLists[]> {
 }
 
 /**
- * The people who have to set up a second factor before anything else.
+ * The people who must set up a second factor before they may do anything else.
  *
- * @param platformMfa the default of the platform's people before a policy was set
+ * @param platformMfa the rule for the platform's people while the platform has set no policy
  */
 export async function listFactorless(database: Queryable, platformMfa: Mfa): Promise<string[]> {
   const rows = await database.query<{ id: string }>(

@@ -15,7 +15,10 @@ import { traceOf } from './trace.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
-    /** For the log only: who got a token by this request, or proved a factor again. It gives no rights. */
+    /**
+     * The person or system that got a token by this request or proved a factor again. Only the log uses it; it gives
+     * no rights.
+     */
     shownAs: Caller | null
   }
 }
@@ -115,7 +118,7 @@ export function tokenOf(request: FastifyRequest, publicUrl: string): string | nu
 
 export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
-/** The name of the scheme is not case-sensitive (RFC 9110). */
+/** Returns the token of the header `Authorization`. The word `Bearer` may have any case (RFC 9110). */
 export function bearerToken(request: FastifyRequest): string | null {
   const header = request.headers.authorization
   if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return null

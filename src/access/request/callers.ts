@@ -19,7 +19,10 @@ export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): voi
   )
 }
 
-/** Every route of this plugin is for banks and merchants, each under the rules above. */
+/**
+ * Every route of this plugin is for banks and merchants. Banks need the role ADMIN or EDITOR. Merchants with the role
+ * `viewer` may only read.
+ */
 export function onlyPartners(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => partnerOf(request))))

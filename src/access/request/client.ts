@@ -5,7 +5,7 @@ import type { Trace } from '../caller.ts'
 import type { Client } from '../log-in.ts'
 import { traceOf } from './trace.ts'
 
-/** @param via the interface, where the request itself does not show it */
+/** @param via the interface through which the person logs in, if the request does not show it */
 export const clientOf = (request: FastifyRequest, via?: Trace['via']): Client => ({
   address: plainAddress(request.ip),
   userAgent: (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, ''),

@@ -1,11 +1,15 @@
 /**
- * The cookie with the token of a person in the portal, which scripts cannot read. Systems send `Authorization` instead.
+ * The cookie with which a person's browser sends the token of the portal's session. Scripts cannot read the cookie.
+ * Systems send the header `Authorization` instead.
  */
 import type { FastifyRequest } from 'fastify'
 
 const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:'
 
-/** With https, browsers accept a cookie with this prefix only from exactly this host, and send it only over https. */
+/**
+ * The name of the cookie. With https it has a prefix: browsers then accept the cookie only from exactly this host,
+ * and send it only over https.
+ */
 const sessionCookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-perkline_session' : 'perkline_session'
 

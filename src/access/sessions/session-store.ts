@@ -113,10 +113,7 @@ export async function deleteSession(transaction: Queryable, sessionId: string): 
   await transaction.execute('delete from sessions where session_id = $1', [sessionId])
 }
 
-/**
- * When a factor was last proven in this session.
- * @returns null when there is no such live session
- */
+/** How many seconds ago a factor was last proven in this session. @returns null when there is no such live session */
 export async function findFactorAge(database: Queryable, sessionId: string): Promise<number | null> {
   const [found] = await database.query<{ seconds: number }>(
     `select extract(epoch from now() - factor_at)::float8 as seconds

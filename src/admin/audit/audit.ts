@@ -54,7 +54,7 @@ const lockWithinMs = 2_000
 const maxNamed = 10
 
 /**
- * Checks all orders, profiles and campaigns. Only one audit runs at a time.
+ * Runs all checks of the audit. Only one audit runs at a time.
  *
  * @param now for checks that depend on the time
  * @returns each check with its findings, in plain words and without secrets
@@ -77,7 +77,7 @@ export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): P
 }
 
 /**
- * The same checks for a database that no process serves. No result is stored.
+ * Runs the same checks on a database that no process serves. It stores no result.
  *
  * @param connection a connection of its own, prepared by `store.prepare`
  */

@@ -26,8 +26,9 @@ export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress
 const auditLock = 7_365_029
 
 /**
- * Prepares the audit's own connection. It only reads. Its plans do not depend on the planner's statistics: ranges are
- * found by an index and joined by hash or merge. If the connection stops responding, the server releases the lock.
+ * Prepares the audit's own connection, which only reads. Its plans must not depend on the planner's statistics:
+ * ranges are found by an index and joined by hash or merge. If the client no longer responds, the server ends the
+ * connection, which releases the lock.
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [

@@ -24,11 +24,12 @@ export type OperatorDeps = AuthenticateDeps & {
 }
 
 /**
- * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
+ * Every route of this plugin is for the platform's operator. `request.caller` stays null when the operator's key is
+ * used.
  *
- * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for one by cookie that
- *   does not come from the platform's own pages; 'too-many' for wrong keys; 'unavailable' when revocations could not be read for 10
- *   seconds
+ * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for a
+ *   change by cookie that does not come from the platform's own pages; 'too-many' for wrong keys; 'unavailable' when
+ *   revocations could not be read for 10 seconds
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKeys)
@@ -75,7 +76,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   return undefined
 }
 
-/** The operator's key is accepted here, too. */
+/** Changes the error's text, because this interface accepts the operator's key as well. */
 function withOwnText(refusal: DomainError): DomainError {
   if (refusal instanceof InvalidTokenError)
     return new InvalidTokenError('This is not the operator’s key, and no valid token of a platform user')
@@ -86,9 +87,9 @@ function withOwnText(refusal: DomainError): DomainError {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A read with a body, because the searched values must not be in an address. */
+    /** This operation only reads. It has a body, because the searched values must not be in an address. */
     isSearch?: boolean
-    /** A read that the role `viewer` may not use. */
+    /** This operation only reads, but the role `viewer` may not use it. */
     needsAdmin?: boolean
   }
 }

@@ -4,6 +4,6 @@ import type { Database } from '../../db/database.ts'
 import { heldBy } from '../../people/managers.ts'
 import { by } from './by.ts'
 
-/** As `by`. In addition, the person who makes a change keeps the access for it until the change is committed. */
+/** Like `by`. In addition, the person who makes a change keeps the access for it until the change is committed. */
 export const held = <Deps extends { database: Database }>(deps: Deps, request: unknown) =>
   by({ ...deps, database: heldBy(deps.database, (request as FastifyRequest).caller) }, request)

@@ -67,7 +67,7 @@ export function sendLog(
 
 type Line = { seq: number; entry: string; accountHash: Buffer; hash: Buffer }
 
-/** @param isWhole also the numbers and hashes of the log of all accounts */
+/** @param isWhole whether the line also has the number and the hash of the log of all accounts */
 function lineOf({ seq, entry, accountHash, hash }: Line, isWhole: boolean): object {
   const own = { entry, accountHash: accountHash.toString('hex') }
   return isWhole ? { seq, ...own, hash: hash.toString('hex') } : own

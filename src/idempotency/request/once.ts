@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-/** @property content hash of the body that has arrived so far */
+/** `content` is the hash of the body that has arrived so far. */
 type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
 
 /** Reads keys before bodies, and sends stored answers before validation. */
@@ -64,7 +64,7 @@ const observerOf = (request: FastifyRequest, keyed: Keyed): BodyObserver => ({
 })
 
 /**
- * Looks for the answer to an earlier request once the body has arrived.
+ * Looks up the stored answer to an earlier request. Called when the whole body has arrived.
  *
  * @throws DomainError 'request-in-progress', 'key-reused'
  */
@@ -82,8 +82,8 @@ function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
 }
 
 /**
- * Identifies a request. All people of an account share its keys. When a request is about the person who sends it (`own`), the same
- * bytes from two people are two requests.
+ * Identifies a request. All people of an account share its keys. With `idempotent: 'own'` a request is about the
+ * person who sends it, so the same bytes from two people are two requests.
  *
  * @param content identifies the body: different bodies have different texts
  */
@@ -97,9 +97,10 @@ function fingerprintOf({ method, raw, caller, routeOptions }: FastifyRequest, co
 /**
  * Answers with the result of `work`, or with the first answer when the key was used before.
  *
- * @param options.status of a success
- * @param options.committed runs before the answer goes out, when the change stands
- * @param work gets dependencies whose database belongs to the transaction that stores the answer; null: an answer without a body
+ * @param options.status the status code of a success
+ * @param options.committed runs after the change is committed and before the answer is sent
+ * @param work gets dependencies whose database belongs to the transaction that stores the answer. If it returns null,
+ *   the answer has no body
  */
 export async function answerOnce<Deps extends { database: Database }>(
   request: FastifyRequest,

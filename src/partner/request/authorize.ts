@@ -8,7 +8,7 @@ import { type AuthenticateDeps, authenticate } from '../../access/request/authen
 import { DomainError } from '../../errors.ts'
 import { type Roles, refusalOf } from '../roles.ts'
 
-/** The keyword under which an operation's schema, and so the OpenAPI document, lists the roles. */
+/** The keyword of an operation's schema that lists its roles. The OpenAPI document shows it. */
 export const rolesKeyword = 'x-roles'
 
 /**

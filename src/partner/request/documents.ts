@@ -34,7 +34,10 @@ export const tags = [
   description: string
 }[]
 
-/** The start of an operation's schema. @param roles who may call it: checked for each request and shown as `x-roles` */
+/**
+ * Makes the start of an operation's schema.
+ * @param roles the roles that may call it; they are checked for each request and shown as `x-roles`
+ */
 export const operation = (
   tag: (typeof tagNames)[number],
   roles: Roles,

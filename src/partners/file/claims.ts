@@ -17,8 +17,10 @@ const kindNames: Record<Entry['kind'], string> = {
 }
 
 /**
- * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, which
- *   count only when all entries must be new
+ * Checks the claims of a file.
+ *
+ * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist
+ *   already. The latter count only when all entries must be new
  */
 export async function checkClaims(
   database: Queryable,

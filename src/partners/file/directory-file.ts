@@ -8,14 +8,17 @@ import type { Reading } from './yaml-form.ts'
 /** The content of a directory file. Absent fields are undefined. `directory-schema.ts` has the rules. */
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
-/** Claims that only the database can check: codes that must exist, ids that must not differ. */
+/**
+ * What the file claims about the database: codes that must exist, and ids that must not differ. Only the database can
+ * check it.
+ */
 export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
 /**
- * The errors, and the claims that could be read, so that both are reported together. `problems`: the errors inside a terminals
- * file.
+ * The result for a file with errors. It also has the claims that could be read, so that their errors are reported
+ * together with the others. `problems` are the errors inside a terminals file.
  */
 export type InvalidDirectoryFile = DirectoryClaims & { errors: (string | BrokenRule)[]; problems: Problem[] }
 
@@ -26,9 +29,9 @@ const clearer = new Map<string, string>([
 const maxCharacters = 16 * 1024 * 1024
 
 /**
- * Reads a directory file (contract/operations.md, "The directory file"), YAML 1.2.
+ * Reads a directory file, YAML 1.2 (contract/operations.md, "The directory file").
  *
- * @param files the texts of the `terminalsFile` entries by their path as the YAML writes it
+ * @param files the content of each terminals file, by its path as the YAML text writes it in `terminalsFile`
  * @returns the content, or every error with its path and line
  */
 export function readDirectory(
@@ -38,7 +41,10 @@ export function readDirectory(
   return read(yamlText, path => files.get(path))
 }
 
-/** The paths of all terminalsFile entries, as written and without duplicates: load them before `readDirectory`. */
+/**
+ * The paths in all keys `terminalsFile`, as written and without duplicates. `readDirectory` needs the content of
+ * these files.
+ */
 export function terminalsFilesOf(yamlText: string): string[] {
   const paths = new Set<string>()
   read(yamlText, path => {
@@ -54,8 +60,8 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
     return { ...claims, problems: [], errors: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
-  // No uniqueKeys: the library compares each key with all others of its mapping, which takes a minute for 50,000 keys. Our form
-  // finds duplicates.
+  // The option `uniqueKeys` is off: the library compares each key with all other keys of its mapping, which takes a
+  // minute for 50,000 keys. Our own form finds duplicates.
   const document = parseDocument(yamlText, {
     version: '1.2',
     schema: 'core',

@@ -22,16 +22,14 @@ import { allOr, money, oneOf, percentage, text, trueOrFalse, wholeNumber } from 
 /** A code that the file refers to. It must exist in the file or in the database. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
-/**
- * An entry with a permanent key. The key is its code, or for a tariff its `tariffKey`. `id` is as the file gives it.
- */
+/** An entry with a permanent key: its code, or for a tariff its `tariffKey`. `id` is the id in the file. */
 export type Entry = {
   path: string
   line: number
   kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
   code: string
   id: string | undefined
-  /** The errors that the entry has if it is new: one for each absent key. */
+  /** The errors if the entry is new: one for each absent key that a new entry must have. */
   missing: BrokenRule[]
   /** True for a mobile operator that appears only to hold its tariffs. */
   isPlace: boolean
@@ -91,7 +89,10 @@ const terminal = mapping({
   paymentSystemMerchantName: optional(text(terminalRules.paymentSystemMerchantName), null),
 })
 
-/** Input besides the YAML text: collectors of references and entries, and the text of a `terminalsFile` by its path. */
+/**
+ * `references` and `entries` collect what the form reads. `fileText` returns the content of a terminals file by its
+ * path.
+ */
 export type DirectoryContext = {
   references: Reference[]
   entries: Entry[]
@@ -99,8 +100,8 @@ export type DirectoryContext = {
 }
 
 /**
- * Reads the whole directory file (contract/operations.md, "The directory file"). An absent field is undefined, and null clears
- * one. `tables.ts` has the defaults of new entries.
+ * Reads the whole directory file (contract/operations.md, "The directory file"). A field of an entry is undefined
+ * when it is absent, and null clears a field that may be empty. `tables.ts` has the defaults of new entries.
  */
 export function directoryForm(context: DirectoryContext) {
   const noted = <T extends { code: string }>(kind: Entry['kind'], read: Reader<T>) =>
@@ -125,10 +126,10 @@ export function directoryForm(context: DirectoryContext) {
   return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
 }
 
-/** The value for a new bank, and for `statement: null` (contract/statements.md, "Settings"). */
+/** The value for `statement: null`, and for a new bank without `statement` (contract/statements.md, "Settings"). */
 const defaultStatement = { timeZone: 'UTC', commissionPercentage: 0 }
 
-/** A new bank without `esim` sells no eSIM; null removes all sales. */
+/** Reads a bank. A new bank without `esim` sells no eSIM; `esim: null` ends all sales. */
 function bankForm({ references }: DirectoryContext) {
   return mapping({
     id,
@@ -249,7 +250,7 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
   }
 }
 
-/** Whether an entry only says where its tariffs belong. */
+/** Whether an entry only names the mobile operator of its tariffs. */
 function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
   const params = Object.entries(fields).filter(([, value]) => value !== undefined)
   return params.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0

@@ -44,9 +44,9 @@ type Errors = { errors: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 
 /**
- * Reads a `terminalsFile` (contract/operations.md, "The directory file"): CSV with a header that names the columns. Only
- * `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error goes to `errors`
- * with file, line and column, and to `problems` for programs.
+ * Reads a terminals file (contract/operations.md, "The directory file"): CSV with a header that names the columns.
+ * Only `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error is
+ * added to `errors` as a sentence with file, line and column, and to `problems` for programs.
  *
  * @param fileName the path as the YAML file writes it
  */
@@ -92,8 +92,8 @@ export function readTerminals(csv: string, fileName: string, { errors, problems 
 type NumberedRecord = { fields: string[]; line: number }
 
 /**
- * No value may contain a line break, so each line is a record and a wrong quote affects only its own line. Empty lines are
- * skipped.
+ * Splits a file into records. No value may contain a line break, so each line is a record, and a wrong quote affects
+ * only its own line. Empty lines are skipped.
  */
 function readRecords(csv: string, misquoted: (line: number) => void): NumberedRecord[] {
   const records: NumberedRecord[] = []

@@ -4,8 +4,8 @@ import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 
 /**
- * One reading of a YAML file: collects its errors, and the absent keys that a new entry must have. `problems` are the errors
- * inside a terminals file.
+ * The state of reading one YAML file: the errors so far, and the absent keys that a new entry must have. `problems`
+ * are the errors inside a terminals file.
  */
 export type Reading = {
   errors: (string | BrokenRule)[]
@@ -17,15 +17,16 @@ export type Reading = {
 /** A position in the file, as errors name it. */
 export type Place = { path: string; line: number; reading: Reading }
 
-/** Reads one node. Errors go to the reading; the result is then not used. */
+/** Reads one node. Errors are added to the reading, and the returned value is then not used. */
 export type Reader<T> = (node: unknown, place: Place) => T
 
-/** A key of a mapping: its reader, and its values when it is absent or null. */
+/** A key of a mapping: the reader of its value, and the value when the key is absent or null. */
 type Field<T> = { read: Reader<T>; leftOut(place: Place): T; whenNull(place: Place): T }
 type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /**
- * Reports an error at a place. The return value is a placeholder that is never used, because a file with errors returns nothing.
+ * Reports an error at a place. The returned value is a placeholder that is never used, because `readDirectory`
+ * returns no content for a file with errors.
  */
 export function refuse<T>(place: Place, rule: RuleCode, params: RuleParams = {}): T {
   place.reading.errors.push(brokenAt(place, rule, params))
@@ -99,7 +100,10 @@ export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Re
   }
 }
 
-/** A list of at most `max` items. `unique` names the keys that must be unique; without it, texts must be unique. */
+/**
+ * A list of at most `max` items. `unique` names the keys whose values must be unique; without it, the items are texts
+ * and must be unique themselves.
+ */
 export function list<T>(
   read: Reader<T>,
   { max, unique = [''] }: { max: number; unique?: string[] },

@@ -3,7 +3,7 @@ import { isScalar } from 'yaml'
 import { brokenRule, type TextRule } from '../../text/text-rules.ts'
 import { type Reader, refuse, textOf } from './yaml-form.ts'
 
-/** A text. A number without quotes is read as the text in the file: `5411`, `1.0`, `0042`. */
+/** Reads a text. A number without quotes is read as the characters in the file: `5411`, `1.0`, `0042`. */
 export function text(rule: TextRule): Reader<string> {
   return (node, place) => {
     const value = textOf(node)
@@ -28,14 +28,14 @@ export function wholeNumber(min: number, max: number): Reader<number> {
   }
 }
 
-/** Money as the file writes it: an exact text with two decimals, never a float. */
+/** Reads an amount of money. The result is an exact text with two decimals, never a float. */
 export const money: Reader<string> = (node, place) => {
   const [, whole, cents = ''] = /^(0|[1-9]\d{0,9})(?:\.(\d{1,2}))?$/.exec(textOf(node) ?? '') ?? []
   if (whole === undefined) return refuse(place, 'price', { decimals: 2 })
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
-/** A percentage from 0 to 100 with at most 4 decimals, which a number holds exactly. */
+/** Reads a percentage from 0 to 100. It has at most 4 decimals, which a number can hold exactly. */
 export const percentage: Reader<number> = (node, place) => {
   const value = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
   return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })

@@ -18,7 +18,7 @@ export async function insertMail(
 /**
  * Takes one due mail and postpones its next attempt, so that no other process sends it meanwhile.
  *
- * @param waitSeconds how long to wait before the next attempt, indexed by the number of attempts so far
+ * @param waitSeconds the wait from each attempt to the next one, beginning with the wait after the first attempt
  */
 export async function claimMail(database: Queryable, waitSeconds: readonly number[]): Promise<QueuedMail | null> {
   const [claimed] = await database.query<QueuedMail>(

@@ -44,8 +44,8 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Counts a link that a manager has mailed. All accounts share one queue, so no account may fill it. Nor may a manager
-   * flood strangers with our mails.
+   * Counts a link that a manager has mailed. All accounts share one queue, so no account may fill it. The limit also
+   * keeps a manager from flooding strangers with our mails.
    *
    * @param account the account of the manager
    * @throws DomainError 'too-many' beyond 1,000 within an hour
@@ -57,7 +57,9 @@ export type PeopleMails = {
 
 const purpose = 'mail'
 const tryAfterMinutes = [0, 1, 5, 30]
-/** The wait after each attempt. There is no attempt after the last one. */
+/**
+ * The wait from each attempt to the next one. The last wait is used only when a process dies during the last attempt.
+ */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
 const linksPerHour = 1_000

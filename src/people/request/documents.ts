@@ -3,7 +3,7 @@ import { cashbackErrors } from '../../http/schemas.ts'
 
 export const tags = ['People']
 
-/** The `config` of a route that needs a fresh factor. */
+/** The `config` of a route that people may call only with a factor that was proven within the last 15 minutes. */
 export const fresh = { needsFreshFactor: true }
 
 const common = {
