@@ -29,11 +29,11 @@ import {
 import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
 import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'
-import { campaignChecks } from '../../src/campaigns/lifecycle/audit-checks.ts'
+import { checksOfEachAudit } from '../../src/admin/audit/audit.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { ruleCodes } from '../../src/error-rules.ts'
 import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
-import { auditChecks } from '../../src/esim/stock/audit-checks.ts'
+import { checksOfRetention } from '../../src/retention/removal.ts'
 
 suite('words', () => {
   test('the first language that the portal speaks', () => {
@@ -100,16 +100,18 @@ suite('words', () => {
   })
 })
 
-test('every check of the audit has its words in both languages; what breaks one is told as the platform tells it', () => {
-  const checks = [...auditChecks, ...campaignChecks, { code: 'sealed-profiles', name: 'sealed', holds: 'all open' }]
-  for (const { code, name, holds } of checks) {
-    const told = checkText({ code, name, ok: true, detail: holds }, 'uk', String)
-    for (const text of [told.name, told.detail]) assert.match(text, /^[^a-z]*$/i, name)
-    assert.notEqual(checkText({ code, name, ok: true, detail: holds }, 'en', String).name, name)
-    assert.equal(
-      checkText({ code, name, ok: false, detail: 'order 7 is lost' }, 'uk', String).detail,
-      'order 7 is lost',
-    )
+test('every check of `perkline audit` has its words in both languages; a finding stays as the platform reports it', () => {
+  const retention = { reportLinesDays: 1, segmentsDays: 1, msisdnDays: 1 }
+  const checks = [...checksOfEachAudit, ...checksOfRetention(retention, new Date(0))]
+  for (const { code, name, holds, params = [] } of checks) {
+    const counts = Object.fromEntries(params.map(count => [count, 7]))
+    const good = { code, name, ok: true, detail: holds, params: counts }
+    const shown = checkText(good, 'uk', String)
+    // Names of settings stay as they are.
+    for (const text of [shown.name, shown.detail]) assert.match(text.replace(/KEEP_[A-Z_]+/, ''), /^[^a-z]+$/i, name)
+    assert.notEqual(checkText(good, 'en', String).name, name)
+    const found = { code, name, ok: false, detail: 'order 7 is lost' }
+    assert.equal(checkText(found, 'uk', String).detail, 'order 7 is lost')
   }
   const params = { profiles: 10, tariffs: 2, free: 4, reserved: 3, sold: 2, withdrawn: 1 }
   const books = { code: 'profile-states', name: 'states', ok: true, detail: 'in English', params }

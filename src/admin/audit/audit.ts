@@ -95,22 +95,24 @@ export function proveCopy(
 
 export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
 
+/** The checks of every audit, in the order of the report. The checks of retention follow them. */
+export const checksOfEachAudit: readonly Check[] = [
+  booksCheck,
+  sealedCheck,
+  ...auditChecks,
+  ...salesChecks,
+  ...statementChecks,
+  ...campaignChecks,
+  ...feedChecks,
+  campaignEventsCheck,
+  auditLogCheck,
+]
+
 /** All checks in the order of the report, and the steps that perform them. */
 function planOf({ sealing, retention, numberAllEvents }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
-    checks: [
-      booksCheck,
-      sealedCheck,
-      ...auditChecks,
-      ...salesChecks,
-      ...statementChecks,
-      ...campaignChecks,
-      ...feedChecks,
-      campaignEventsCheck,
-      auditLogCheck,
-      ...kept,
-    ],
+    checks: [...checksOfEachAudit, ...kept],
     steps: [
       sealedStep(sealing),
       ...orderSteps(now, within => [
