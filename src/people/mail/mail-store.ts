@@ -18,11 +18,12 @@ export async function insertMail(
 /**
  * Takes one due mail and postpones its next attempt, so that no other process sends it meanwhile.
  *
- * @param waitSeconds the wait from each attempt to the next one, beginning with the wait after the first attempt
+ * @param waitSeconds the wait after each attempt. The last one is also the wait after every further attempt
  */
 export async function claimMail(database: Queryable, waitSeconds: readonly number[]): Promise<QueuedMail | null> {
   const [claimed] = await database.query<QueuedMail>(
-    `update people_mails m set tries = tries + 1, next_at = now() + make_interval(secs => ($1::float8[])[tries + 1])
+    `update people_mails m set tries = tries + 1,
+       next_at = now() + make_interval(secs => ($1::float8[])[least(tries + 1, cardinality($1::float8[]))])
      where mail_id = (select mail_id from people_mails where state = 'waiting' and next_at <= now()
                       order by next_at limit 1 for update skip locked)
      returning mail_id as "mailId", user_id as "userId", sealed, tries, created_at as "createdAt"`,

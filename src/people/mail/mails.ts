@@ -57,9 +57,7 @@ export type PeopleMails = {
 
 const purpose = 'mail'
 const tryAfterMinutes = [0, 1, 5, 30]
-/**
- * The wait from each attempt to the next one. The last wait is used only when a process dies during the last attempt.
- */
+/** The wait after each attempt. A fifth attempt is made only if the outcome of the fourth was not stored. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
 const linksPerHour = 1_000

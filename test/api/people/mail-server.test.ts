@@ -72,3 +72,17 @@ test('what the server refuses is tried after 0, 1, 5 and 30 minutes; then the ma
   await queued('lucky-again', ({ state }) => state === 'sent')
   assert.ok(!smtp.messages.some(({ to }) => to.includes('unlucky@alpha.example')))
 })
+
+test('a mail whose last attempt was cut off is tried once more, and holds up no other mail', async () => {
+  smtp.behave({ rcpt: { refuse: 451, text: 'try again later' } })
+  await invite('cut-off')
+  await queued('cut-off', ({ tries }) => tries === 1)
+  // A process that is killed during the fourth attempt leaves a mail like this.
+  await platform.platform.database.execute(
+    `update people_mails set tries = 4, next_at = now() - interval '1 minute' where state = 'waiting'`,
+  )
+  await queued('cut-off', ({ state }) => state === 'failed')
+  smtp.behave({})
+  await invite('after-cut-off')
+  await queued('after-cut-off', ({ state }) => state === 'sent')
+})
