@@ -1,6 +1,6 @@
 /**
- * Turns errors into answers. No other module knows their status codes and the form of their bodies, which differs
- * between APIs.
+ * Maps the codes of errors to status codes, and writes the bodies of errors: those of each API, and the token endpoint's `{text}`.
+ * No other file does so. Errors of HTTP itself come here with a status of their own.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'

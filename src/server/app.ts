@@ -224,10 +224,10 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
   answerExpectations(app, bodyLimitBytes)
 }
 
-/** Registers the APIs of the services that this app serves. This is the one list of route modules. */
+/** Registers the APIs of the services that this app serves. Some APIs have a further list of their route modules. */
 async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
-  registerRoot(app, runs)
+  registerRoot(app, placesOf(runs))
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
   else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
   if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
@@ -235,6 +235,19 @@ async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> 
   if (runs('partner')) await app.register(partnerRoutes, { ...deps.partner, prefix: '/partner/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
 }
+
+/** The addresses of everything that an app serves for people and developers. */
+const placesOf = (runs: (service: Service) => boolean) => ({
+  name: 'Perkline',
+  ...(runs('portal') && { portal: '/app/' }),
+  documentation: {
+    ...((runs('auth') || runs('cashback') || runs('portal')) && { campaigns: '/swagger' }),
+    ...(runs('esim') && { esim: '/esim/v1/swagger' }),
+    ...(runs('partner') && { partner: '/partner/v1/swagger' }),
+    ...(runs('admin') && { operator: '/admin/swagger' }),
+  },
+  health: '/health/ready',
+})
 
 /** Registers the operations that the page at `/swagger` documents. */
 async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service: Service): boolean }): Promise<void> {
