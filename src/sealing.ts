@@ -29,7 +29,12 @@ export type Sealer = {
 
 type SealingKey = { id: string; key: KeyObject }
 
-/** @param masterKeys 32 bytes each; the first encrypts @param purpose what is encrypted, e.g. `profiles` */
+/**
+ * Creates the functions that encrypt and decrypt for one purpose.
+ *
+ * @param masterKeys 32 bytes each; the first encrypts
+ * @param purpose what is encrypted, e.g. `profiles`
+ */
 export function createSealer(masterKeys: readonly Buffer[], purpose: string): Sealer {
   // Key objects are created once. Creating them from bytes for each value would cost more than the encryption.
   const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({ id, key: createSecretKey(key) }))

@@ -224,7 +224,7 @@ type Attempt<Result> = {
 export const isChallenge = (result: object | string): result is Challenge =>
   typeof result === 'object' && 'challenge' in result
 
-/** @throws DomainError 'too-many' when a wait is needed */
+/** Refuses an attempt that has to wait. @throws DomainError 'too-many' when `waitSeconds` is above 0 */
 function refuseFor(waitSeconds: number): void {
   if (waitSeconds > 0)
     throw new DomainError('too-many', 'Too many wrong passwords for this login; wait a moment', {

@@ -145,7 +145,7 @@ export async function rotateCredential(
   return { clientId, secret, previousValidUntil }
 }
 
-/** @throws DomainError 'not-found' when there is no such credential */
+/** Revokes a credential. @throws DomainError 'not-found' when there is no such credential */
 export async function revokeCredential(
   { database, origin = operatorOrigin() }: ChangeDeps,
   clientId: string,
@@ -192,7 +192,7 @@ export async function addUser(
   return { userId }
 }
 
-/** @throws DomainError 'conflict' when the login is taken; the error does not say by whom */
+/** Stores a new person. @throws DomainError 'conflict' when the login is taken; the error does not say by whom */
 export async function insertPerson(
   transaction: Queryable,
   person: Parameters<typeof store.insertUser>[1],
@@ -269,7 +269,10 @@ function rolesOf(owner: AccountOwner): readonly string[] {
   return 'bankId' in owner ? bankRoles : merchantRoles
 }
 
-/** @throws DomainError 'not-found' when no partner has that code */
+/**
+ * Finds the owner of credentials by the partner's code.
+ * @throws DomainError 'not-found' when no partner has that code
+ */
 export async function ownerOf(database: Queryable, partner: PartnerReference): Promise<CredentialOwner> {
   const owner = await store.findOwner(database, partner)
   if (owner) return owner

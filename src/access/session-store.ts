@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts'
  */
 export type AccountNames = { login: string; name: string | null; nameEn: string | null }
 
-/** @returns null when the user or credential is not there any more */
+/** Finds the names of the caller's account. @returns null when the user or credential no longer exists */
 export async function findNames(database: Queryable, caller: Caller): Promise<AccountNames | null> {
   const [row] = await database.query<AccountNames>(
     caller.userType === 'portal_user'

@@ -8,7 +8,10 @@ import type { ReadToken } from './tokens.ts'
 
 type ViewDeps = { database: Database; clock: Clock }
 
-/** @throws DomainError 'unauthenticated' when the account no longer exists */
+/**
+ * Builds the answer about the caller's session.
+ * @throws DomainError 'unauthenticated' when the account no longer exists
+ */
 export async function sessionView({ database, clock }: ViewDeps, { caller, expiresAt }: ReadToken) {
   const names = await findNames(database, caller)
   const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null

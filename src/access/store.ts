@@ -236,7 +236,7 @@ export type User = {
   sessionMinutes: number | null
 }
 
-/** @param by the login, or the id */
+/** Finds a user by the login or by the id. @returns null when there is none */
 export async function findUser(database: Queryable, by: { login: string } | { userId: string }): Promise<User | null> {
   type Row = AccountRow & { user_id: string; password_hash: string; suspended: boolean } & Pick<
       User,
@@ -266,7 +266,7 @@ export async function findUser(database: Queryable, by: { login: string } | { us
   }
 }
 
-/** @returns false when the login, or one that looks like it, is taken */
+/** Inserts a user. @returns false when the login, or one that looks like it, is taken */
 export async function insertUser(
   database: Queryable,
   user: {
@@ -369,7 +369,7 @@ export function listUsers(database: Queryable): Promise<UserListing[]> {
 
 export type PartnerReference = { bank: string } | { merchant: string }
 
-/** @returns the partner's id, or null when no partner has that code */
+/** Finds a partner by its code. @returns null when no partner has that code */
 export async function findOwner(database: Queryable, partner: PartnerReference): Promise<CredentialOwner | null> {
   if ('bank' in partner) {
     const [row] = await database.query<{ id: string }>('select bank_id as id from banks where code = $1', [

@@ -69,7 +69,7 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
  */
 export type AddressLimit = (address: string) => Promise<void>
 
-/** @param create as for `createThrottle` */
+/** @param create makes a counter that allows `points` events in `seconds` */
 export function createAddressLimit(create: (points: number, seconds: number) => RateLimiterAbstract): AddressLimit {
   const counter = create(failuresOfAddress, windowSeconds)
   return async address => {

@@ -21,11 +21,14 @@ export const issuer = 'perkline'
 export const audience = 'perkline-api'
 
 type SignTokens = (claims: object) => string
-/** @throws when the signature, issuer or audience does not fit */
+/** Checks a token's signature, issuer and audience. @throws when one of them is wrong */
 type VerifyToken = (token: string) => object
 
 export type TokenKeys = {
-  /** @throws DomainError 'unavailable' while this process knows no key to sign with */
+  /**
+   * Returns the function that signs tokens at this time.
+   * @throws DomainError 'unavailable' while this process knows no key to sign with
+   */
   signer(nowMs: number): SignTokens
   /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null

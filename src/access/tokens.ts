@@ -96,7 +96,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
   }
 }
 
-/** @returns null for a token that we did not issue, or that is not valid at this moment */
+/** Reads and checks a token. @returns null for a token that we did not issue, or that is not valid at this time */
 function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken | null {
   const header = headerOf(token)
   const verify = header && keys.verifier(header.algorithm, header.keyId, nowMs)

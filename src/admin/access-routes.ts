@@ -29,7 +29,7 @@ const directoryBytes = 64 * 1024 * 1024
 /** The maximum number of merchants in a file. */
 const maxTerminalsFiles = 100_000
 
-/** @throws DomainError 'invalid' unless exactly one account is named */
+/** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */
 export function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
   const { bank, merchant, platform } = given
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)

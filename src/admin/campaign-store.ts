@@ -200,7 +200,7 @@ const detailsStatement: Statement = {
     where c.cashback_id = $1`,
 }
 
-/** @returns null when there is no such campaign */
+/** Finds a campaign with its banks. @returns null when there is no such campaign */
 export async function findCampaign(database: Queryable, cashbackId: string): Promise<CampaignDetails | null> {
   const [details] = await database.query<CampaignDetails>(detailsStatement, [cashbackId])
   return details ?? null

@@ -41,7 +41,10 @@ async function checkEntries(
   return verifier.end()
 }
 
-/** @throws DomainError 'invalid' also for a checkpoint of one account */
+/**
+ * Reads checkpoints of the whole log.
+ * @throws DomainError 'invalid' for a malformed text and for a checkpoint of one account
+ */
 async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise<TimedAnchor[]> {
   const anchors = await anchorsOf(notes, keys)
   const own = anchors.findIndex(({ account }) => account !== null)

@@ -44,7 +44,7 @@ export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = cloc
   return checkpoint
 }
 
-/** @returns null when the checkpoint is the hourly one and is not due */
+/** Makes a checkpoint. @returns null when it is the hourly one and is not due */
 async function make(
   { database, masterKeys, anchorFile, logger }: CheckpointDeps,
   origin: Origin,

@@ -53,7 +53,7 @@ export type ReadNote = Checkpoint & {
 const noteForm =
   /^(perkline\.audit\/([0-9a-f-]{36})(?:\/([0-9a-f-]{36}))?)\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
 
-/** @returns null when the text is not a valid note */
+/** Reads a note without checking its signature. @returns null when the text is not a valid note */
 export function readNote(note: string): ReadNote | null {
   const [, name = '', installation = '', account = null, seq = '', hash = '', at = '', signer = '', signed = ''] =
     noteForm.exec(note) ?? []

@@ -129,7 +129,7 @@ export async function findActorNames(database: Queryable, ids: readonly string[]
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** @returns null when the id belongs to no bank or merchant and is not the platform's */
+/** Finds an account by its id. @returns null when no bank or merchant has the id and it is not the platform's */
 export async function findAccount(database: Queryable, id: string): Promise<LogAccount> {
   if (id === platformAccountId) return { type: 'platform', id }
   const [account] = await database.query<NonNullable<LogAccount>>(

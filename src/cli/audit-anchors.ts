@@ -79,7 +79,12 @@ function readEvents({ path, text }: { path: string; text: string }): Anchor[] {
   })
 }
 
-/** @param event the whole event, or only its `data` @returns null when it is not a checkpoint */
+/**
+ * Reads the checkpoint in an event.
+ *
+ * @param event the whole event, or only its `data`
+ * @returns null when it is not a checkpoint
+ */
 function anchorOfEvent(event: Record<string, unknown>): Anchor | null {
   const { data = event } = event
   const { accountSeq, accountHash, at } = objectOf(data) ?? {}

@@ -90,7 +90,11 @@ async function writeBeside(path: string, options: ExportOptions): Promise<number
   }
 }
 
-/** @param path the name in error messages. @returns the number of entries */
+/**
+ * Writes the log to a file.
+ * @returns the number of entries
+ * @param path the name in error messages
+ */
 async function writeLog(path: string, to: string, { account }: ExportOptions): Promise<number> {
   const query = new URLSearchParams(account === undefined ? {} : { account })
   const file = await open(to, 'w').catch((error: NodeJS.ErrnoException) => {
@@ -268,7 +272,7 @@ async function chainOfFile(path: string): Promise<FileChain | null> {
   return null
 }
 
-/** @returns null when the text is not a line of a log */
+/** Reads a line of a file. @returns null when the text is not a line of a log */
 function readLine(text: string): Line | null {
   const line = parseOrNull(text)
   if (typeof line !== 'object' || line === null) return null
@@ -281,7 +285,7 @@ function readLine(text: string): Line | null {
     : null
 }
 
-/** @returns an empty buffer when the text is not as long as a hash */
+/** Reads a hash. @returns an empty buffer when the text is not as long as a hash */
 const readHash = (text: string): Buffer => Buffer.from(text.length === 2 * hashBytes ? text : '', 'hex')
 
 const hashBytes = 32

@@ -88,14 +88,14 @@ async function endOfRecovery(database: Database): Promise<void> {
   }
 }
 
-/** @throws CommandError with the reason when the copy can't be reached */
+/** Reports a copy that can't be reached. @throws CommandError with the reason */
 function unreachable(error: unknown): never {
   const cause = error instanceof DomainError ? error.cause : error
   const { message, code } = (cause ?? {}) as { message?: string; code?: string }
   throw new CommandError(plain(`The copy can't be reached (${message || code || 'no answer'}): check --database-url.`))
 }
 
-/** @param live the address of the platform that the database is a copy of */
+/** Counts the rows on a running platform. @param live the address of that platform */
 const countThere = async (live: string, until: Date): Promise<TableCount[]> => {
   const path = `/support/counts?until=${encodeURIComponent(until.toISOString())}`
   const { tables } = await callAdmin<{ tables: TableCount[] }>({ method: 'GET', path, url: live, long: true })

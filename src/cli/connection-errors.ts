@@ -69,7 +69,7 @@ const reasons: Record<string, string> = {
   HPE_INVALID_CONSTANT: 'it does not speak http',
 }
 
-/** @param error of the socket, when there was no answer at all */
+/** Makes the error for a platform that did not answer at all. @param error the error of the socket */
 export function unreachable(error: unknown, shown: string): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)

@@ -14,7 +14,7 @@ export class CommandError extends Error {
   }
 }
 
-/** @param message how to call the command instead */
+/** Makes the error for wrong usage, with exit code 2. @param message how to call the command instead */
 export const usageError = (message: string): CommandError => new CommandError(message, 2)
 
 /** Returns one sentence for any error. With LOG_LEVEL=debug it returns the stack. */

@@ -25,7 +25,7 @@ export type Answer = { status: number; body: Buffer; location: string | null }
 export type Outcome = { answer: Answer; isReplayed: boolean }
 
 export type Answers = {
-  /** @throws DomainError 'request-in-progress' while a request with the key is running */
+  /** Refuses a request while another one with the same key is running. @throws DomainError 'request-in-progress' */
   requireIdle(scope: Scope): Promise<void>
   /**
    * Finds the stored answer to the same request. It is looked up before the body is validated. Returns null when the

@@ -24,7 +24,7 @@ const lockStatement: Statement = {
   text: 'select pg_try_advisory_xact_lock($1::bigint) as taken',
 }
 
-/** @returns false while another request with the key is running */
+/** Takes the lock of a key. @returns false while another request with the key is running */
 export async function tryLock(transaction: Queryable, scope: Scope): Promise<boolean> {
   const [row] = await transaction.query<{ taken: boolean }>(lockStatement, [lockOf(scope)])
   return row?.taken === true
@@ -53,7 +53,7 @@ const findStatement: Statement = {
     where account_type = $1 and account_id = $2 and operation = $3 and key = $4 and created_at > now() - make_interval(hours => $5)`,
 }
 
-/** @returns null when the key is new, or older than `hours` */
+/** Finds the stored answer for a key. @returns null when the key is new, or the answer is older than `hours` */
 export async function findAnswer(database: Queryable, scope: Scope, hours: number): Promise<KeptAnswer | null> {
   const [answer] = await database.query<KeptAnswer>(findStatement, [...valuesOf(scope), hours])
   return answer ?? null
@@ -76,7 +76,7 @@ export async function keepAnswer(transaction: Queryable, scope: Scope, answer: K
 
 const forgottenAtOnce = 1_000
 
-/** @returns whether there may be more */
+/** Deletes some answers that are older than `hours`. @returns whether there may be more */
 export async function forgetAnswers(database: Queryable, hours: number): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from idempotency_answers where ctid = any(array(

@@ -117,7 +117,7 @@ const merchantColumns = `
   (select coalesce(max(terminals_count), 0) from merchant_terminal_lists l where l.merchant_id = p.merchant_id) as terminals,
   created_at as "createdAt", updated_at as "updatedAt", ${access('merchant_id')}`
 
-/** @returns undefined when the code is unknown */
+/** Finds a merchant by its code. @returns undefined when the code is unknown */
 export async function findMerchant(database: Queryable, code: string): Promise<ShownMerchant | undefined> {
   const [merchant] = await database.query<ShownMerchant>(`select ${merchantColumns} from merchants p where code = $1`, [
     code,

@@ -9,7 +9,7 @@ import type { Queryable } from '../db/database.ts'
  */
 export type OwnCredential = CredentialListing & { issuedBy: string | null; lastUsedAt: Date | null }
 
-/** @returns null for an unknown clientId */
+/** Finds the account that owns a credential. @returns null for an unknown clientId */
 export async function findCredentialOwner(database: Queryable, clientId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
     'select bank_id as "bankId", merchant_id as "merchantId" from credentials where client_id = $1',

@@ -61,7 +61,7 @@ export type ManagedPerson = {
   isDisabled: boolean
 }
 
-/** @returns null when nobody has this id */
+/** Finds a person by the id. @returns null when nobody has this id */
 export async function findManaged(database: Queryable, userId: string): Promise<ManagedPerson | null> {
   type Row = Omit<ManagedPerson, 'owner'> & { bankId: string | null; merchantId: string | null }
   const [row] = await database.query<Row>(
@@ -172,7 +172,7 @@ export type NewInvitation = {
   hours: number
 }
 
-/** @returns when the invitation expires */
+/** Stores an invitation. @returns when it expires */
 export async function insertInvitation(transaction: Queryable, invitation: NewInvitation): Promise<Date> {
   const { invitationId, userId, owner, login, email, role, invitedBy, tokenHash, hours } = invitation
   const [made] = await transaction.query<{ expiresAt: Date }>(
@@ -206,7 +206,7 @@ export function listInvitations(database: Queryable, owner: AccountOwner): Promi
   )
 }
 
-/** @returns the account to which somebody with this id is invited; null: nobody is */
+/** Finds the account to which a person with this id is invited. @returns null when there is no such invitation */
 export async function findInvitedTo(database: Queryable, userId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
     'select bank_id as "bankId", merchant_id as "merchantId" from invitations where user_id = $1 and expires_at > now()',
@@ -215,7 +215,10 @@ export async function findInvitedTo(database: Queryable, userId: string): Promis
   return row ? ownerOfIds(row) : null
 }
 
-/** @returns null when the invitation does not exist or no longer exists */
+/**
+ * Finds the account that an invitation belongs to.
+ * @returns null when the invitation does not exist any more, or never did
+ */
 export async function findInvitationOwner(database: Queryable, invitationId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
     'select bank_id as "bankId", merchant_id as "merchantId" from invitations where invitation_id = $1 and expires_at > now()',
@@ -224,7 +227,7 @@ export async function findInvitationOwner(database: Queryable, invitationId: str
   return row ? ownerOfIds(row) : null
 }
 
-/** @returns whether the invitation still existed */
+/** Deletes an invitation. @returns false when it was deleted already */
 export async function deleteInvitation(database: Queryable, invitationId: string): Promise<boolean> {
   const deleted = await database.execute('delete from invitations where invitation_id = $1', [invitationId])
   return deleted === 1
@@ -244,7 +247,7 @@ export type LinkTarget =
     }
   | { kind: 'reset'; userId: string; owner: AccountOwner; login: string }
 
-/** @returns the id of whoever has the login; null when nobody has it */
+/** Finds the id of the person with this login. @returns null when nobody has it */
 export async function findIdOf(database: Queryable, login: string): Promise<string | null> {
   const [user] = await database.query<{ userId: string }>(
     'select user_id as "userId" from portal_users where login = $1',
@@ -260,7 +263,10 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 const hasActiveMaker = (maker: string): string =>
   `not exists (select from portal_users made where made.user_id = ${maker} and made.disabled_at is not null)`
 
-/** @returns null when no link has this token, the link has expired, or its person is disabled */
+/**
+ * Finds a link by its token.
+ * @returns null when no link has this token, the link has expired, or its person is disabled
+ */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
   type Row = {
     kind: LinkTarget['kind']

@@ -131,7 +131,10 @@ export async function lockOwn(transaction: Queryable, manager: Manager, userId: 
   return findOwn(transaction, manager, userId)
 }
 
-/** @throws DomainError 'conflict' and 'invalid' as `changePerson` */
+/**
+ * Checks whether the manager may change this person in this way.
+ * @throws DomainError 'conflict' and 'invalid' as `changePerson`
+ */
 async function requireChangeable(
   transaction: Queryable,
   manager: Manager,

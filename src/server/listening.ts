@@ -8,7 +8,7 @@ export type Address = { host: string; port: number }
 /** The setting that an address comes from. */
 type Settings = 'PORT' | 'ADMIN_PORT'
 
-/** @throws Error that names the setting to change */
+/** Listens at an address. @throws Error that names the setting to change */
 export async function listenAt(app: FastifyInstance, address: Address, setting: Settings = 'PORT'): Promise<void> {
   await app.listen(address).catch(error => {
     throw listenError(error, address, setting)

@@ -81,7 +81,10 @@ async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   }
 }
 
-/** @throws ConfigError when a pooler shares database sessions between clients */
+/**
+ * Requires a database session for each connection.
+ * @throws ConfigError when a pooler shares sessions between clients
+ */
 export async function requireOwnSessions(database: Database): Promise<void> {
   if (await hasOwnSessions(database)) return
   throw new ConfigError([

@@ -22,11 +22,14 @@ export const fromToParameters = {
   to: instant('Only what happened before it; a date alone means up to the end of that day, UTC'),
 }
 
-/** @throws DomainError 'invalid' for invalid dates, and for an end that is not after the start */
+/**
+ * Reads `dateFrom` and `dateTo`.
+ * @throws DomainError 'invalid' for invalid dates, and for an end that is not after the start
+ */
 export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: string }): Span =>
   readBounds(['dateFrom', dateFrom], ['dateTo', dateTo])
 
-/** @throws DomainError as `readSpan` */
+/** Reads `from` and `to` in the same way. @throws as `readSpan` */
 export const readFromTo = ({ from, to }: { from?: string; to?: string }): Span => readBounds(['from', from], ['to', to])
 
 /**
@@ -39,7 +42,7 @@ export const betweenParameters = <Name extends string>(name: Name, done: string)
     [`${name}To`]: instant(`Only what was ${done} before it; a date alone means up to the end of that day, UTC`),
   }) as Record<`${Name}${'From' | 'To'}`, ReturnType<typeof instant>>
 
-/** @throws DomainError as `readSpan` */
+/** Reads the parameters of `betweenParameters`. @throws as `readSpan` */
 export const readBetween = <From extends string, To extends string>(
   params: Partial<Record<From | To, string>>,
   from: From,

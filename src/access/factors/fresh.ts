@@ -8,7 +8,7 @@ import { findFactorAge } from '../sessions/session-store.ts'
 
 const freshSeconds = 15 * 60
 
-/** @throws DomainError 'mfa-needed' unless a factor was proven in this session within the last 15 min */
+/** Requires a factor that was proven in this session within the last 15 minutes. @throws DomainError 'mfa-needed' */
 export async function requireFreshFactor(database: Queryable, sessionId: string): Promise<void> {
   const seconds = await findFactorAge(database, sessionId)
   if (seconds === null || seconds > freshSeconds)

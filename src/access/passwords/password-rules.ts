@@ -20,7 +20,7 @@ export function requirePassword(field: string, password: string, names: readonly
   if (fault) throw new DomainError('invalid', [fault])
 }
 
-/** @returns null for a good password */
+/** Finds the rule that a password breaks. @returns null for a good password */
 function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
   const plain = plainPassword(password)
   const length = [...plain].length

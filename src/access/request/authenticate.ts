@@ -125,13 +125,13 @@ export function bearerToken(request: FastifyRequest): string | null {
   return header.slice(7).trimStart()
 }
 
-/** @throws DomainError 'forbidden' unless a bank calls */
+/** Returns the calling bank. @throws DomainError 'forbidden' when the caller is not a bank */
 export function bankOf(request: FastifyRequest): BankCaller {
   if (request.caller?.type === 'bank') return request.caller
   throw new DomainError('forbidden', 'This operation is for banks')
 }
 
-/** @throws DomainError 'forbidden' unless a merchant calls */
+/** Returns the calling merchant. @throws DomainError 'forbidden' when the caller is not a merchant */
 export function merchantOf(request: FastifyRequest): MerchantCaller {
   if (request.caller?.type === 'retailer') return request.caller
   throw new DomainError('forbidden', 'This operation is for merchants')

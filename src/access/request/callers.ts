@@ -40,7 +40,10 @@ export function onlyManagers(app: FastifyInstance, deps: AuthenticateDeps): void
   app.addHook('onRequest', (request, _, done) => done(refusal(() => managerOf(request))))
 }
 
-/** @throws DomainError 'forbidden' unless the caller is a person who manages an account */
+/**
+ * Returns the calling manager.
+ * @throws DomainError 'forbidden' when the caller is not a person who manages an account
+ */
 export function managerOf(request: FastifyRequest): ReturnType<typeof personOf> {
   const person = personOf(request)
   if (isManager(person.caller)) return person
@@ -66,14 +69,20 @@ export function askForFreshFactor(app: FastifyInstance, deps: { database: Parame
   })
 }
 
-/** @throws DomainError 'forbidden' unless the caller is a bank with the role ADMIN or EDITOR */
+/**
+ * Returns the calling bank.
+ * @throws DomainError 'forbidden' when the caller is not a bank with the role ADMIN or EDITOR
+ */
 function editingBankOf(request: FastifyRequest): BankCaller {
   const bank = bankOf(request)
   if (bank.role === 'VIEWER') throw new DomainError('forbidden', 'This operation needs the role ADMIN or EDITOR')
   return bank
 }
 
-/** @throws DomainError 'forbidden' unless the caller is a merchant with another role than `viewer` */
+/**
+ * Returns the calling merchant.
+ * @throws DomainError 'forbidden' when the caller is not a merchant, or has the role `viewer`
+ */
 function editingMerchantOf(request: FastifyRequest): MerchantCaller {
   const merchant = merchantOf(request)
   if (merchant.role === 'viewer')
@@ -81,7 +90,10 @@ function editingMerchantOf(request: FastifyRequest): MerchantCaller {
   return merchant
 }
 
-/** @throws DomainError 'forbidden' unless the caller is a bank or a merchant whose role allows the request */
+/**
+ * Returns the calling partner.
+ * @throws DomainError 'forbidden' when the caller is not a bank or a merchant, or the role does not allow the request
+ */
 export function partnerOf(request: FastifyRequest): BankCaller | MerchantCaller {
   if (request.caller?.type === 'bank') return editingBankOf(request)
   if (request.caller?.type !== 'retailer')

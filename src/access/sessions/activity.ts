@@ -20,7 +20,7 @@ export type Activity = {
   close(): Promise<void>
 }
 
-/** @param onError called when the noted uses could not be stored. They are tried again */
+/** @param onError called when the noted uses could not be stored. Another attempt to store them follows */
 export function createActivity(database: Queryable, onError: (error: unknown) => void): Activity {
   const sessions = new Map<string, number>()
   const credentials = new Map<string, number>()

@@ -10,7 +10,7 @@ type SessionDeps = { database: Database; origin: Origin }
 
 const ended = (id: string | null) => ({ action: 'session.ended', object: { type: 'session', id } })
 
-/** @throws DomainError 'not-found' when the person has no such live session */
+/** Ends one session of a person. @throws DomainError 'not-found' when the person has no such live session */
 export async function endOneSession(
   { database, origin }: SessionDeps,
   userId: string,
