@@ -1,4 +1,4 @@
-/** Four processes of a platform on one database, and ways to trouble each, for the test that brings every alert about. */
+/** Four processes of a platform on one database, and ways to disturb each, for the test that provokes every alert. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { startSmtpServer } from '../support/smtp.ts'
 
 type Names = 'desk' | 'worker' | 'apart' | 'beyond'
 
-/** Four processes: `apart` has a clock of its own, `beyond` a way of its own to the database. */
+/** Starts the four processes. `apart` has a clock of its own, and `beyond` reaches the database through a proxy. */
 export async function startStage(t: TestContext) {
   const database = await createTestDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'perkline-every-alert-'))

@@ -17,7 +17,7 @@ import { requireProgram } from '../support/require-program.ts'
 import { openShop } from '../support/world.ts'
 
 const rules = fileURLToPath(new URL('../../deploy/monitoring/alerts.yml', import.meta.url))
-/** Each alert fires within its own time and one minute. */
+/** Each alert must fire within the waiting time of its rule and one more minute. */
 const graceMs = 60_000
 
 test('no stock, books that are broken, a process that ends: that page and no other fires, and resolves', async t => {

@@ -1,6 +1,6 @@
 /**
- * A machine is lost while it sells as fast as it can, with the shipped `archive_timeout` (contract/production.md, "Backup"): no
- * order is missing that was older than 60 seconds, and each of ten instants can be restored to exactly.
+ * A machine is lost while it sells as fast as it can, with the shipped `archive_timeout` (contract/production.md,
+ * "Backup"): no order older than 60 seconds is missing, and each of ten instants can be restored exactly.
  */
 import process from 'node:process'
 import { test } from 'node:test'

@@ -1,10 +1,11 @@
 /**
- * Every alert of `alerts.yml` is brought about before a real Prometheus: it fires, no page fires whose cause was not given, and it resolves.
+ * Provokes every alert of `alerts.yml` in a real Prometheus. Each must fire and then resolve, and no page may fire that
+ * the test has not provoked.
  *
- * TIME IS SHORTENED: the rules are a generated copy in which each window, `offset` and `for` is 20 times shorter. Their expressions and the
- * figures in them are those that are shipped, so what counts in seconds (a lag of 60, a job late by 60) takes its real time. Metrics of
- * node exporter, Patroni, blackbox exporter and the backup drill come from a page of this test, as does last week's trade.
- * `alerts.chaos.ts` runs three of them with the rules as they are shipped.
+ * TIME IS SHORTENED: the test uses a copy of the rules in which each window, `offset` and `for` is 20 times shorter.
+ * The expressions and their numbers are unchanged, so a limit in seconds (a lag of 60, a job late by 60) is as long as
+ * in production. The test itself serves the metrics of node exporter, Patroni, blackbox exporter and the backup drill,
+ * and last week's sales. `alerts.chaos.ts` runs three alerts with the unchanged rules.
  */
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -26,22 +27,28 @@ import { openShop } from '../support/world.ts'
 import { startStage } from './alert-stage.ts'
 
 const factor = 20
-/** An attempt to reach a silent database takes four seconds, and the alert counts them. */
+/**
+ * The factor for PerklineDatabaseAway. It is smaller, because the alert counts attempts to reach a silent database, and
+ * each attempt takes four seconds.
+ */
 const awayFactor = 5
 const shipped = await readFile(new URL('../../deploy/monitoring/alerts.yml', import.meta.url), 'utf8')
 const allNames: string[] = parse(shipped).groups.flatMap(({ rules }: { rules: { alert: string }[] }) =>
   rules.map(({ alert }) => alert),
 )
-/** `ALERTS=PerklineDown,PerklineSlow` chooses some. */
+/** `ALERTS=PerklineDown,PerklineSlow` selects alerts; the default is all. */
 const chosen = process.env.ALERTS?.split(',') ?? allNames
-/** Beside what a rule itself waits for: scrapes, and values that a process reads every 15 seconds. */
+/**
+ * The time allowed in addition to what a rule itself waits for: for scrapes, and for values that a process reads every
+ * 15 seconds.
+ */
 const graceMs = 60_000
 const weekMs = (7 * 86_400_000) / factor
 const daySeconds = 86_400
 /** The longest wait between probes of an endpoint (contract/webhooks.md, "When"). */
 const lastProbeMs = 300_000
 
-/** A week ago, as the rules count here, one order was confirmed each second. */
+/** Returns metrics that show, for the shortened time of a week ago, one confirmed order each second. */
 function lastWeek(): string {
   const from = Math.round((Date.now() - weekMs) / 1_000) - 900
   const series =
@@ -51,7 +58,10 @@ function lastWeek(): string {
     .join('')}# EOF\n`
 }
 
-/** Orders with these names are what their names say. */
+/**
+ * Makes orders whose names begin with `slow-` slow to insert, and orders whose names begin with `stuck-` impossible to
+ * change.
+ */
 const faults = `
   create function faulty_order() returns trigger language plpgsql as $$ begin
     if tg_op = 'INSERT' and new.external_id like 'slow-%' then perform pg_sleep(0.8); end if;
@@ -60,7 +70,7 @@ const faults = `
   end $$;
   create trigger faulty_order before insert or update on orders for each row execute function faulty_order()`
 
-/** What was seen of each alert, and pages that nobody had asked for. */
+/** Records when the provoked alerts fire and resolve, and collects every page that was not provoked. */
 function watch(prometheus: Prometheus) {
   const wanted = new Set<string>()
   const strays = new Set<string>()
@@ -82,8 +92,8 @@ function watch(prometheus: Prometheus) {
     seen,
     strays,
     /**
-     * @param takesMs what the rule itself waits for
-     * @param endsMs what it waits for after the cure; default: an hour, shortened
+     * @param takesMs how long the rule waits before its alert fires
+     * @param endsMs how long it waits after the cure before the alert resolves; default: a shortened hour
      */
     async bringAbout(
       name: string,
@@ -103,7 +113,7 @@ function watch(prometheus: Prometheus) {
         await eventually(`${name} fires`, () => now.has(name), takesMs + graceMs)
         fires = seconds(causedAtMs)
       } finally {
-        // What comes after it needs a platform in order, whether it fired or not.
+        // The next alert needs a platform in order, even if this alert has not fired.
         curedAtMs = performance.now()
         await cure()
       }
@@ -124,7 +134,7 @@ function watch(prometheus: Prometheus) {
 const ended = new AbortController()
 after(() => ended.abort())
 
-/** Calls without end until it is left, or the test is over; what a call answers does not matter. */
+/** Repeats the call until `leave` is called or the test has ended. Errors of a call are ignored. */
 function repeat(everyMs: number, call: (count: number) => Promise<unknown>) {
   let going = true
   const running = (async () => {
@@ -141,7 +151,7 @@ function repeat(everyMs: number, call: (count: number) => Promise<unknown>) {
   }
 }
 
-/** @returns whether for some seconds nothing has fired */
+/** @returns a function that tells whether no alert has fired for 10 seconds */
 function isCalm(prometheus: Prometheus): () => Promise<boolean> {
   let sinceMs = performance.now()
   return async () => {
@@ -151,7 +161,7 @@ function isCalm(prometheus: Prometheus): () => Promise<boolean> {
   }
 }
 
-/** Holds a lock on a table, like a change of the schema that somebody left open. */
+/** Holds a lock on a table, like a schema change whose transaction somebody left open. */
 async function holdTable(url: string, table: string, mode: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -252,7 +262,7 @@ test('each alert fires when it is brought about, and no other page, and it resol
   }
 
   let release = async (): Promise<void> => {}
-  /** It moves the clock by days, over reservations that others have just made, so it goes first. */
+  /** Comes first, because it moves the clock by days, and all open reservations of the other steps would expire. */
   const statements = () =>
     bringAbout(
       'PerklineStatementLate',
@@ -326,10 +336,10 @@ test('each alert fires when it is brought about, and no other page, and it resol
       () => {
         receiver.status = 204
       },
-      // What has failed often is only probed.
+      // After many failures an endpoint gets only probes, which are this far apart.
       lastProbeMs,
     )
-    // The rule compares with what was an hour ago, three minutes here.
+    // The rule compares with the value of an hour ago, which is three minutes here.
     await eventually('there is an hour before', () => performance.now() - startedAtMs > 3_700_000 / factor, 300_000)
     await bringAbout(
       'PerklineEndpointDisabled',

@@ -1,6 +1,6 @@
 /**
- * The same disturbances after tables have grown and the busiest statements keep their plans, on connections of their
- * own.
+ * Disturbances during sales, after tables have grown and the busiest statements run with cached plans on connections of
+ * their own.
  */
 import { randomInt } from 'node:crypto'
 import process from 'node:process'

@@ -41,8 +41,9 @@ function recoveryOf({ recoveriesMs }: FailoverFigures) {
 const others = (cluster: PatroniCluster, primary: Member): Member[] => cluster.members.filter(each => each !== primary)
 
 /**
- * Patroni refuses a switchover until all members know which of them may follow.
- * @returns when it was requested, by `performance.now()`
+ * Requests a switchover until Patroni accepts it. Patroni refuses until all members know which of them may become the
+ * primary.
+ * @returns when the accepted request was sent, by `performance.now()`
  */
 async function switchOver(cluster: PatroniCluster): Promise<number> {
   let askedAtMs = 0
@@ -133,8 +134,8 @@ for (const strict of [true, false])
       const killedAtMs = performance.now()
       for (const standby of standbys) await cluster.kill(standby)
       if (!strict) await sellsAgain(killedAtMs)
-      // Commits that are waiting when the servers die wait for a standby, for longer than the platform waits for the
-      // database.
+      // Commits that were under way at the kill keep waiting for a standby. After 15 seconds the platform has given
+      // them up.
       await sleep(15_000)
       const before = figures.sold
       await sleep(5_000)

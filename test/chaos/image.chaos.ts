@@ -1,7 +1,8 @@
 /**
- * The container image (contract/production.md, "Container"): two builds of a commit are the same, nothing secret of the builder's is in its
- * layers, and it runs as nobody in particular on a read-only root. Built by buildah and run by podman, on a base made of Debian's packages
- * and the project's own Node.js, because no registry of images is needed for that.
+ * The container image (contract/production.md, "Container"): two builds of a commit are the same, no secret of the
+ * builder is in its layers, and it runs as an ordinary user on a read-only root. buildah builds it and podman runs it,
+ * on a base image that is made here from Debian's packages and the project's own Node.js, so that no registry of images
+ * is needed.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -49,7 +50,7 @@ type Builder = { folder: string; run(program: 'buildah' | 'podman', ...args: str
 
 function openBuilder(folder: string): Builder {
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs']
-  // The builder's own environment holds secrets, too.
+  // The builder's environment contains secrets, too.
   const env = {
     ...process.env,
     MASTER_KEY: planted,
@@ -84,7 +85,7 @@ function makeBase({ folder, run }: Builder): void {
   run('buildah', 'commit', '--quiet', container, 'localhost/node:24')
 }
 
-/** A checkout as a careless builder has it. */
+/** Makes a checkout with secret files in it, as a careless builder may have. */
 function plantSecrets(source: string): void {
   execFileSync('git', ['clone', '-q', checkout, source])
   for (const file of plantedFiles) {
@@ -93,7 +94,7 @@ function plantSecrets(source: string): void {
   }
 }
 
-/** @returns a folder with the image as a registry would get it */
+/** @returns a folder with the image in the form in which a registry would store it */
 function build({ folder, run }: Builder, source: string, tag: string): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: source, encoding: 'utf8' }).trim()
   const values = { BASE: 'localhost/node:24', VERSION: 'test', REVISION: git('rev-parse', 'HEAD') }
@@ -120,10 +121,7 @@ function blobsOf(saved: string): Buffer[] {
   })
 }
 
-/**
- * Where groups of processes are of both generations, as on some machines, crun refuses to work. So it sees a view of the newer alone,
- * and puts the container into none. It also gives no more files than this process may open.
- */
+/** crun refuses to work where both versions of control groups are mounted. So this shell mounts version 2 over them. */
 const enter = `
 umount -l /sys/fs/cgroup
 mount -t cgroup2 none /sys/fs/cgroup
@@ -192,7 +190,7 @@ test('two builds are one image without secrets, which runs as a plain user on a 
   execFileSync('chown', ['-R', '10001:0', keys, data])
   const url = new URL(scratch.url)
   const sockets = url.searchParams.get('host') ?? ''
-  // The test's own server is for its own user; the image has another.
+  // The socket of the test's database server belongs to its own user, and the image runs as another.
   for (const path of [sockets, ...readdirSync(sockets).map(name => join(sockets, name))]) chmodSync(path, 0o777)
   url.searchParams.set('host', '/sockets')
   const port = await freePort()

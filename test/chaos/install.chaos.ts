@@ -1,8 +1,8 @@
 /**
- * A newcomer's walk: the lines of docs/install.md, and nothing else, in an empty Debian 12 (made by mmdebstrap). It ends with a platform
- * behind TLS that sells, is watched and backed up. Systemd runs the units as on a machine. After the packages are there, the walk has a
- * network of its own, so nothing else on the machine is in its way. Then the machine is switched off and on, and an upgrade's first step
- * is taken.
+ * Runs the commands of docs/install.md, and nothing else, in an empty Debian 12 (made by mmdebstrap), as a new operator
+ * would. The result is a platform behind TLS that sells, is monitored and backed up. systemd runs the units as on a
+ * real machine. The packages are installed first; after that the Debian has a network of its own, so that no other
+ * program of this machine disturbs it. At the end the Debian is restarted, and the first step of an upgrade is taken.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -23,7 +23,7 @@ const sections = page.split(/^## /m).slice(1)
 const linesOf = (section: string): string =>
   [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, lines]) => lines).join('')
 
-/** What a walk finds beside Debian: this repository, and the way to the packages' registry. */
+/** Makes the empty Debian, with a copy of this repository. */
 function furnish(root: string): void {
   makeDebian(root, ['systemd-sysv', 'dbus'])
   execFileSync('git', ['clone', '-q', '--bare', checkout, join(root, 'root/perkline.git')])
@@ -31,7 +31,7 @@ function furnish(root: string): void {
 
 const settings = `export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt DOMAIN=${domain}\n`
 
-/** Runs lines before the machine is switched on, with the network of this one, because packages are fetched. */
+/** Runs lines before the Debian is booted. They use this machine's network, because they download packages. */
 function walkBefore(root: string, lines: string): Promise<Ran> {
   writeFileSync(join(root, 'root/walk.sh'), `set -ex\nexport HOME=/root\n${settings}cd /root\n${lines}`)
   const enter =
@@ -39,7 +39,10 @@ function walkBefore(root: string, lines: string): Promise<Ran> {
   return runShell('unshare', ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', root])
 }
 
-/** Runs lines on the machine that was switched on. @returns what they wrote */
+/**
+ * Boots the Debian, runs lines on it and powers it off.
+ * @returns the output of the lines
+ */
 async function walkOn(root: string, lines: string): Promise<string> {
   const machine = await bootDebian(root)
   try {
@@ -63,7 +66,8 @@ test('an empty Debian becomes a platform behind TLS that sells, is watched and b
     const fetched = await walkBefore(root, first.replace(/REPOSITORY=\S+/, 'REPOSITORY=/root/perkline.git'))
     assert.equal(fetched.code, 0, fetched.output.slice(-2_000))
     const packagesMs = performance.now() - startedMs
-    // The packages met a database server of this machine, and made way.
+    // The installer found port 5432 taken by a database server of this machine and chose another port; here it is set
+    // back.
     execFileSync('sed', ['-i', 's/^port = .*/port = 5432/', join(root, 'etc/postgresql/15/main/postgresql.conf')])
     const output = await walkOn(root, [...others, proof].join(''))
     const tookMs = performance.now() - startedMs
@@ -82,8 +86,9 @@ test('an empty Debian becomes a platform behind TLS that sells, is watched and b
 })
 
 /**
- * What a newcomer would look at: Prometheus reaches everything, and its alerts reach who sends them on. Debian's own settings, with which it
- * ran before, name its targets by `localhost`.
+ * Checks what a new operator would check: Prometheus reaches all targets, and its alerts reach Alertmanager. Targets
+ * with the name `localhost` do not count, because they are from Debian's own settings, with which Prometheus ran
+ * before.
  */
 const proof = `
 for try in $(seq 60); do
@@ -96,7 +101,10 @@ sleep 90
 curl -fsS http://127.0.0.1:9093/api/v2/alerts > /root/told.json
 `
 
-/** Everything runs again by itself, and the first step of an upgrade (docs/upgrade.md) ends nothing that serves. */
+/**
+ * Checks after a restart that all units run again, and that the first step of an upgrade (docs/upgrade.md) restarts no
+ * process that serves.
+ */
 const afterAnotherStart = `
 curl -fsS --retry 60 --retry-delay 2 --retry-all-errors "https://$DOMAIN/health/ready"
 systemctl is-active perkline@8081 perkline@8082 perkline@worker haproxy postgresql prometheus

@@ -1,4 +1,7 @@
-/** Idempotency-Key in its long forms: 500 rounds of 20 creates with one key behind haproxy, and 200 kills between commit and answer. */
+/**
+ * Idempotency-Key in its long forms: 500 rounds of 20 equal requests at once with one key behind haproxy, and 200 kills
+ * between commit and answer.
+ */
 import { test } from 'node:test'
 import { createTogether, createUnderKills } from '../support/key-experiments.ts'
 

@@ -8,7 +8,7 @@ import { assertError, range, tally } from '../support/esim.ts'
 import { startWorld } from '../support/world.ts'
 import { durationMs, recover, sellUnder, serverPids } from './selling.ts'
 
-/** Orders in the race for the last profile. */
+/** The minimum number of rounds in the race for the last profile. */
 const minRounds = 25
 
 test('kill -9 of one of three processes every 2 seconds', () =>

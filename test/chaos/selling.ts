@@ -14,16 +14,15 @@ import { startWorld, type World } from '../support/world.ts'
 export const durationMs = Number(process.env.CHAOS_SECONDS ?? 60) * 1_000
 const profiles = 100_000
 const recoverWithinMs = 5_000
-/** On a busy machine the start of a process alone takes this long; in that case we only check that it comes back. */
+/** On a busy machine a process alone takes this long to start. Then we only check that it sells again. */
 const recoverWhenBusyMs = 45_000
 let slowestMs = 0
 const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
 
 /**
  * Sells in a new world while `disturb` is repeated, then checks everything.
- *
- * @param options.grown true: sells so much before that the busiest statements keep their plans
- * @param options.fewestRounds the minimum number of disturbances, however long they take; default: one
+ * @param options.grown true: first sells so much that the busiest statements run with cached plans
+ * @param options.minRounds the minimum number of disturbances(default: 1), even if they take longer than CHAOS_SECONDS
  */
 export async function sellUnder(
   options: { processes: number; sellers: number; seed: number; grown?: boolean; minRounds?: number },
@@ -78,8 +77,8 @@ async function grow(world: World, sales: readonly Sale[]): Promise<void> {
 }
 
 /**
- * Statements whose plans are kept have connections of their own. While we watch, these connections must run nothing
- * else.
+ * Returns whether the busiest statements run with cached plans. They then have connections of their own, so while we
+ * watch, no other statement may run on these.
  */
 async function keepsPlans({ database }: World): Promise<boolean> {
   const busiest = new Set<number>()
@@ -99,7 +98,8 @@ async function keepsPlans({ database }: World): Promise<boolean> {
 }
 
 /**
- * How long it takes until each process sells again.
+ * Waits until each process sells again, and asserts that this does not take too long.
+ *
  * @param since when the disturbance ended
  */
 export async function recover(world: World, since: number, what = 'the disturbance'): Promise<void> {
@@ -114,7 +114,7 @@ export async function recover(world: World, since: number, what = 'the disturban
   assert.ok(tookMs < (isBusy() ? recoverWhenBusyMs : recoverWithinMs), told)
 }
 
-/** The server and every one of its sessions. */
+/** Returns the process id of the database server, and those of all its children. */
 export async function serverPids(world: World): Promise<{ main: number; all: number[] }> {
   const note = await readFile(join(world.folder, 'server/postgres/postmaster.pid'), 'utf8')
   const main = Number.parseInt(note, 10)

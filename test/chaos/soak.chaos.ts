@@ -20,7 +20,7 @@ const lookEveryMs = 2_000
 const mostUnderWay = 300
 
 const mebibyte = 1024 * 1024
-/** The allowed growth of each in 10 minutes. The system's resident memory varies by itself. */
+/** The allowed growth of each value in 10 minutes. Resident memory also varies by itself, so it may grow more. */
 const bounds: Record<string, { metric: string; unit: number; most: number }> = {
   'heap, MiB': { metric: 'nodejs_heap_size_used_bytes', unit: mebibyte, most: 1 },
   'external, MiB': { metric: 'nodejs_external_memory_bytes', unit: mebibyte, most: 1 },
@@ -158,7 +158,7 @@ function report(samples: readonly Sample[]): void {
     const [first, end] = [samples[0]?.values[name] ?? 0, later.at(-1)?.values[name] ?? 0]
     const told = `${name}: ${first.toFixed(1)} to ${end.toFixed(1)}; ${(slope * 10).toFixed(2)} ± ${(error * 10).toFixed(2)} in 10 minutes`
     console.log(told)
-    // Growth beyond random variation.
+    // The growth counts only if it is larger than random variation.
     if ((slope - 2 * error) * 10 > most) grown.push(told)
   }
   assert.deepEqual(grown, [])

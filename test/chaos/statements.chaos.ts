@@ -1,4 +1,7 @@
-/** Statements in their long forms: kills while days are closed, confirms held back 200 times, a list that is walked for minutes. */
+/**
+ * Statements in their long forms: kills while days are closed, 200 confirms that are held back, and a list that is read
+ * for minutes.
+ */
 import process from 'node:process'
 import { test } from 'node:test'
 import { settleUnderKills, walkWhileSelling } from '../support/statement-experiments.ts'

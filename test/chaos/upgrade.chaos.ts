@@ -1,6 +1,7 @@
 /**
- * Ten times from the release before to this one and back, behind a balancer, while it sells without repeating requests
- * (contract/production.md, "Upgrades"): no request fails, and the books agree. upgrade.test.ts does it once, with campaigns.
+ * Upgrades ten times from the previous release to this one and back, behind a balancer, during sales that repeat no
+ * request (contract/production.md, "Upgrades"): no request fails, and the books agree. upgrade.test.ts does this once,
+ * with campaigns.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -172,7 +172,7 @@ test('checkpoints of the whole log say nothing of the platform’s own entries a
   writeFileSync(events, JSON.stringify({ data: { accountSeq: entries, accountHash } }))
   const own = await json('audit-log', 'verify', '--file', file, '--anchors', events)
   assert.deepEqual(own.covered, { checkpoints: 1, until: entries, uncovered: 0 })
-  // These, in turn, say nothing of the whole log.
+  // These events, in turn, prove nothing about the whole log.
   const whole = join(folder, 'whole.jsonl')
   await json('audit-log', 'export', whole)
   const other = await run('audit-log', 'verify', '--file', whole, '--anchors', events, '--json')
@@ -264,11 +264,11 @@ test('remarks and notes of another platform are passed over, and the output says
   const mixed = await verify('--keys', keys)
   assert.deepEqual([mixed.code, mixed.stderr], [0, ''])
   assert.match(mixed.stdout, /1 note of another platform was passed over/)
-  // Without keys nothing tells whose log the file is.
+  // Without keys the command cannot tell which notes belong to this log.
   const blind = await verify()
   assert.equal(blind.code, 1)
   assert.match(blind.stderr, /notes of another platform.*--keys/)
-  // No note is signed by the keys: these may be forged, so they are not passed over.
+  // The keys have signed no note of this file. All may be forged, so none is passed over.
   writeFileSync(notes, `${other}\n`)
   const forged = await verify('--keys', keys, '--json')
   assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])

@@ -16,7 +16,10 @@ const pages = [
 ]
 const read = (page: string): string => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')
 
-/** The words of commands in code blocks, whose lines may set variables first, and in code within sentences. */
+/**
+ * Returns the words of each command: from code blocks, whose lines may set variables first, and from code within
+ * sentences.
+ */
 function commandsOf(text: string): string[][] {
   const blocks = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
     block.replaceAll('\\\n', ' ').split('\n'),
@@ -30,7 +33,7 @@ function commandsOf(text: string): string[][] {
   })
 }
 
-/** A contract page writes `[--option]` and `(--one | --other)` for a choice. */
+/** Splits a command into words, without the signs of a contract page: `[--option]` and `(--one | --other)`. */
 const wordsOf = (line: string): string[] =>
   [...line.replaceAll(/\\\||[[\]()|]/g, ' ').matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',

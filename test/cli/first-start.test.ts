@@ -24,7 +24,7 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-/** @param stdout an open file for the output, which is then not returned */
+/** @param stdout a file that gets the standard output, which `output` then does not return */
 function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
   const env = { PATH: process.env.PATH ?? '', ...settings }
   const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', stdout, 'pipe'] })
@@ -38,7 +38,7 @@ function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe
   return {
     child,
     output: () => output,
-    /** Its exit code, or the signal that ended it. */
+    /** The exit code of the process, or the signal that ended it. */
     ended: closed.then(([code, signal]) => code ?? signal),
     async until(isSo: () => boolean | Promise<boolean>) {
       const giveUpAtMs = performance.now() + 120_000
@@ -64,7 +64,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const credentials = /^ {2}alpha +clientId pk_\S+ +secret \S+$/m
 
-/** `date` of BSD and macOS: `-d` accepts no date there, and `-r` takes seconds. */
+/** A stand-in for the `date` of BSD and macOS: there `-d` accepts no date, and `-r` takes seconds. */
 const bsdDate = `#!/bin/sh
 case "$2" in
   -d) exit 1 ;;
@@ -199,7 +199,7 @@ test('npx perkline serve: the platform ends with the npx that started it', async
     await sleep(20)
   }
   child.kill('SIGTERM')
-  // Its streams close when the platform has ended as well.
+  // npm's streams close only when the platform, its child, has ended as well.
   const giveUp = AbortSignal.timeout(60_000)
   await Promise.race([closed, once(giveUp, 'abort').then(() => assert.fail('the platform lives on'))])
   assert.equal(await isReady(), false)

@@ -37,13 +37,13 @@ function stepsOf(markdown: string): Step[] {
   })
 }
 
-/** It is printed a moment after the platform is ready. */
+/** Waits for the welcome text, which is printed shortly after the platform is ready. */
 async function welcomed(platform: PerklineProcess): Promise<string> {
   while (!platform.output().includes('npm run reset')) await sleep(50)
   return platform.output()
 }
 
-/** Where a guide tells its reader to fill in what `npm start` printed. */
+/** Replaces the places where a guide tells its reader to insert what `npm start` printed. */
 function withCredentials(command: string, url: string, welcome: string): string {
   const filled = command.replaceAll('http://127.0.0.1:8080', url)
   return filled.replaceAll(/'(clientId|secret) of (\w+)'/g, (_, what: string, partner: string) => {
@@ -54,7 +54,10 @@ function withCredentials(command: string, url: string, welcome: string): string 
 }
 
 const endOfStep = '--- end of step ---'
-/** From the second step with it on: npx finds the program where the PATH does too, but takes four times as long as its commands. */
+/**
+ * npx takes four times as long as the commands themselves. So after the first step with npx, this function runs the
+ * program from the PATH.
+ */
 const shortNpx = 'npx() { "$@"; }'
 
 /** Runs the steps in one shell. @returns what each has printed */
@@ -90,7 +93,7 @@ async function campaigns(platform: PerklineProcess, dataDir: string): Promise<Re
   )
 }
 
-/** `...` stands for whatever there is. */
+/** Compares two texts; `...` in the expected text stands for any output. */
 function assertText(printed: string, expected: string): void {
   const pattern = expected
     .trim()
@@ -106,7 +109,9 @@ const forms: Record<string, RegExp> = {
   '<text>': /./,
 }
 
-/** Equal but for the places that say only of what form a value is, which must be of that form. */
+/**
+ * Compares two values. Where the expected value is a placeholder such as `<uuid>`, the printed one must have that form.
+ */
 function assertJson(printed: unknown, expected: unknown, path = '$'): void {
   const form = typeof expected === 'string' ? forms[expected] : undefined
   if (form) assert.match(String(printed), form, path)
@@ -122,7 +127,10 @@ let copies = 0
 
 type FirstStart = { dataDir: string; welcome: string }
 
-/** What a first start leaves and prints. Making it takes most of a short guide's time, so all guides begin with a copy of one. */
+/**
+ * Makes a first start and returns its data folder and its output. A first start takes most of a short guide's time, so
+ * each guide uses a copy of this one.
+ */
 async function startFirst(folder: string): Promise<FirstStart> {
   const dataDir = join(folder, 'first')
   await mkdir(dataDir, { mode: 0o711 })
@@ -132,7 +140,7 @@ async function startFirst(folder: string): Promise<FirstStart> {
   return { dataDir, welcome }
 }
 
-/** Against a platform of its own, as for a reader who has just started one. */
+/** Runs the steps of a guide on a platform of its own, as for a reader who has just started one. */
 async function follow(
   t: TestContext,
   steps: Step[],
@@ -140,7 +148,7 @@ async function follow(
   { dataDir: first, welcome }: FirstStart,
 ): Promise<void> {
   const dataDir = `${first}-${++copies}`
-  // The server's files belong to another user when this one is root.
+  // `cp -a` keeps the owner: if this process is root, the files of the server belong to another user.
   spawnSync('cp', ['-a', first, dataDir])
   const platform = await startProcess({ DATA_DIR: dataDir })
   t.after(async () => {
@@ -153,7 +161,7 @@ async function follow(
     const text = printed[index] ?? ''
     try {
       if (expected?.kind === 'text') assertText(text, expected.text)
-      // Of several answers in a row the first is the one that is shown.
+      // If a step prints several answers, the guide shows the first one.
       if (expected?.kind === 'json')
         assertJson(JSON.parse(text.trim().split('\n', 1).join()), JSON.parse(expected.text))
     } catch (error) {

@@ -113,7 +113,7 @@ test('what was changed behind the platform’s back is found, by the audit too',
       'statement-chain',
       /^statement 2 of alpha has a file with another hash$/,
     ],
-    // A statement of so many lines is checked alone, and its file is read in several steps.
+    // A statement with 30,000 lines is checked separately, and its file is read in several steps.
     [
       `with long as (update statements set lines = 30000 where number = 2)
        update statement_files set bytes = bytes || '\\x20'::bytea where piece = 1`,

@@ -1,4 +1,7 @@
-/** Access that is taken away ends in every process within 10 s, also while requests are on their way (contract/people.md, "People"). */
+/**
+ * Access that is taken away ends in every process within 10 s, even while requests are under way (contract/people.md,
+ * "People").
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,9 +43,8 @@ after(async () => {
 const home = { 'x-forwarded-for': '203.0.113.5' }
 
 /**
- * Asks both processes without a pause, takes the access away, and waits until both refuse.
- *
- * @returns the statuses that came after the limit
+ * Sends requests to both processes without a pause, takes the access away, and stops some seconds after the limit.
+ * @returns the statuses of the requests that began after the limit
  */
 async function lateAnswers(token: string, takeAway: () => Promise<unknown>): Promise<Set<number>> {
   const ask = async (at: Pick<TestPlatform, 'call'>) =>

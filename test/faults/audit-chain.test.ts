@@ -53,7 +53,7 @@ async function write(isOver: () => boolean): Promise<string[]> {
     const answer = await platform.call('POST', '/admin/credentials', { token: platform.config.operatorKey, body })
     assert.equal(answer.status, 201, answer.text)
     issued.push(answer.body.clientId)
-    // What counts is that many write at once, not how fast this machine is.
+    // The test needs many simultaneous writers, but not the full speed of this machine.
     await sleep(50)
   }
   return issued

@@ -1,4 +1,7 @@
-/** The audit log over the death of the primary's machine (contract/audit-log.md, "The chain"): the chain holds and goes on at the standby. */
+/**
+ * The audit log when the primary's machine dies (contract/audit-log.md, "The chain"): the chain stays correct and
+ * continues on the standby.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

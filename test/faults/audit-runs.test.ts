@@ -48,7 +48,7 @@ suite('one audit', () => {
 
   const operator = () => ({ token: platform.config.operatorKey })
   const last = async () => (await platform.call('GET', '/admin/audit/last', operator())).body
-  /** Blocks audits after their check of the orders, until it is released. */
+  /** Blocks audits after their check of the orders, until this transaction ends. */
   const block = () => blocker.query('begin; lock table campaign_history in access exclusive mode')
   const start = (signal: AbortSignal, query = '') =>
     fetch(`${platform.url}/admin/audit${query}`, {
@@ -83,7 +83,7 @@ suite('one audit', () => {
   })
 
   test('it goes on where it was broken off; without --resume it begins anew', async () => {
-    // The resumed audit does not look at the checked part again.
+    // Breaks a row that was checked before. The resumed audit does not check it again.
     await database.execute(`insert into returned_profiles values (999, 1)`)
     const env = { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey }
     const resumed = await perkline(['audit', '--resume', '--json'], { env })

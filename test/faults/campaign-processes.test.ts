@@ -52,7 +52,10 @@ test('a process that is killed while it moves campaigns leaves none half-way, an
   }
 })
 
-/** @returns false when it was killed too late */
+/**
+ * Kills a process while it starts campaigns. Another process must start the remaining ones.
+ * @returns false when all were started before the kill
+ */
 async function killInTheMiddle(victim: PerklineProcess): Promise<boolean> {
   const { database } = platform.platform
   const campaigns = await copyCampaigns(database, await launchCampaign(platform, partners), 3_000)

@@ -53,7 +53,7 @@ test('one of two processes 90 s ahead, then 90 s behind: tokens, reservations an
     ] as const
 
     for (const skew of [aheadSeconds, -aheadSeconds]) {
-      // The second time, the clock jumps while the process is running.
+      // In the second round, this makes the clock of the running process jump.
       await writeFile(clockFile, `${skew > 0 ? '+' : ''}${skew}`)
       await until('the metric tells', async () => Math.abs((await offset()) - skew) < 2)
       for (const [one, other] of pairs) await proveTogether(one, other, `${skew} ${one === right}`)

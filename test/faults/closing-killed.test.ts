@@ -20,7 +20,10 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** @returns the signal that ended it; null: it came to its end */
+/**
+ * Closes the day in a process that kills itself at the SQL statement with this number.
+ * @returns the signal that ended the process; null if it finished
+ */
 async function closeUntil(killedAt: number): Promise<string | null> {
   const now = new Date(midnight + 60_000).toISOString()
   const child = spawn(process.execPath, [program, platform.databaseUrl, now, String(killedAt)], { stdio: 'inherit' })
@@ -29,7 +32,7 @@ async function closeUntil(killedAt: number): Promise<string | null> {
   return signal
 }
 
-/** Waits until the database has noticed that its client has gone. */
+/** Returns what is stored, once the database has noticed that the killed process is gone. */
 async function read() {
   const { database } = platform.platform
   for (;;) {
@@ -60,7 +63,7 @@ test('killed at each of its statements, a closing is whole or has not happened',
   let killedAt = 1
   for (; (await closeUntil(killedAt)) === 'SIGKILL'; killedAt++) {
     const books = await read()
-    // The last one may arrive: a commit that nobody hears of.
+    // The last statement is the commit. It may succeed although the process is killed before the answer.
     if (books.statements === null) assert.deepEqual(books, nothing, `statement ${killedAt}`)
   }
   assert.ok(killedAt > 10, `only ${killedAt - 1} statements`)

@@ -169,7 +169,7 @@ describe('a connection for long reads', () => {
       const fulfilled = (settled: PromiseSettledResult<string>[]) =>
         settled.filter(({ status }) => status === 'fulfilled')
       assert.equal(fulfilled(await both()).length, 2)
-      // Of the two connections that are kept, one stays silent forever.
+      // After this, one of the two open connections works again and the other stays silent forever.
       assert.equal(proxy.fallSilent(), 2)
       proxy.speakAgain()
       const met = await both()

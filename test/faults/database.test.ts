@@ -142,8 +142,9 @@ test('options in the address hold beside ours, which are worth more', async () =
 
 describe('a connection that breaks while nobody uses it', () => {
   /**
-   * A way to the test database on which the server has its last word when a client leaves, as one that is being stopped; or, if
-   * `isEnding` says so, together with an answer.
+   * Returns the address of a proxy to the test database. When a client disconnects, the proxy still sends it an error,
+   * as a server does that is being stopped. While `isEnding` returns true, the proxy sends this error together with an
+   * answer.
    */
   async function throughEndingServer(t: { after(close: () => void): void }, isEnding = () => false): Promise<string> {
     const url = new URL(scratch.url)

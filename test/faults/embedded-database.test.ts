@@ -1,7 +1,7 @@
 /**
- * The embedded database with real servers and real processes (contract/reliability.md, "The embedded database").
- * Called with `own DATA_DIR`, this file is the process that owns a server and gets killed: it prints a line when it is ready
- * or why not, then the number of each row that it has committed.
+ * The embedded database with real servers and real processes (contract/reliability.md, "The embedded database"). Called
+ * with `own DATA_DIR`, this file is the process that owns a server and gets killed: it prints that it is ready or why
+ * it is not, then the number of each row that it has committed.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'

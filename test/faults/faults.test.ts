@@ -158,7 +158,7 @@ test('a statement that the server cancels is 503', async () => {
         answered = true
       })
     await until('the request is answered', async () => {
-      // On another connection, because inside a transaction the view stays as it was at its first read.
+      // We use another connection, because a transaction sees `pg_stat_activity` only as it was at its first read.
       await world.database.query(
         `select pg_cancel_backend(pid) from pg_stat_activity
          where wait_event_type = 'Lock' and query ilike '%orders%' and datname = current_database()`,

@@ -1,6 +1,6 @@
 /**
- * A feed over the death of the primary's machine (contract/events.md, "The feed"): it goes on at the synchronous standby, with every
- * committed event once and no hole.
+ * A feed when the primary's machine dies (contract/events.md, "The feed"): it continues on the synchronous standby,
+ * with every committed event once and without a gap.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -22,8 +22,8 @@ const writers = 8
 const patienceMs = 180_000
 
 /**
- * Each transaction tells an event and writes the same key into a table of ours: the event exists if and only if that row does, whatever
- * the writer has heard of its commit.
+ * Each transaction records an event and inserts the same key into a table of this test. So the event must exist exactly
+ * if the row does, even where the writer does not know whether its commit succeeded.
  */
 async function startWriting(database: Database) {
   await database.execute('create table written (key text primary key)')
@@ -57,7 +57,7 @@ async function startWriting(database: Database) {
   }
 }
 
-/** What was committed, as the database has it. */
+/** Reads what was committed from the database. */
 async function readWritten(database: Database): Promise<ReadonlyMap<string, { committedAtMs: number }>> {
   const rows = await database.query<{ key: string }>('select key from written')
   return new Map(rows.map(({ key }) => [key, { committedAtMs: 0 }]))

@@ -23,13 +23,13 @@ const defaults = {
   idle_session_timeout: `${limitMs}`,
   lock_timeout: `${limitMs}`,
   statement_timeout: `${limitMs}`,
-  // From PostgreSQL 17 on.
+  // This setting exists from PostgreSQL 17 on.
   transaction_timeout: `${limitMs}`,
 }
 
 let first: TestPlatform
 let platform: TestPlatform
-/** Its session began before the defaults. */
+/** A connection whose session began before the defaults were set. */
 let blocker: pg.Client
 before(async () => {
   first = await startPlatform()
@@ -40,7 +40,7 @@ before(async () => {
   const known = new Set(rows.map(row => row.name))
   for (const [setting, value] of Object.entries(defaults).filter(([setting]) => known.has(setting)))
     await first.platform.database.execute(`alter database ${name} set ${setting} = '${value}'`)
-  // Its sessions begin with these defaults.
+  // The sessions of this second platform begin with the defaults.
   platform = await first.sibling()
 })
 after(async () => {

@@ -1,4 +1,6 @@
-/** A process that freezes during a tick, as a suspended machine does, holds up the ticks of the others for seconds only. */
+/**
+ * A process freezes during a tick, as on a suspended machine: it delays the ticks of other processes only for seconds.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +25,7 @@ test('another process takes over within 10 seconds', async t => {
         work({
           ...transaction,
           async query(statement, values) {
-            // The first statement has made this the ticker.
+            // With its first statement this process has become the one that runs the tick.
             if (++asked > 1) {
               frozen.resolve()
               await thawed.promise

@@ -23,7 +23,7 @@ const recoverWithinMs = 5_000
 
 type Asked = { what: string; status: number; retryAfter: string | null; ms: number }
 
-/** Every kind of request that needs the database, with the time of its answer. */
+/** Sends every kind of request that needs the database, and returns the status and the duration of each. */
 async function askEverything(platform: PerklineProcess, token: string, operatorKey: string, wave: string) {
   const bank = bankAt(platform, token)
   const operator = { token: operatorKey }
@@ -74,7 +74,8 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     const sellers = range(6).map(() => sell(at, sales, () => going))
     await until('sales go on', () => sales.length > 40)
     const operator = { token: settings.OPERATOR_KEY ?? '' }
-    // A request on a connection of its own without a time limit, whose answer must not arrive.
+    // The audit runs on a connection of its own without a time limit. This lock keeps it waiting until the network
+    // falls silent.
     const client = await database.database.connect()
     await client.query('begin; lock table campaign_history in access exclusive mode')
     const audit = platform.call('GET', '/admin/audit', operator)
@@ -108,7 +109,7 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     assert.ok(tookMs < recoverWithinMs, `it took ${tookMs} ms until sales went on`)
     going = false
     await Promise.all(sellers)
-    // No request uses a connection that stays silent forever.
+    // No request may get a connection that stays silent forever.
     for (const answer of await Promise.all(range(40).map(n => at().reserve(`spoken-${n}`))))
       if (answer.status !== 201) assertError(answer, 201)
     t.diagnostic(`${caught} connections caught; back in ${tookMs} ms`)

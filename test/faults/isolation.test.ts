@@ -1,4 +1,7 @@
-/** What nobody can take from sales: connections, also while others' reads are slow or a table is locked (contract/limits.md, "Costly reads"). */
+/**
+ * Sales always get connections to the database, even while others' reads are slow or a table is locked
+ * (contract/limits.md, "Costly reads").
+ */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import pg from 'pg'
@@ -66,7 +69,7 @@ suite('while one bank’s reads are slow', () => {
         answer => answer.status,
         () => 'left',
       )
-    // Sales ask the catalogue in memory; figures and searches read these tables.
+    // Sales read the catalogue from memory, but figures and searches read this table.
     await blocker.query('begin; lock table mobile_operators in access exclusive mode')
     try {
       const searches = range(8).map(() => ask('/portal/esim/orders?status=cancelled&tariffCode=ua-5gb'))
@@ -102,8 +105,8 @@ suite('while one bank’s reads are slow', () => {
     } finally {
       await blocker.query('rollback')
     }
-    // On a slow machine the lock lasts longer than the 10 seconds for which a process may not know who has lost access. Then it
-    // refuses every token until it has read that again (contract/access.md, "Losing access").
+    // A process refuses every token when it has not read for 10 seconds who has lost access (contract/access.md,
+    // "Losing access"). On a slow machine the lock lasts longer, so we wait until the process has read it again.
     await until('it knows who has access', async () => (await beta.read(known)).status === 200)
   })
 })

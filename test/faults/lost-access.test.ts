@@ -1,6 +1,6 @@
 /**
- * Who loses access while their own change is on its way commits it before that, or not at all, also between two processes
- * (contract/people.md, "Who manages whom").
+ * A person loses access while a change of theirs is under way: the change is committed before that or not at all, even
+ * with two processes (contract/people.md, "Who manages whom").
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
@@ -177,7 +177,7 @@ test('a link whose maker a process of the version before disables works no more'
     manager.userId,
   ])
   for (const { body } of [invited, reset]) assert.equal((await accept(body.link)).status, 400)
-  // That version does not end the sessions either; whoever is enabled again logs in anew.
+  // The old process has not ended the person's sessions either. They must not work again when the person is enabled.
   assert.equal((await admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: false })).status, 200)
   await until(async () => (await manager.call('GET', '/portal/session')).status === 401)
 })
@@ -271,7 +271,7 @@ for (const [name, prepare] of Object.entries(atOperators))
     assert.ok(seq < told.findLast(({ action }) => action === 'user.disabled').seq, 'the change comes first')
   })
 
-/** Deadlocks of the database so far, a second late. */
+/** Returns the number of deadlocks so far. It waits first, because the server reports them up to a second late. */
 async function deadlocks(): Promise<number> {
   await sleep(1_200)
   const [row] = await platform.platform.database.query<{ deadlocks: number }>(

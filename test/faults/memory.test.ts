@@ -10,10 +10,10 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
 
 const orders = 300
-/** A reserve for connections and other work. */
+/** Includes a reserve for connections and other work. */
 const mostBytesEach = 32 * 1024
 
-/** Garbage of the first round is collected during the second. */
+/** Collects twice, because objects that the first round makes free are collected only by the second one. */
 async function collectAll(): Promise<void> {
   for (let round = 0; round < 2; round++) {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })

@@ -22,7 +22,7 @@ const sql = `
   create table order_notes (order_id uuid primary key, note text not null);
   create index orders_channel_idx on orders (channel) where channel <> 'api'`
 
-/** An index that it may build on a large table, which must not be locked meanwhile. */
+/** Indexes that a newer version may build on a large table, which must not be locked meanwhile. */
 const concurrentSql = `
   -- For the channels; sales go on.
   create index concurrently if not exists orders_tariff_idx on orders (tariff_id, order_id);

@@ -35,7 +35,7 @@ const tablesOf = async (database: Database): Promise<string[]> => {
 const refused = (promise: Promise<unknown>, message: RegExp) =>
   assert.rejects(promise, { name: 'SchemaError', message })
 
-/** Of version 0.2. */
+/** The last migration of version 0.2. Released migrations never change. */
 const lastReleased = 25
 
 test('released migrations have the texts that databases remember', () => {

@@ -236,7 +236,7 @@ describe('one order', () => {
         assert.equal(answer.status === 200, wanted === status, `${answer.path}: ${answer.status} although ${status}`)
         if (answer.status === 200) assert.equal(answer.body.status, wanted)
       }
-      // Once it is no longer reserved, it never changes.
+      // An order that is no longer reserved never changes its status again.
       const changes = seen.filter((now, index) => now !== seen[index - 1])
       assert.ok(changes.length <= 2 && (changes.length < 2 || changes[0] === 'reserved'), `${changes}`)
       const codes = answers.flatMap(({ body }) => body.esim?.activationCode ?? [])
@@ -272,7 +272,7 @@ describe('one order', () => {
       const resold = answers.filter(({ status }) => status === 201)
       assert.equal((confirmed.status === 200 ? 1 : 0) + resold.length <= 1, true, 'the profile was sold twice')
       outcomes.add(confirmed.status === 200 ? 'confirmed' : resold.length > 0 ? 'resold' : 'free')
-      // Near the instant at which either side may win, whatever the speed of the machine.
+      // Adapts the remaining time to the speed of the machine, so that either side may win.
       leftMs = confirmed.status === 200 ? Math.max(leftMs * 0.8, 2) : Math.min(leftMs * 1.25, 500)
       const { body } = await bankOf(round + 1).read(orderId)
       assert.equal(body.status, confirmed.status === 200 ? 'confirmed' : 'expired')

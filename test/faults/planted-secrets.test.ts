@@ -1,6 +1,7 @@
 /**
- * Secrets of customers, profiles and endpoints are planted, everything that tells of them happens, and then they are searched: in events,
- * webhooks, deliveries, stored answers, the log and the files of the database (contract/security.md, "Keys").
+ * Plants secrets of customers, profiles and endpoints, does everything that could reveal them, and then searches for
+ * them: in events, webhooks, deliveries, stored answers, the log and the files of the database (contract/security.md,
+ * "Keys").
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -15,10 +16,10 @@ import type { PerklineProcess } from '../support/process.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const patienceMs = 60_000
-/** Four digits of a PIN are somewhere by chance. */
+/** Shorter values, such as a PIN of four digits, would be found by chance. */
 const minLength = 8
 
-/** A text in the forms in which it could be written. */
+/** Returns the forms in which a secret could be written. */
 function formsOf(secret: string): Buffer[] {
   const bytes = Buffer.from(secret)
   const forms = [bytes, Buffer.from(bytes.toString('hex')), Buffer.from(bytes.toString('base64').replace(/=+$/, ''))]
@@ -47,7 +48,10 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies, close }
 }
 
-/** @returns every secret by its name */
+/**
+ * Uses every secret in requests.
+ * @returns every secret by its name
+ */
 async function plant(world: World, url: string): Promise<Record<string, string>> {
   const process = world.processes[0] as PerklineProcess
   const { alpha: token } = world.tokens
@@ -70,7 +74,7 @@ async function plant(world: World, url: string): Promise<Record<string, string>>
   await mailing.confirm((await mailing.reserve('mailed')).body.orderId, email)
   const issued = await process.admin('POST', '/credentials', { bank: 'alpha', role: 'ADMIN', label: 'planted' })
   const customer = `customer${randomBytes(12).toString('hex')}`
-  // What is refused is told of, without what was in it.
+  // These requests are refused. The refusal is recorded, but not the value.
   await process.call('POST', `/partner/v1/webhook-endpoints`, {
     token,
     body: { url: `https://user:${customer}@x.example/` },
@@ -117,7 +121,7 @@ test('no planted secret is in events, webhooks, deliveries, stored answers, the 
     for (const [name, secret] of Object.entries(secrets))
       for (const form of formsOf(secret))
         for (const [place, bytes] of Object.entries(places)) assert.ok(!bytes.includes(form), `${name} is in ${place}`)
-    // The search finds what is there.
+    // The search works: it finds the name of an order that was stored.
     assert.ok(Object.entries(places).some(([place, bytes]) => place.includes('server') && bytes.includes('planted')))
   } finally {
     receiver.close()

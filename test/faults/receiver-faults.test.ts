@@ -21,7 +21,7 @@ let folder: string
 let platform: TestPlatform
 const servers: (Server | TcpServer)[] = []
 const sockets = new Set<Socket>()
-/** Bytes that receivers without an end could send. */
+/** How many bytes of endless answers the platform has accepted. */
 let endlessBytes = 0
 let followed = 0
 
@@ -91,9 +91,9 @@ type Fault = {
   tls?: 'own' | 'right' | 'wrong'
   outcome: string
   status?: number | null
-  /** How long the receiver asks the next attempt to wait. */
+  /** How long the receiver asks the platform to wait. */
   asksMs?: number
-  /** Nothing of it is left to the next attempt. */
+  /** `delivered`, or `gone` if the endpoint is disabled afterwards; no other attempt follows. */
   state?: string
 }
 
@@ -175,7 +175,10 @@ async function startReceiver({ handler, tls }: Fault): Promise<string> {
 const call = (method: string, path: string, token: string, body?: unknown) =>
   platform.call(method, `/partner/v1${path}`, { token, ...(body !== undefined && { body }) })
 
-/** The banks and merchants of the directory: at most 10 endpoints each. */
+/**
+ * Returns each bank of the directory with a token. Several banks are needed, because each may have at most 10
+ * endpoints.
+ */
 async function openAccounts() {
   const { database } = platform.platform
   const rows = await database.query<{ id: string; code: string }>(`select bank_id as id, code from banks order by code`)
@@ -202,7 +205,8 @@ function assertWait(what: string, delivery: Delivery, asksMs = 0): void {
   const wanted = scheduleMs[delivery.attempts.length - 1] ?? assert.fail()
   const [least, most] = [Math.max(wanted * 0.9, asksMs), Math.max(wanted * 1.1, asksMs)]
   const wait = waitOf(delivery)
-  // The instants of the log are the database's, from before and behind the request; a date has whole seconds.
+  // The log's instants are read from the database before and after the request, and a date in a header has whole
+  // seconds.
   assert.ok(wait >= least - 1_500 && wait <= most + 3_000, `${what}, attempt ${delivery.attempts.length}: ${wait} ms`)
 }
 
@@ -282,7 +286,7 @@ test('each of the ten attempts waits as the schedule says', async () => {
       return delivery?.attempts.length === attempt && delivery.attempts.at(-1)?.outcome === 'http-error'
     })
     assertWait('500', await read())
-    // Not by a retry: the instant has come.
+    // Lets the time of the next attempt come. A retry by hand would not count as a scheduled attempt.
     await platform.platform.database.execute(
       `update webhook_deliveries set next_attempt_at = now() where endpoint_id = $1 and state = 'pending'`,
       [made.body.endpointId],

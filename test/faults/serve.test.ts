@@ -109,7 +109,7 @@ suite('perkline', { concurrency: 3 }, () => {
         await sleep(20)
       }
       child.kill('SIGTERM')
-      // Log lines may arrive after the answers; once the log is closed, all of them are here.
+      // Log lines may arrive after the answers; once the process has closed its output, all of them are here.
       assert.equal((await once(child, 'close'))[0], 0)
       assert.match(stdout, /"level":"info"/)
       assert.match(stdout, /"level":"warn".*MASTERKEY is not a setting: did you mean MASTER_KEY\?/)

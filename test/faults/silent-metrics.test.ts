@@ -1,4 +1,7 @@
-/** Metrics are needed most while the database is silent: they come before Prometheus gives up (contract/operations.md, "Metrics and log"). */
+/**
+ * Metrics are needed most while the database is silent. They must arrive before Prometheus gives up
+ * (contract/operations.md, "Metrics and log").
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +14,7 @@ import { startMuteProxy } from '../support/mute-proxy.ts'
 import { eventually } from '../support/patroni.ts'
 import { sharedSettings, startProcess } from '../support/process.ts'
 
-/** Prometheus' own limit, without more in its configuration. */
+/** The default limit of Prometheus. */
 const scrapeLimitMs = 10_000
 
 test('a process whose database has fallen silent serves its metrics in time, and says that it is not ready', async () => {

@@ -1,6 +1,6 @@
 /**
- * Sales, days and closings while processes are killed, with a second count (contract/statements.md, "Days and closing"). `npm run chaos --
- * statements` does it longer.
+ * Sales, days and closings while processes are killed, checked by an independent count (contract/statements.md, "Days
+ * and closing"). `npm run chaos -- statements` does it longer.
  */
 import { test } from 'node:test'
 import { settleUnderKills } from '../support/statement-experiments.ts'

@@ -54,7 +54,7 @@ describe('stock that changes while it is sold', () => {
       range(4).map(async index => {
         await sleep(index * 15)
         const lines = [...profileLines({ count: 400, seed: 9_000 + index })]
-        // In pieces, so that the imports overlap.
+        // The file arrives in pieces, so that the imports overlap.
         const source = Readable.from(
           (async function* () {
             for (let at = 0; at < lines.length; at += 50) {
@@ -142,7 +142,7 @@ describe('stock that changes while it is sold', () => {
     const [firstIsAway, firstIsSold] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await Promise.all([
       each(shuffled(iccids), 3, async (iccid, index) => {
-        // Not all of them are withdrawn before one is sold.
+        // The last withdrawals wait until a profile is sold.
         if (index >= 30) await firstIsSold.promise
         const { admin } = (index % 2 ? platform : sibling).platform.deps
         const result = await withdrawProfiles(admin, { iccids: [iccid] })

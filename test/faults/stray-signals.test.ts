@@ -1,4 +1,4 @@
-/** Signals that others send by habit, as log rotation does, change nothing. */
+/** Signals that other programs send by habit, such as log rotation, change nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { processesOnServer } from '../support/served.ts'
@@ -12,6 +12,6 @@ test('SIGUSR1 opens no debugger, and the process serves on', async t => {
   await run.ready()
   run.signal('SIGTERM')
   assert.equal(await run.ended, 0)
-  // The debugger is the secrets' way out: who reaches it runs code in the process.
+  // Anybody who reaches an open debugger could run code in the process and read its secrets.
   assert.doesNotMatch(run.stderr(), /Debugger/)
 })

@@ -1,6 +1,7 @@
 /**
- * From the release before to this one and back, behind a balancer, while it sells (contract/production.md, "Upgrades"). The release
- * before is taken from the project's own history; where that is not at hand (a shallow checkout) there is nothing to upgrade from.
+ * Upgrades from the previous release to this one and goes back, behind a balancer, during sales
+ * (contract/production.md, "Upgrades"). The previous release comes from the project's own history. A shallow checkout
+ * does not contain it, so there the test is skipped.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +22,7 @@ import { openShop } from '../support/world.ts'
 const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A campaign is made by a merchant, approved by its bank, and launched. */
+/** A merchant creates a campaign, its bank approves it, and the merchant launches it. */
 async function runCampaign(platform: PerklineProcess, campaigners: Campaigners, name: string): Promise<void> {
   const { make, approve, launch } = campaignMoves(platform, campaigners)
   const made = await make(name)
@@ -41,7 +42,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
-    // First this directory: its entries have ids of their own.
+    // This directory must be the first, because its entries have ids of their own.
     const campaigners = await openCampaigners(old)
     const { alpha } = await openShop(old, { profiles: 4_000, seed: 7_901 })
     await runCampaign(old, campaigners, 'before')

@@ -1,6 +1,6 @@
 /**
- * Limits that only time shows (contract/limits.md): how long a place is waited for, how many wait, and how slow an upload may be. All
- * tests wait at the same time, each for a minute at most.
+ * Limits of time (contract/limits.md): how long a request waits for a place, how many may wait, and how slow an upload
+ * may be. All tests wait at the same time, each for a minute at most.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -34,9 +34,8 @@ type Upload = { method: string; path: string; token: string }
 type Held = { socket: Socket; stop(): void }
 
 /**
- * An upload that never comes to its file: what stands before the first part of a form means nothing.
- *
- * @param pace.first KiB that are sent at once; 8 more follow each time
+ * Begins an upload whose file never begins: it sends only text before the first part of the form, which has no meaning.
+ * @param pace.first how many KiB are sent at once; 8 KiB more follow each time
  */
 async function beginUpload(given: Upload, { first = 100, everyMs = 2_000 } = {}): Promise<Held> {
   const socket = await openRaw(platform.url)
@@ -57,7 +56,10 @@ async function beginUpload(given: Upload, { first = 100, everyMs = 2_000 } = {})
   }
 }
 
-/** Keeps everybody from writing to a table. @returns lets them again */
+/**
+ * Locks a table against writes.
+ * @returns a function that releases the lock
+ */
 async function hold(table: string): Promise<() => Promise<void>> {
   const blocker = new pg.Client({ connectionString: platform.databaseUrl })
   await blocker.connect()
@@ -68,7 +70,7 @@ async function hold(table: string): Promise<() => Promise<void>> {
 /** Holds all places with two uploads of each partner. @returns the answer of one more partner, and how long it waited */
 async function waitBehind(partners: readonly Upload[], { method, path, token }: Upload) {
   const held = await Promise.all(partners.flatMap(upload => [beginUpload(upload), beginUpload(upload)]))
-  // They have their places before anybody else asks.
+  // The held uploads must get their places before the next upload asks.
   await sleep(1_000)
   const startedMs = performance.now()
   try {
@@ -117,7 +119,7 @@ suite('limits that time shows', { concurrency: true }, () => {
   })
 
   test('a long read waits for 10 s behind two of its partner (429), and a statement has 30 s (503)', async () => {
-    // No time limits: it waits for whoever reads at the moment.
+    // A connection without time limits, because renaming the table waits for everybody who is reading it.
     const owner = new pg.Client({ connectionString: platform.databaseUrl })
     await owner.connect()
     await owner.query('alter table sales_days rename to slow_sales_days')
@@ -144,7 +146,7 @@ suite('limits that time shows', { concurrency: true }, () => {
   })
 })
 
-// Alone, because so many connections leave little for the others.
+// Runs alone, because so many connections leave little for other tests.
 test('1,000 wait for their password, 20 s at most; who has to wait for wrong ones is told so before the queue', async t => {
   const { database } = platform.platform
   for (let failures = 0; failures < 12; failures++) await noteFailure(database, 'guessed', false)
@@ -157,7 +159,7 @@ test('1,000 wait for their password, 20 s at most; who has to wait for wrong one
     return { ...answer, seconds: since(startedMs) }
   }
   const startedMs = performance.now()
-  // Nobody who has a place gets on.
+  // This lock stops every login that has a place.
   const release = await hold('failed_logins')
   const asked: ReturnType<typeof logIn>[] = []
   const ask = () => {
@@ -173,7 +175,7 @@ test('1,000 wait for their password, 20 s at most; who has to wait for wrong one
     await Promise.all(asked).finally(release)
     return t.skip('the first ones have left before the queue is full: this machine is too slow')
   }
-  // Of those who come now, some find the queue full, though a place gets free now and then.
+  // A place gets free now and then, but at least one of 20 more logins finds the queue full.
   const over = await Promise.race(Array.from({ length: 20 }, () => ask()))
   const guess = await logIn('guessed', '198.18.0.252')
   const answers = await Promise.all(asked).finally(release)

@@ -19,7 +19,7 @@ const foundIn = (detail: string) => totalOf(detail) + Number(/; and (\d+) more$/
 suite('orders and profiles', () => {
   const piece = 20_000
   const count = 2 * piece + 1_000
-  /** The first, the last, and those around both ends of pieces. */
+  /** The positions of the broken rows: the first, the last, and those around the ends of pieces. */
   const places = [1, piece - 1, piece, piece + 1, 2 * piece, 2 * piece + 1, count]
   const listed = places.join(', ')
   const bank = randomUUID()

@@ -1,4 +1,4 @@
-/** The audit tells nothing wrong while everything that it checks changes. */
+/** The audit reports no error while everything that it checks changes. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'

@@ -218,7 +218,7 @@ const rest = `{"x":"${'x'.repeat(large - 8)}"}`
 suite('large bodies take turns', () => {
   test('of one partner two are read at once, the third when one of them has its answer; other partners are served', async () => {
     const [first, second] = [await announce(voltshop), await announce(voltshop)]
-    // Large bodies of others need not wait for them.
+    // Large bodies of another partner need not wait for these two.
     const other = await platform.call('POST', path, { token: grocer, raw: rest })
     assert.equal(other.status, 400)
     const third = await announce(voltshop)

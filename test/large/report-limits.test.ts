@@ -1,4 +1,4 @@
-/** Reports of more than a file may hold (contract/reconciliation.md, "The report file"). */
+/** Reports that are larger than a report file may be (contract/reconciliation.md, "The report file"). */
 import assert from 'node:assert/strict'
 import { openAsBlob } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'

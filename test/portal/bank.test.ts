@@ -219,7 +219,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   assert.equal(await button(page, 'Confirm receipt').count(), 0)
 })
 
-/** A file of another kind, one with errors, and one that is cancelled while it is sent. */
+/** Chooses a file with errors, and then one whose upload is cancelled. */
 async function refuseReports({ page, errors }: Visitor, when: string): Promise<void> {
   const choose = page.locator('input[type=file]')
   const faulty = `${header}\nTX-1,T-0001,yesterday,200.00,10.00\nTX-2,T-0001,${when},-1,10.00\n`
@@ -236,7 +236,7 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   await page.unroute('**/bank-report?*')
 }
 
-/** The result of the check is shown, and the report is sent only then. */
+/** Sends a report after its check was shown. */
 async function sendChecked(page: Page, differences: string): Promise<void> {
   const checked = page.getByRole('region', { name: 'Check before you send' })
   await checked.getByText(differences, { exact: true }).waitFor()

@@ -135,14 +135,14 @@ suite('a session', () => {
     await page.waitForURL('**/app/login*')
     await fillLogin(page, merchant)
     await page.waitForURL('**/app/merchant?page=2&name=autumn')
-    // Requests for the session, and for preloaded data.
+    // The refused requests are those for the session and for preloaded data.
     const refused = errors.splice(0)
     assert.ok(refused.length > 0 && refused.every(error => error.includes('401')), refused.join())
   })
 
   test('whose user was switched off says so on the page that is open', async t => {
     const gone = await addAccount(platform, { merchant: 'grocer' }, 'editor')
-    // Its clock is moved and stays so.
+    // This test moves the browser's clock, which cannot be undone, so it needs a browser of its own.
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page, logIn, errors } = visitor

@@ -254,7 +254,7 @@ test('what waits for the caller is found behind more open campaigns than are loo
     sides.grocer,
   )
   const { database } = platform.platform
-  // Further campaigns of the bank that it has decided about and that end earlier.
+  // More campaigns of the same bank. They end earlier, and the bank has decided about them.
   const columns = await database.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_name = 'campaigns' and is_generated = 'NEVER' and column_name <> 'cashback_id'`,

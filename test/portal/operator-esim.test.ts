@@ -40,7 +40,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     page.on('requestfinished', request => {
       if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
     })
-    // No press of a hurried person is lost, also none in the moment in which an earlier one is answered.
+    // No press of a hurried person is lost, not even one at the moment in which an earlier press is answered.
     for (let presses = 1; presses <= 8; presses++) {
       await onSale.press('Space')
       await until('the switch has moved', async () => (await onSale.isChecked()) === (presses % 2 === 0))
@@ -113,7 +113,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await choose.setInputFiles(csv([head, ...lines].join('')))
     const trial = '3 profiles to import. Already in stock, or twice in the file: 0'
     await sees(page, trial)
-    // The platform cannot be reached at that moment; afterwards the person decides otherwise.
+    // The import fails because the platform cannot be reached. Then the person chooses the file again and cancels.
     await page.route(/admin\/profiles/, route => route.abort())
     await button(page, 'Import 3 profiles').click()
     await sees(page, 'Perkline can’t be reached')

@@ -73,7 +73,8 @@ test('a person is invited, chooses a password by the link, and is listed', async
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Log in as browser-olena').waitFor()
   await assertAccessible(visitor)
-  // From here on without help: the login is filled in, and the second factor is the first thing to see.
+  // The keyboard alone is enough from here on: the login is filled in, and setting up the second factor is what the
+  // page shows first.
   await page.keyboard.press('Enter')
   await page.locator('input[autocomplete=current-password]').fill('correct horse battery staple')
   assert.equal(await page.locator('input[autocomplete=username]').inputValue(), 'browser-olena')

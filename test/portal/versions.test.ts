@@ -170,7 +170,8 @@ test('a launch whose answer is lost is done once, and pressing again says so', a
   assert.equal(sent.length, 2)
   assert.ok(sent[0] !== undefined && sent[0] === sent[1], 'the same key')
   await page.unroute(`**/cashbacks/for-merchant/${id}`)
-  // The page logs requests that the test caused to be refused; on another page there are no more of these errors.
+  // The page has logged the requests that the test caused to fail. It is left first, so that no more of these errors
+  // follow.
   await page.goto('about:blank')
   errors.splice(0)
 })

@@ -95,7 +95,7 @@ test('an endpoint is made, its secret is shown once, a test reaches the receiver
   const before = received.length
   await page.getByRole('button', { name: 'Send test' }).click()
   await dialog.getByRole('combobox', { name: 'Sample of' }).selectOption('order.confirmed')
-  // A double press sends one.
+  // A double click sends only one test.
   await dialog.getByRole('button', { name: 'Send a test' }).dblclick()
   await row(page, 'order.confirmed').getByText('Delivered').first().waitFor()
   assert.equal(received.length, before + 1)

@@ -212,7 +212,7 @@ test('a new campaign has its defaults, whether a field is left out or null', () 
   )
 })
 
-/** A list of so many terminals. */
+/** Returns a list with this many terminals. */
 const own = (count: number): TerminalList => ({ count, text: null })
 const fields = (given: Partial<Fields> = {}): Fields => ({
   participantsIds: [idA],

@@ -38,7 +38,7 @@ const justBefore = (instant: Date) => new Date(instant.getTime() - 1)
 
 type Ask = (given: LivingCampaign) => Decision | null
 
-/** Each trigger, with the banks and the time that suit it best. */
+/** Each trigger, with states of the banks and a time for which it is allowed if any state of the campaign allows it. */
 const campaignTriggers = {
   confirm: [{ a: 'pending', b: 'approved' }, given => life.confirm(given, bankA(given), longBefore)],
   reject: [{ a: 'pending', b: 'approved' }, given => life.reject(given, bankA(given), longBefore)],
@@ -73,8 +73,8 @@ const over = {
 }
 
 /**
- * The resulting campaign; fields that a line does not name are as in a campaign that is over. `same`: only banks
- * change.
+ * The status of the campaign after each trigger. `over` has the results for triggers that a line does not name. `same`:
+ * only banks change.
  */
 const expectedOfCampaign: Record<CampaignStatus, Partial<Record<CampaignTrigger, string>>> = {
   awaitingBankApproval: {
@@ -94,7 +94,7 @@ const expectedOfCampaign: Record<CampaignStatus, Partial<Record<CampaignTrigger,
     invite: 'awaitingBankApproval',
     dateTo: 'expired',
   },
-  // It started before its end, so the clock is asked until nothing is due.
+  // At `dateTo`, the first call of `passTime` only starts the campaign; callers repeat it until nothing is due.
   approved: { delete: 'deleted', dateFrom: 'active', dateTo: 'active', wait: 'active' },
   active: { dateTo: 'awaitingCompensationConfirmation' },
   awaitingCompensationConfirmation: { settle: 'awaitingCompensationPayment' },

@@ -44,7 +44,7 @@ const launched = life.campaignStatuses.slice(
 )
 const reconciling = launched.slice(launched.indexOf('awaitingCompensationConfirmation'))
 
-/** null: refused, or the bank is not invited. */
+/** Returns what a request decides; null if it is refused or its bank is not invited. */
 function decisionOn({ campaign, now }: Walk, { what, bank: bankId, others }: Request): life.Decision | null {
   const bank = campaign.banks.find(found => found.bankId === bankId)
   if (!bank) return null
@@ -56,7 +56,7 @@ function decisionOn({ campaign, now }: Walk, { what, bank: bankId, others }: Req
   }
 }
 
-/** Chooses one of all requests that would change something now. */
+/** Chooses one request from all that would change something now; returns an empty list if there is none. */
 function willing(walk: Walk, { choice, others }: Step): Request[] {
   const possible = names
     .flatMap(what => bankIds.map(bank => ({ what, bank, others })))

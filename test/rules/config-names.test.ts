@@ -1,4 +1,4 @@
-/** The names of all settings, as a start, the help and .env.example say them. */
+/** A start, the help and .env.example know the names of all settings. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

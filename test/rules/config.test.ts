@@ -417,7 +417,7 @@ test('live mode checks the certificates of other machines', () => {
     ['DATABASE_URL', 'postgres://p@db.example/p?ssl=no-verify'],
     ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=require&uselibpqcompat=true'],
     ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=prefer&uselibpqcompat=true'],
-    // The driver takes the last one.
+    // If a parameter is repeated, the driver uses its last value.
     ['DATABASE_URL', 'postgres://p@db.example/p?sslmode=verify-full&sslmode=no-verify'],
     ['SMTP_URL', 'smtps://mail.example?tls.rejectUnauthorized=false'],
     ['SMTP_URL', 'smtp://mail.example?requireTLS=true&tls.rejectUnauthorized=false'],

@@ -1,4 +1,4 @@
-/** The data that a test of an endpoint sends: of the type's shape, and in the state that the type tells of. */
+/** The sample data in a test of an endpoint has the shape of its event type, and the state that the type reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'

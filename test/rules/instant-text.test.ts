@@ -1,4 +1,4 @@
-/** Instants in answers: exactly what `Date.toISOString` gives. */
+/** Instants in answers are written exactly as `Date.toISOString` writes them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantText } from '../../src/text/instant-text.ts'

@@ -27,7 +27,7 @@ async function read(file: string | Buffer, side: Side = 'bank', size = 7) {
   return { lines, faults }
 }
 
-/** The line of a report with these values in place of the default ones. */
+/** Returns the errors of a report with this single line. */
 const faultsOf = async (values: string, side: Side = 'bank') => (await read(`${header}\n${values}\n`, side)).faults
 
 const refused = (file: string | Buffer, details: string[], side: Side = 'bank') =>

@@ -1,4 +1,7 @@
-/** Formats of time zones are made once: they take memory that the engine's garbage collector does not see (src/text/time-zones.ts). */
+/**
+ * The formatter of a time zone is made only once, because it takes memory that the garbage collector does not see
+ * (src/text/time-zones.ts).
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dayOf, startOfDay } from '../../src/text/days.ts'

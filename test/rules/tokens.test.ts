@@ -39,7 +39,7 @@ const merchant: Caller = {
 }
 const staff: Caller = { type: 'platform', role: 'viewer', userType: 'portal_user', subject: 'someone' }
 
-/** Always without a cache of verified tokens. */
+/** Makes a reader of tokens that has no cache of verified ones. */
 const verifier = (atMs = nowMs, keys: TokenKeys = known) => createTokens(keys, () => atMs)
 const callerOf = (tokens: Tokens, token: string) => tokens.read(token)?.caller ?? null
 const verify = (token: string, atMs?: number) => callerOf(verifier(atMs), token)

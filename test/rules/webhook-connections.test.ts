@@ -82,7 +82,7 @@ test('no spelling of a refused address gets a connection', async () => {
   assert.equal(arrived, 0)
 })
 
-/** A name server that takes questions and says nothing. */
+/** Starts a name server that never answers. */
 async function startSilentNameServer(): Promise<{ address: string; socket: Socket; asked: () => number }> {
   const socket = createSocket('udp4')
   let asked = 0
@@ -104,11 +104,11 @@ test('name servers that say nothing are asked once, for 3 seconds altogether', a
   const sender = createSender({ rules: createAddressRules([]), ca: null })
   try {
     const { outcome, durationMs } = await sender.send(`http://names.example:${port}/`, headers, '{}')
-    // Without the limit it would be the connection's, after 5 seconds.
+    // Without the limit for names, the limit for connections would end the attempt after 5 seconds.
     assert.equal(outcome, 'dns')
     assert.ok(durationMs >= 2_900, `${durationMs} ms`)
     assert.ok(silent.some(({ asked }) => asked() > 0))
-    // One question for each family.
+    // Each server gets at most one question for each address family.
     for (const { asked } of silent) assert.ok(asked() <= 2, `${asked()} questions`)
   } finally {
     sender.close()
@@ -125,7 +125,7 @@ test('a name with one good and one bad address is refused, and so is one that ch
     assert.equal(await outcomeOf('names.example'), 'address-refused')
   }
   assert.equal(arrived, 0)
-  // The connection goes to what was checked, though the name says something else the next time.
+  // The connection uses the address that was checked, even if the name gets another address afterwards.
   answers.push(['127.0.0.2'], ['127.0.0.1'])
   assert.equal(await outcomeOf('changing.example', ['127.0.0.2/32']), 'delivered')
   assert.equal(await outcomeOf('changing.example', ['127.0.0.2/32']), 'address-refused')

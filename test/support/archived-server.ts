@@ -24,8 +24,7 @@ type ArchivedServer = {
   /** Simulates the loss of the machine: data that is not in the archive is lost. */
   crash(): void
   /**
-   * Restores a copy beside it and starts the copy.
-   *
+   * Restores a copy of the server in another folder and starts it.
    * @param target the last instant to restore; null: everything in the archive
    * @returns the address of the copy
    */
@@ -113,7 +112,7 @@ export async function startArchivedServer(archiveSeconds: number): Promise<Archi
         try {
           asUser(join(binaries, 'pg_ctl'), ['-D', at, '-w', '-m', 'immediate', 'stop'])
         } catch {
-          // It has crashed.
+          // The server has crashed before.
         }
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },

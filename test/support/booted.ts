@@ -1,6 +1,6 @@
 /**
- * A Debian in a folder, run as a machine of its own: systemd is its first process, in its own network and with its own processes.
- * Needs root, and no container engine.
+ * Runs a Debian in a folder as a machine of its own: systemd is its first process, and it has its own network and
+ * processes. Needs root, but no container engine.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Ran = { code: number | null; output: string }
 export type Booted = {
-  /** Runs lines in a shell that ends with the first that fails. */
+  /** Runs lines in a shell that stops at the first line that fails. */
   run(lines: string): Promise<Ran>
-  /** Stops its services and ends it, as `systemctl poweroff` does. */
+  /** Stops all services and then the Debian itself, as `systemctl poweroff` does. */
   powerOff(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ echo $$ > "$1/mnt/$2/cgroup.procs"
 umount "$1/mnt"
 exec unshare --cgroup --pid --fork --kill-child --uts --ipc --net sh -c "$3" sh "$1"`
 
-/** systemd gives services their secrets by mounts that must reach all of its own namespaces, so these are shared. */
+/** systemd gives services their secrets through mounts, which all its namespaces must see. So mounts are shared. */
 const boot = `
 set -e
 mount --bind "$1" "$1"
@@ -116,7 +116,7 @@ async function until<T>(what: string, look: () => T | null | false): Promise<T> 
   }
 }
 
-/** The child of the inner `unshare`, once that has become systemd. */
+/** Returns the process that has become systemd; null before that. */
 function firstProcess(outer: number | undefined): number | null {
   const find = (pid: number): number | null => {
     if (namesSystemd(pid)) return pid

@@ -1,4 +1,4 @@
-/** Campaigns that are edited, one in each state, and what a refused edit leaves as it was. */
+/** Helpers for tests of edits: a campaign in each state, and a check that a refused edit changes nothing. */
 import assert from 'node:assert/strict'
 import { launchCampaign, moveClock, type Partners } from './campaign-moves.ts'
 import { createCampaign, ids, inDays, type Partner } from './campaigns.ts'
@@ -20,7 +20,7 @@ export function assertEdited(answer: Answer): Record<string, any> {
 
 type Stage = { platform: TestPlatform; partners: Partners }
 
-/** @param stage is called within tests only, because it exists from `before` on */
+/** @param stage a function, because the stage exists only from `before` on; it is called within tests only */
 export function editsOf(stage: () => Stage) {
   const edit = (id: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     stage().partners.grocer.call('PATCH', pathOf(id), { body, headers })

@@ -16,7 +16,7 @@ export const during = new Date('2027-03-15T00:00:00.000Z')
 
 export type LivingCampaign = CampaignState & { compensationReceivedAt: Date | null }
 
-/** The tests look at bank `a`; `b` is another bank. */
+/** Makes a campaign. The tests check what happens to bank `a`; `b` is another bank. */
 export function campaign(given: {
   status: CampaignStatus
   a?: BankStatus

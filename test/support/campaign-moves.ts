@@ -55,7 +55,7 @@ export type Entry = {
   to: string | null
 }
 
-/** Every step as the merchant sees it. */
+/** Returns every step in the history of a campaign, as the merchant sees it. */
 export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string): Promise<Entry[]> {
   const answer = await grocer.call('GET', `/portal/cashbacks/${id}/history`)
   assert.equal(answer.status, 200, answer.text)
@@ -108,7 +108,8 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
        on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns`,
       [cashbackId, count],
     )
-    // Without `version`, as an older release wrote it. The copies have no events, and for such entries the audit expects none.
+    // `version` is left out, as in rows that an older release wrote: the copies have no events, and for rows without a
+    // version the audit expects none.
     const columns =
       'at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state, changes, comment'
     await transaction.execute(

@@ -35,7 +35,10 @@ export async function ask(processes: readonly PerklineProcess[], asked: Asked): 
   return assert.fail(`no answer to ${method} ${path}`)
 }
 
-/** Like `ask`. @returns the body, once the status is one of these */
+/**
+ * Like `ask`, but fails on any other status than these.
+ * @returns the body
+ */
 export async function expectAnswer(
   processes: readonly PerklineProcess[],
   asked: Asked,

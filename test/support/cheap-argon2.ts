@@ -1,4 +1,4 @@
-/** Stands in for `@node-rs/argon2` (`quick-hashes.ts`). The hashes are real and verified by the package itself. */
+/** Replaces `@node-rs/argon2` (`quick-hashes.ts`). The hashes are real and verified by the package itself. */
 import { hash as hashFully } from '@node-rs/argon2'
 
 export { verify } from '@node-rs/argon2'

@@ -7,7 +7,10 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { reusePorts } from './free-port.ts'
 import { pathOf } from './require-program.ts'
 
-/** The second browser draws windows that nobody sees, which makes a test a tenth slower. */
+/**
+ * The programs in order of preference. The second one also draws windows, which nobody sees and which make a test a
+ * tenth slower.
+ */
 export const browserPrograms = ['chromium-headless-shell', 'chromium']
 
 const args = [
@@ -31,7 +34,7 @@ export type PageLook = { viewport: { width: number; height: number }; colorSchem
 
 let browser: Promise<Browser> | null = null
 let closing: NodeJS.Timeout | undefined
-/** The next file of this process may need it. */
+/** The browser stays open this long after a test file, because the next file of this process may need it. */
 const lingerMs = 2_000
 reusePorts()
 const emptied = new Map<string, Page[]>()
@@ -46,7 +49,7 @@ export async function openPage(options: BrowserContextOptions, look: PageLook): 
   return page
 }
 
-/** @returns a page in a new browser */
+/** @returns a page without any history, in the same browser process */
 export async function openNewPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
   clearTimeout(closing)
   browser ??= chromium.launch({ executablePath: pathOf(browserPrograms) ?? 'chromium', args })

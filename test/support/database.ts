@@ -129,7 +129,7 @@ async function makeTemplate(adminUrl: string): Promise<string> {
   const texts = migrations.map(({ version, checksum }) => `${version} ${checksum}`).join()
   const name = `perkline_template_${createHash('sha256').update(texts).digest('hex').slice(0, 12)}`
   return asAdmin(adminUrl, async client => {
-    // Ends with the connection.
+    // The lock ends with the connection.
     await client.query('select pg_advisory_lock($1)', [lockKey])
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
     if (rowCount) return name
@@ -142,7 +142,7 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     })
     try {
       await migrate(database, migrations)
-      // Makes the partitions of these days, so that not every platform makes them for itself.
+      // Makes the daily partitions, so that not every platform has to make its own.
       await sequenceEvents(database, true)
       await database.execute('analyze')
     } finally {

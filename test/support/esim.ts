@@ -28,7 +28,7 @@ export async function openBank(platform: TestPlatform, token?: string): Promise<
   return bankAt(platform, token ?? (await platform.bankToken()))
 }
 
-/** The same with an existing token, for instance at another process. */
+/** Like `openBank`, but with an existing token, for instance at another process. */
 export function bankAt(platform: Pick<TestPlatform, 'call'>, token: string): Bank {
   const call: Bank['call'] = async (method, path, options = {}) => {
     const answer = await platform.call(method, `/esim/v1${path}`, { token, ...options })
@@ -138,7 +138,7 @@ export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'):
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)
 }
 
-/** The same without a platform in this process. */
+/** Like `provenBooks`, but without a platform in this process. */
 export async function proveBooks(database: Queryable, now: Date, tariffCode = 'eu-10gb'): Promise<Books> {
   const [row] = await database.query<Books & { twice: number; strange: number; lost: number; late: number }>(
     `with tariff as (select tariff_id from tariffs where code = $1),
@@ -209,7 +209,7 @@ export async function advance(platform: TestPlatform, duration: string): Promise
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** Waits until the condition holds, checking every few milliseconds; fails after 10 seconds. */
+/** Waits until the condition holds, checking every few milliseconds; fails after a minute. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + 60_000
   while (!(await holds())) {

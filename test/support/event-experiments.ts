@@ -88,7 +88,8 @@ export async function killBoth(world: World, { rounds, everyMs }: { rounds: numb
 }
 
 /**
- * Keeps a transaction open that has written to the outbox, like an upload that takes long, and a snapshot, like a long read.
+ * Keeps two things open for a while: a transaction that has written to the outbox, like a long upload, and a snapshot,
+ * like a long read.
  */
 export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadMs: number; snapshotMs: number }) {
   const bankId = await bankIdOf(world.database)
@@ -114,7 +115,7 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
 }
 
 type Received = { id: string; body: string }
-/** The mobile operator in the events that this experiment writes. */
+/** The code of the mobile operator in the events that this experiment writes. */
 const killed = 'killed'
 
 /**

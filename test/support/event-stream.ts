@@ -12,13 +12,13 @@ import { expectAnswer } from './careful-client.ts'
 import { range } from './esim.ts'
 import type { PerklineProcess } from './process.ts'
 
-/** Of ten events of a subject, this many have the type that a reader filters by. */
+/** How many of ten events of a subject have the type that a reader filters by. */
 const filteredOfTen = 3
 const filtered = 'catalogue.changed'
 const rolledBackPercent = 10
 const askAgainMs = 50
 
-/** An event that a writer has committed. The versions of a writer's subject are 1, 2, 3, ... in the order of the commits. */
+/** An event that a writer has committed. Each writer numbers its events 1, 2, 3, ... in the order of its commits. */
 type Told = { committedAtMs: number }
 export type Writing = {
   /** Committed events by their key. */
@@ -39,7 +39,7 @@ type WritingOptions = {
 
 const keyOf = (writer: number, version: number): string => `${writer}/${version}`
 
-/** On a busy machine it may take a while until there is a connection. */
+/** On a busy machine it may take a while until the server accepts a connection. */
 async function connectTo(database: Database): Promise<pg.Client> {
   for (let tried = 1; ; tried++) {
     try {
@@ -50,11 +50,13 @@ async function connectTo(database: Database): Promise<pg.Client> {
   }
 }
 
-/** The part of a transaction that `recordEvents` uses, on a connection of our own. */
+/** Makes the part of a transaction that `recordEvents` uses, on a connection of our own. */
 export const transactionOn = (client: pg.Client): Queryable =>
   ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
-/** Each writer has one subject, and pauses up to `maxDelayMs` between its last statement and the commit. */
+/**
+ * Starts writers. Each has one subject, and pauses for up to `maxDelayMs` between its last statement and the commit.
+ */
 export function startWriting(database: Database, bankId: string, options: WritingOptions): Writing {
   const told = new Map<string, Told>()
   let rolledBack = 0
@@ -203,14 +205,14 @@ export function proveSeen({ name, query, seen }: Reader, { told }: Pick<Writing,
 
 const isFiltered = (key: string): boolean => Number(key.split('/')[1]) % 10 < filteredOfTen
 
-/** Which readers an experiment has. */
+/** The readers of an experiment, each with another way of reading the feed. */
 export const readers = [
   { name: 'by after', query: '' },
   { name: 'by long poll', query: '&wait=10' },
   { name: 'with a filter', query: `&wait=10&type=${filtered}` },
 ]
 
-/** From commit to the answer that had the event, in ms. */
+/** Returns the times from a commit to the answer that contained the event, in ms. */
 export function lagsOf({ seen }: Reader, { told }: Writing): { p50: number; p99: number; max: number } {
   const lags = seen
     .flatMap(({ key, seenAtMs }) => {

@@ -37,7 +37,7 @@ export async function walkExamples(
   const settings = { PUBLIC_URL: 'http://127.0.0.1:8080' }
   const platform = await startPlatform(settings, {
     directory: null,
-    // Background jobs are off, because they would change the objects of the walk.
+    // The samples are loaded before the jobs start, because the jobs would change them.
     async prepare(empty) {
       const made = await loadSamples(empty, createLogger('silent'))
       if (made) loaded.push(made)
@@ -127,7 +127,7 @@ async function send(
 
 async function walkEvents(call: Call): Promise<void> {
   await call('listEventTypes')
-  // An event that the clock's job has numbered.
+  // This event exists because the clock's job has numbered it.
   await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
   const { data } = await call('readEvents', { query: { limit: '2' } })
   await call('readEvent', { path: { eventId: data[0].id } })
@@ -334,7 +334,7 @@ async function walkCampaigns(call: Call): Promise<void> {
   await call('readAnyCampaign', { ...operator, path })
 }
 
-/** The clock has passed the day of the orders. */
+/** Runs after the clock has passed the day of the orders. */
 async function walkStatements(call: Call): Promise<void> {
   const query = { from: '2029-12-30', to: '2030-02-02' }
   const { data: orders } = await call('listOrders')

@@ -40,7 +40,7 @@ function shown(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hidden[name] ?? shown(inner)]))
 }
 
-/** Keeps an example while answers have the same shape, so that a review shows only real changes. */
+/** Replaces an example only if the answer has another shape, so that a review shows only real changes. */
 function keep(of: Record<string, unknown>, status: number, value: unknown): void {
   if (JSON.stringify(shapeOf(of[status])) !== JSON.stringify(shapeOf(value))) of[status] = value
 }
@@ -64,7 +64,7 @@ function record(examples: Examples, { operationId, status, request, answer }: Ex
   if (type === 'application/x-ndjson') keep(of, status, JSON.parse(answer.text.trim().split('\n').at(-1) ?? ''))
 }
 
-/** The message of an error; null: it is no useful example, or every operation has this error. */
+/** Returns the code and the message of an error; null if the answer is not an error or has no message. */
 function errorExampleOf({ status, answer: { body, headers } }: Exchange): ErrorExample | null {
   const message = body?.message ?? body?.text
   return status >= 400 && message ? [body.code ?? headers.get('perkline-error-code') ?? 'invalid', message] : null

@@ -29,8 +29,8 @@ export type FailoverFigures = {
   /** The last answers of failed requests, by status and error code. */
   failures: Record<string, number>
   /**
-   * The times from each disturbance to the next confirmed order. When a disturbance is only requested, sales go on until it
-   * happens.
+   * The times from each disturbance to the next confirmed order. If a disturbance is only requested, as a switchover is,
+   * it begins a little later, and sales go on until then.
    */
   recoveriesMs: number[]
   /** The times longer than a second in which no order ended. They include the wait that the 503 asks for. */
@@ -176,7 +176,7 @@ function openSales({ ask }: Asking, figures: FailoverFigures) {
 
 /** The status of a campaign after each of its three steps. */
 const statuses = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved'] as const
-/** A campaign that is launched cannot be launched. */
+/** The status of a repeated launch: a launched campaign cannot be launched again. */
 const alreadyLaunched = 400
 type Status = (typeof statuses)[number]
 

@@ -57,7 +57,7 @@ export async function sellThrough(
     const settings = { ...sharedSettings(cluster.databaseUrl, folder), LOG_LEVEL: 'error', DATABASE_POOL: '6' }
     const platform = await startProcess(settings)
     try {
-      // First this directory: its entries have ids of their own.
+      // This directory must be the first, because its entries have ids of their own.
       const campaigners = await openCampaigners(platform)
       const { alpha } = await openShop(platform, { profiles: 12_000, seed: 7_950 })
       const ledger = openLedger({ platform, campaigners, bank: bankAt(platform, alpha), tries: options.tries ?? 1 })

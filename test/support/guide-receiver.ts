@@ -11,7 +11,9 @@ import { createInterface } from 'node:readline'
 
 const guide = new URL('../../docs/guide-events.md', import.meta.url)
 
-/** It prints its port in the first line. Each further line is an event that it did not have yet, or `forged`. */
+/**
+ * The program prints its port in the first line. Each further line is an event that it did not have yet, or `forged`.
+ */
 const main = `
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

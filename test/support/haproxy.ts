@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 
 export type Balancer = { url: string; close(): Promise<void> }
 
-/** Settings of a service: no request is sent twice, so that every failure of a process is visible. */
+/** The configuration sends no request twice, so that every failure of a process is visible. */
 const config = (port: number, backends: readonly number[]): string => `
 global
   maxconn 1000

@@ -1,4 +1,6 @@
-/** Runs the processes of `npm test` and prints one report. So many run at a time that the machine stays busy. */
+/**
+ * Runs the processes of `npm test` and prints one report. It runs as many processes at a time as keep the machine busy.
+ */
 import { once } from 'node:events'
 import { availableParallelism, cpus } from 'node:os'
 import process from 'node:process'
@@ -16,7 +18,9 @@ const leastAtATime = Math.max(2, availableParallelism())
 /** The maximum number of jobs at a time. It limits their memory and their database connections. */
 const mostAtATime = 3 * leastAtATime
 const sampleMs = 100
-/** Many files mostly wait. Another job begins when the cores were idle for this share of this many samples. */
+/**
+ * Another job begins when the cores were idle for this share of this many samples, because many test files mostly wait.
+ */
 const idle = { share: 0.2, samples: 10 }
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
@@ -102,7 +106,7 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
     })
   await once(tests, 'end')
   tell()
-  // A process that ends in the middle need not have failed.
+  // The process may have ended too early although no test has failed.
   const unheard = job.files.filter(file => result.took[file] === undefined)
   for (const file of unheard)
     report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `NOT RUN: ${file}` } })

@@ -13,7 +13,10 @@ import { callAt, type PerklineProcess } from './process.ts'
 import { startWorld, type World } from './world.ts'
 
 type Answer = Awaited<ReturnType<PerklineProcess['call']>>
-/** A create whose body is made only once, because a form that is made later has other dates and is another request. */
+/**
+ * A request that creates a campaign. Its body is made only once, because a form that is made later has other dates and
+ * would be another request.
+ */
 type Create = { name: string; key: string; body: object }
 const createOf = (name: string): Create => ({ name, key: randomUUID(), body: campaignFormOf(name) })
 
@@ -29,7 +32,7 @@ const create = (url: string, { merchant }: Campaigners, { key, body }: Create): 
     headers: { 'idempotency-key': key },
   })
 
-/** Repeats a create until the answer is neither 503 nor 409, as the guides say. */
+/** Repeats such a request until the answer is neither 503 nor 409, as the guides say. */
 async function repeat(url: () => string, campaigners: Campaigners, what: Create): Promise<Answer> {
   for (const _ of range(tries)) {
     const answer = await create(url(), campaigners, what).catch(() => null)
@@ -59,8 +62,7 @@ async function countNamed({ database }: World, names: readonly string[]): Promis
 }
 
 /**
- * In each round 20 creates of one campaign with one key reach two processes behind haproxy at once.
- *
+ * In each round, 20 copies of one request with one key reach two processes behind haproxy at once.
  * @returns how often each answer came
  */
 export async function createTogether({ rounds }: { rounds: number }) {
@@ -126,7 +128,7 @@ export async function createUnderKills({ rounds }: { rounds: number }) {
   }
 }
 
-/** Sends a create to a process and kills the process: after its answer was cut off, or at a random moment. */
+/** Sends a request to a process and kills the process: after its answer was cut off, or at a random moment. */
 async function loseAnswer(
   world: World,
   campaigners: Campaigners,

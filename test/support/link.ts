@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Link = {
-  /** The address that leads to the target. */
+  /** The port of this link, through which the target is reached. */
   port: number
-  /** Cuts the link: open connections fall silent, and so do new ones. */
+  /** Cuts the link: open and new connections transfer nothing. */
   cut(): void
-  /** Restores the link: new connections work again, and silent ones end. */
+  /** Restores the link: new connections work again, and those that were cut end. */
   mend(): void
   close(): void
 }

@@ -36,9 +36,12 @@ export type PatroniCluster = {
   /** The address through haproxy. */
   databaseUrl: string
   members: readonly Member[]
-  /** @returns the member that is the primary now, once there is one */
+  /**
+   * Waits until there is a primary.
+   * @returns its member
+   */
   primary(): Promise<Member>
-  /** Whether some standby has each acknowledged write on its disk. */
+  /** Whether a standby has each acknowledged write on its disk. */
   hasStandby(): Promise<boolean>
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
@@ -51,7 +54,7 @@ export type PatroniCluster = {
   thaw(member: Member): void
   /** The role of each member as the others know it: `leader`, `sync_standby`, `replica`. */
   roles(): Promise<Record<string, string>>
-  /** Whether all three run, and one of them is the synchronous standby. */
+  /** Whether all three members run, and one of them is the synchronous standby. */
   isWhole(): Promise<boolean>
   metrics(member: Member): Promise<string>
   /**
@@ -67,7 +70,7 @@ export type PatroniCluster = {
 export type ClusterOptions = {
   /** The number of etcd servers; default: one. */
   etcds?: number
-  /** Whether members may be cut off; if not, they connect directly, which is faster. */
+  /** Whether members can be cut off. If not, they connect to each other directly, which is faster. */
   cuttable?: boolean
   /** The folder of each member; default: one temporary folder. */
   folders?: readonly string[]
@@ -278,7 +281,7 @@ async function openLinks(port: number, api: number, etcds: number[]) {
   }
 }
 
-/** Patroni, the database server and all processes that they have started. */
+/** Sends a signal to Patroni, the database server and all processes that they have started. */
 function signalMachine({ data, patroni }: Member, signal: NodeJS.Signals): void {
   const [server = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
   const backends = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')
@@ -315,7 +318,7 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-/** The shipped file with the values of one member. */
+/** Returns the shipped configuration with the values of one member. */
 function configOf(given: {
   name: string
   port: number
@@ -323,7 +326,7 @@ function configOf(given: {
   data: string
   folder: string
   etcds: number[]
-  /** The ports by which others reach it. */
+  /** The ports by which the others reach the member. */
   seen: { port: number; api: number }
   passwords: Record<string, string>
 }): string {
@@ -343,7 +346,7 @@ function configOf(given: {
     readFileSync(join(files, 'patroni.yml'), 'utf8')
       .replace(/connect_address: .*:8008/, `connect_address: 127.0.0.1:${given.seen.api}`)
       .replace(/connect_address: \S+PORT\}/, `connect_address: 127.0.0.1:${given.seen.port}`)
-      // Otherwise the client would ask etcd for addresses that bypass the links.
+      // Without this setting, Patroni would ask etcd for its addresses and connect to them directly, without our links.
       .replace(/^etcd:/m, given.seen.port === given.port ? 'etcd:' : 'etcd:\n  use_proxies: true')
       .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
       .replaceAll(':8008', `:${given.api}`)

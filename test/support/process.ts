@@ -15,7 +15,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 export type PerklineProcess = {
   url: string
-  /** Everything that it has written. */
+  /** Everything that the process has written. */
   output(): string
   /** A request of a partner; rejects when the connection breaks. */
   call(
@@ -23,7 +23,7 @@ export type PerklineProcess = {
     path: string,
     options?: CallOptions,
   ): Promise<{ status: number; headers: Headers; text: string; body: any }>
-  /** A request of the platform's operator. */
+  /** A request of the platform's operator; fails if it is refused. */
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>

@@ -1,4 +1,7 @@
-/** A real Prometheus that reads processes of the platform, with the given rules; and a page of metrics in place of other exporters. */
+/**
+ * Runs a real Prometheus that reads the metrics of platform processes and uses the given rules. Also serves a page of
+ * metrics in place of other exporters.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -16,9 +19,8 @@ export type Prometheus = {
 }
 
 /**
- * Starts a Prometheus that reads metrics every three seconds and checks its rules each second. Three seconds, because a process whose
- * database is silent answers after two.
- *
+ * Starts a Prometheus that reads metrics every three seconds and checks its rules each second. A shorter time is not
+ * possible, because a process whose database is silent needs two seconds to answer.
  * @param options.rules path of a rule file
  * @param options.targets ports of 127.0.0.1
  * @param options.history earlier metrics, in OpenMetrics' format with times
@@ -88,10 +90,9 @@ export async function startMetricsPage(t: TestContext, series: Record<string, ()
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
- * The same rules in shorter time: each window, each `offset` and each `for` is divided by one factor. Other numbers in expressions stay
- * as they are.
- *
- * @param own factors of single alerts
+ * Returns the rules in shorter time: each window, each `offset` and each `for` is divided by one factor. Other numbers
+ * in expressions stay as they are.
+ * @param own other factors for single alerts
  */
 export function quickened(rules: string, factor: number, own: Record<string, number> = {}): string {
   return rules

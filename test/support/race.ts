@@ -6,12 +6,11 @@ const sweep = 11
 const sweeps = 10
 
 /**
- * Races until each outcome was seen at least so many times.
- * One side starts some time before or after the other. This time sweeps from negative to positive values, and each sweep
- * is wider than the one before. Early sweeps show outcomes of short delays, later ones those that a busy machine hides.
- *
- * @param round starts both sides, the second one `lead` milliseconds after the first (negative: before it), and
- *   names the outcome
+ * Races until each outcome was seen, and for at least `least` rounds. One side starts some time before or after the
+ * other. This time sweeps from negative to positive values, and each sweep is wider than the one before. Early sweeps
+ * show outcomes of short delays, later ones those that a busy machine hides.
+ * @param round starts both sides, the second one `lead` milliseconds after the first (negative: before it), and names
+ * the outcome
  */
 export async function race<Outcome>(
   outcomes: readonly Outcome[],

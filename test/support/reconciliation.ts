@@ -28,7 +28,7 @@ export type Ended = {
   at: string
 }
 
-/** The period began 10 days ago, and ends when the clock moves by an hour. */
+/** Makes a campaign whose period began 10 days ago and has just ended: the clock is moved by an hour. */
 export async function endedCampaign(
   sides: Sides,
   approving: readonly Partner[],
@@ -42,7 +42,7 @@ export async function endedCampaign(
   return running
 }
 
-/** The same before its end. */
+/** Makes a launched campaign whose period began 10 days ago and ends in an hour. */
 export async function runningCampaign(
   { platform, grocer, alpha, beta }: Sides,
   approving: readonly Partner[],

@@ -1,4 +1,4 @@
-/** The release before this one, from the project's own history, for tests of upgrades and of going back. */
+/** The previous release, taken from the project's own history, for tests of upgrades and of going back. */
 import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,17 +11,19 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** Version 0.2.0. */
 const previous = '23c8b70'
 
-/** In live mode, a process that stops gives notice, so that the balancer sees this in time. */
+/**
+ * In live mode, a process that stops first answers that it is not ready, so that the balancer stops sending requests to
+ * it.
+ */
 const liveSettings = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
   ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
 }
 
 /**
- * Unpacks the program of the release before, and adds the packages of this release.
- *
+ * Unpacks the program of the previous release, and adds the packages of this release.
  * @param folder where it is unpacked
- * @returns null where the history does not reach so far (a shallow checkout)
+ * @returns null if the history does not contain that release (a shallow checkout)
  */
 export function unpackPrevious(folder: string): string | null {
   const root = join(folder, 'previous')
@@ -36,9 +38,8 @@ export function unpackPrevious(folder: string): string | null {
 }
 
 /**
- * Both releases on one database, each on a port of its own.
- *
- * @param root where the release before was unpacked
+ * Prepares both releases on one database, each with a port of its own.
+ * @param root the folder into which the previous release was unpacked
  * @param folder a temporary one
  */
 export async function openReleases(root: string, databaseUrl: string, folder: string) {

@@ -1,7 +1,8 @@
 /**
- * Starts one real PostgreSQL server for all test files and runs them (`room.ts`, `jobs.ts`). The arguments are folders or files; without any: rules
- * and API. `--quick`: only rules and API tests that were recorded as short. `--again`: an experiment that fails is run once more, alone.
- * `--record`: writes down how long each file took.
+ * Starts one real PostgreSQL server for all test files and runs them (`room.ts`, `jobs.ts`). The arguments are folders
+ * or files; the default is the tests of rules and APIs. `--quick`: only those tests of rules and APIs that were
+ * recorded as short. `--again`: runs an experiment that failed once more, alone. `--record`: stores how long each file
+ * took.
  */
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -42,7 +43,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 // Programs in tests use `#!/usr/bin/env node`, and the Node.js in the PATH may be too old.
 process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`
 if (url) process.env.TEST_DATABASE_URL = url
-// Otherwise each test process would compile the whole platform again. bin/perkline uses the same folder.
+// With this cache, a test process need not compile the whole platform again. bin/perkline uses the same folder.
 process.env.NODE_COMPILE_CACHE ??= join(checkout, 'node_modules/.cache/node-compile')
 // Programs of other users also write into this folder.
 process.env.TMPDIR = join(folder, 'tmp')

@@ -5,7 +5,7 @@ export type Durations = Record<string, number>
 /** Files that share a process, and the options that Node.js gets for it. */
 export type Job = { files: string[]; seconds: number; execArgv: string[] }
 
-/** Files of `npm run test:quick` took at most so many seconds when they were last recorded. */
+/** The longest time that a file of `npm run test:quick` may have taken when the times were last recorded. */
 const quickSeconds = 2.5
 const quickRooms = /^test\/(rules|api)\//
 
@@ -20,7 +20,10 @@ export const isExperiment = (file: string): boolean => experimentRooms.test(file
 /** Assumed for a file without a recorded duration, because it may be a long one. */
 const unknownSeconds = 30
 
-/** Files of one of these rooms may share a process: they leave nothing behind in it, and no test checks the process itself. */
+/**
+ * Files of one of these folders may share a process: they leave nothing behind in it, and no test checks the process
+ * itself.
+ */
 const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
 /**
@@ -32,7 +35,7 @@ const jobSeconds = 150
 /** A shared process makes and drops whole platforms. With Node's default it spends a sixth of its time on collecting their garbage. */
 const sharedExecArgv = ['--max-semi-space-size=64']
 
-/** The tests of queues in this room need passwords that are slow to hash. */
+/** The tests of waiting logins in this folder need passwords that are slow to hash. */
 const passwordRoom = 'test/api/access/'
 const quickHashes = ['--import', new URL('quick-hashes.ts', import.meta.url).href]
 

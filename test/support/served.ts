@@ -40,7 +40,7 @@ async function startIn(folder: string, t: TestContext, args: string[], settings:
     stdout: () => stdout,
     stderr: () => stderr,
     signal: (name: NodeJS.Signals) => child.kill(name),
-    /** Its exit code, or the signal that ended it. */
+    /** The exit code of the process, or the signal that ended it. */
     ended: closed.then(([code, signal]) => code ?? signal),
     async ready() {
       for (;;) {
@@ -55,8 +55,8 @@ async function startIn(folder: string, t: TestContext, args: string[], settings:
 }
 
 /**
- * For the tests of one file: a database, and a folder for each process. It is made before the tests and removed after
- * them.
+ * For the tests of one file: a database, and a folder for each process. The database is made before the tests and
+ * removed after them.
  */
 export function processesOnServer() {
   const masterKey = randomBytes(32).toString('base64')

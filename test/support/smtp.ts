@@ -113,7 +113,8 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
 }
 
 /**
- * A script entry other than a text to send: drop the connection. Where a list ends without it, the server just waits.
+ * A script entry that drops the connection instead of sending a text. After the last entry of a list, the server just
+ * waits.
  */
 export const hangUp = Symbol('hang up')
 

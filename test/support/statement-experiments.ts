@@ -24,7 +24,7 @@ type Model = {
 
 const decimal = (cents: number): string => (cents / 100).toFixed(2)
 const centsOf = (text: string): number => Number(text.replace('.', ''))
-/** 12.3456 %, half away from zero, in whole numbers. */
+/** Computes 12.3456 % in whole numbers, rounded half away from zero. */
 const commissionOf = (cents: number): number => Number((BigInt(cents) * 123_456n + 500_000n) / 1_000_000n)
 
 type WorldAsked = Omit<Asked, 'token'> & { token?: string }
@@ -52,7 +52,10 @@ const passTime = (world: World, advance: string): Promise<unknown> =>
 
 let lastOrder = 0
 
-/** One order: confirmed, cancelled, both at once, or left alone. The clock may end it before. */
+/**
+ * Makes one order and confirms it, cancels it, does both at once, or leaves it alone. It may expire before, because the
+ * clock is moved.
+ */
 async function oneOrder(world: World, model: Model, cents: number): Promise<void> {
   const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: `killed-${++lastOrder}` }
   const { orderId } = await expect(world, { method: 'POST', path: '/esim/v1/orders', body }, 200, 201)
@@ -64,7 +67,7 @@ async function oneOrder(world: World, model: Model, cents: number): Promise<void
   else if (chance < 9) await end('cancel')
 }
 
-/** Every closed statement, oldest first; a file that was read before must have the same bytes. */
+/** Reads every closed statement, oldest first. A file that was read before must have the same bytes. */
 async function readFiles(world: World, { files }: Model): Promise<any[]> {
   const today = await expect(world, { method: 'GET', path: '/partner/v1/statements/latest' }, 200, 404)
   if (today.day === undefined) return []
@@ -92,7 +95,7 @@ function assertChain(statements: readonly any[], { files }: Model): void {
   }
 }
 
-/** Lines from the files themselves, as a bank's accountants read them. */
+/** Checks the lines that are in the files themselves, as a bank's accountants would read them. */
 function assertLines({ made, files, confirmed }: Model): void {
   const records = [...files.values()].flatMap(text => text.split('\r\n').map(record => record.split(',')))
   const lines = records.filter(([kind]) => kind === 'D')
@@ -113,7 +116,7 @@ function assertLines({ made, files, confirmed }: Model): void {
   )
 }
 
-/** The figures of all days, by the portal's roll-up. */
+/** Compares the portal's sales figures of all days with the model. */
 async function assertRollUp(world: World, statements: readonly any[], model: Model): Promise<void> {
   let sold = 0
   for (let index = 0; index < statements.length; index += 60) {
@@ -126,8 +129,8 @@ async function assertRollUp(world: World, statements: readonly any[], model: Mod
 }
 
 /**
- * Sells, changes prices and passes days while one of two processes is killed in each round, then counts again.
- *
+ * Sells, changes prices and passes days, then counts again. Each round kills one of two processes during sales, and the
+ * other one during the closing.
  * @returns figures
  */
 export async function settleUnderKills({ rounds }: { rounds: number }) {
@@ -146,7 +149,7 @@ export async function settleUnderKills({ rounds }: { rounds: number }) {
       const killing = sleep(randomInt(300)).then(() => world.replace(round % 2, victim => victim.kill()))
       const passing = round % 3 === 0 ? passTime(world, 'PT13H') : passTime(world, 'PT5M')
       await Promise.all([selling, killing, passing])
-      // The closing that follows is killed, too.
+      // The other process is killed during the closing that this starts.
       const closing = passTime(world, 'P1DT1M')
       await sleep(randomInt(200))
       await world.replace((round + 1) % 2, victim => victim.kill())
@@ -221,7 +224,7 @@ export async function walkWhileSelling({ forMs, profiles }: { forMs: number; pro
   }
 }
 
-/** The list ends 15 seconds ago. */
+/** Reads on until every order was seen, because the list shows an order only after 15 seconds. */
 async function settled(made: readonly string[], seen: readonly string[], goOn: () => Promise<number>): Promise<void> {
   const giveUpAt = performance.now() + giveUpAfterMs
   while (seen.length < made.length && performance.now() < giveUpAt) if ((await goOn()) < pageLimit) await sleep(500)

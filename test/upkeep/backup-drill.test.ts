@@ -69,7 +69,7 @@ test('a backup is restored, proved and removed; with another key, a changed byte
     })
     const drillWith = async (masterKey: string) =>
       run(...asPostgres(drill, []), { cwd: folder, env: { ...env(masterKey), DRILL_PORT: String(await freePort()) } })
-    /** What is done to the restored folder, $1, before the server starts on it. */
+    /** Makes the program that restores. It runs `damage` on the restored folder, $1, before the server starts on it. */
     const restoreAnd = (damage: string) =>
       writeFileSync(
         restore,
@@ -94,7 +94,7 @@ test('a backup is restored, proved and removed; with another key, a changed byte
     assert.ok(Math.abs(Date.now() / 1_000 - told) < 60)
     assert.ok(!existsSync(join(scratch, 'data')), 'the copy is gone')
 
-    // As on Debian, which keeps these files elsewhere.
+    // The copy of a Debian server lacks these files, because Debian keeps them in another folder.
     restoreAnd('rm "$1"/postgresql.conf "$1"/pg_hba.conf "$1"/pg_ident.conf')
     assert.match((await drillWith(settings.MASTER_KEY ?? '')).stdout, /^ok {3}master-key: /m)
     restoreAnd('')

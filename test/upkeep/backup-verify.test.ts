@@ -10,7 +10,7 @@ import { openPerson, setUpTotp } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 let platform: TestPlatform
-/** The same data on a database of its own, which others can be made of: nobody is connected to it. */
+/** A copy of the platform's database to which nobody is connected, so that further copies can be made of it. */
 let frozenUrl: string
 let first: TestPlatform
 let masterKey: string
@@ -26,9 +26,10 @@ before(async () => {
     if (index % 2 === 0) await platform.call('POST', `/esim/v1/orders/${orderId}/confirm`, { token, body: {} })
   }
   await setUpTotp(await openPerson(platform, { bank: 'alpha' }, 'VIEWER'))
-  // What was sold is added up, and its day is closed.
+  // After two days the sales are added to the figures, and the statement of their day is closed.
   assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'P2DT1M' } })).status, 200)
-  // A database that is copied as a template has no connections: the one process ends, and another serves after it.
+  // PostgreSQL copies a database only if nobody is connected to it. So this platform ends, and another one serves
+  // afterwards.
   await first.platform.close()
   const source = new URL(first.databaseUrl)
   const name = `${source.pathname.slice(1)}_frozen`
@@ -55,7 +56,7 @@ type Report = {
   durationSeconds: number
 }
 
-/** A copy of what the platform had sold, on which nobody serves. */
+/** Makes a copy of the platform's data, on which no platform serves. */
 async function openCopy(): Promise<{ url: string; run(sql: string): Promise<void>; close(): Promise<void> }> {
   const name = `perkline_test_copy_${process.pid}_${randomBytes(6).toString('hex')}`
   const url = Object.assign(new URL(frozenUrl), { pathname: `/${name}` }).href
@@ -91,7 +92,7 @@ test('a copy in order: exit code 0, with its newest records and the counts of it
     assert.deepEqual([names[0], names[1], ...names.slice(-2)], ['schema', 'master-key', 'newest', 'counts'])
     assert.match(report.checks[1]?.detail ?? '', /opens 40 profiles .* secrets of 1 authenticator apps/)
     assert.ok(names.includes('live-orders'), `the checks of the audit: ${names}`)
-    // By the clock of the rules, which has moved two days since.
+    // Ages are measured by the sandbox's clock, which was moved by two days after the sales.
     assert.ok(report.newest.order && report.newest.order.ageSeconds < 3 * 86_400)
     assert.equal(report.counts.find(({ table }) => table === 'orders')?.rows, 12)
     assert.equal((await verify(copy.url)).code, 0, 'it was not changed')

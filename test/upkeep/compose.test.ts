@@ -30,7 +30,10 @@ const ours: Record<string, Service> = Object.fromEntries(
   ),
 )
 
-/** What the compose specification knows at each place, as far as this file uses it: an engine refuses a misspelt key, or does without it. */
+/**
+ * The keys of the compose specification that this file uses at each place. A container engine would refuse or ignore a
+ * misspelt key.
+ */
 const knownKeys: Record<string, readonly string[]> = {
   file: ['name', 'services', 'networks', 'volumes', 'secrets'],
   service: [
@@ -123,7 +126,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
   const before = await readFile(join(secrets, 'master-key'), 'utf8')
   execFileSync(join(container, 'make-secrets'), [secrets])
   assert.equal(await readFile(join(secrets, 'master-key'), 'utf8'), before, 'a second run changes nothing')
-  // In the file, the server is on a network of its own; here it is on this machine.
+  // In the compose file, the database server is on another network; here it is on this machine.
   const server = await startEmbeddedDatabase({ dataDir: join(folder, 'database') })
   const { user, database, host } = server.connection
   await writeFile(
@@ -238,7 +241,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
   }
 })
 
-/** The status of a request through the proxy, which is trusted by its own certificate. */
+/** Returns the status of a request through the proxy, whose own certificate is trusted. */
 async function statusBehind({
   port,
   ca,
@@ -255,7 +258,7 @@ async function statusBehind({
   return answer.statusCode
 }
 
-/** @returns the version of TLS that both agree on; null when they agree on none */
+/** @returns the version of TLS on which both sides agree; null when there is none */
 async function openTls(options: ConnectionOptions): Promise<string | null> {
   const socket = connect({ host: 'localhost', ...options })
   try {

@@ -81,7 +81,7 @@ test('a set-up in order: exit code 0, every check told', async () => {
   assert.match(told.stdout, /^ok {3}public-address: /m)
 })
 
-/** @param expected the name of the failing check, and its message */
+/** @param expected the name and the message of the check that must fail */
 async function expectFault(env: Record<string, string>, expected: { name: string; detail: RegExp; status?: string }) {
   const { code, checks, text } = await examine(env)
   const status = expected.status ?? 'failed'
@@ -127,7 +127,7 @@ describe('settings that can’t be used', () => {
   })
 })
 
-/** The role is no superuser, so the setting is written to the server's file and reloaded. */
+/** Changes a setting in the server's file and reloads it, because the role of the tests is not a superuser. */
 async function setInServer(setting: string, value: string): Promise<void> {
   const cluster = join(folder, 'own', 'postgres')
   await appendFile(join(cluster, 'postgresql.conf'), `\n${setting} = ${value}\n`)

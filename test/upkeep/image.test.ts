@@ -1,4 +1,7 @@
-/** What goes into the image (contract/production.md, "Container"): its size, and that nothing of the builder's own comes along. */
+/**
+ * What goes into the image (contract/production.md, "Container"): it has the expected size and no private files of the
+ * builder.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -29,7 +32,10 @@ const copied = ['bin', 'src', 'migrations', 'samples', 'package.json', 'deploy',
 
 type Package = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> }
 
-/** The folders of packages that `npm ci --omit=dev --workspace bin --include-workspace-root` brings, by the lock file. */
+/**
+ * Returns the folders of packages that `npm ci --omit=dev --workspace bin --include-workspace-root` would install, read
+ * from the lock file.
+ */
 function packagesThatRun(): string[] {
   const { packages } = JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, Package>
@@ -70,7 +76,7 @@ before(() => {
   }
   mkdirSync(join(from, 'portal'), { recursive: true })
   for (const path of [...copied, 'portal/dist', 'portal/package.json', ...packagesThatRun()]) copy(path)
-  // Also where the engine might be told to look, and where somebody might try something out.
+  // Secrets are also planted where the container engine expects them, and where a developer might try something out.
   const beside = secretNames.flatMap(name => [`deploy/container/secrets/${name}`, `samples/secrets/${name}`])
   const others = ['.env', 'src/.env', 'bin/.env.local', 'deploy/tls.pem', 'deploy/container/tls.key', 'deploy/.npmrc']
   const top = ['secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env', 'portal/dist/.env', '.git/config']
@@ -99,7 +105,7 @@ test('at most 40 MB are ours and our packages, and a secret in the checkout stay
   )
 })
 
-/** The packages that a module names, also those that are loaded only when they are needed. */
+/** Returns the packages that a module imports, including those that it loads only when they are needed. */
 function packagesOf(file: string): string[] {
   const named = /^(?:import|export|\}).*?from '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm
   const names = [...readFileSync(file, 'utf8').matchAll(named)].map(([, first, second]) => first ?? second ?? '')
@@ -110,14 +116,14 @@ test('what `npm ci --omit=dev` brings is enough: every package that the program 
   const modules = filesBelow(join(image, 'src')).filter(file => file.endsWith('.ts'))
   const names = new Set(modules.flatMap(packagesOf))
   assert.ok(names.has('fastify') && names.has('pdfkit') && names.has('nodemailer'))
-  // Types alone are named, and nothing of the package is run.
+  // Only types are imported from this package, so it is not needed at run time.
   names.delete('openapi-types')
   assert.deepEqual(
     [...names].filter(name => !existsSync(join(image, 'node_modules', name))),
     [],
   )
   mkdirSync(join(image, 'node_modules/.bin'), { recursive: true })
-  // The base brings Node.js.
+  // In the image, the base image has Node.js.
   symlinkSync(process.execPath, join(image, 'node_modules/.bin/node'))
   const database = await createTestDatabase()
   t.after(() => database.close())

@@ -1,6 +1,7 @@
 /**
- * Tokens of links, secrets of second factors and codes: nowhere but with the person they are for (contract/people.md, "Invitations and
- * links" and "Second factors"): not in logs at trace level, metrics, mails of others, or any file of the database.
+ * Tokens of links, secrets of second factors and codes reach only the person they are for (contract/people.md,
+ * "Invitations and links" and "Second factors"). They are not in logs at trace level, metrics, mails of others, or any
+ * file of the database.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

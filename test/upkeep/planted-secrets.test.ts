@@ -1,6 +1,7 @@
 /**
- * Secrets are planted in every setting that takes one, by file as operators are told to; then nothing that leaves the process has them
- * (contract/security.md, "Keys"): logs at trace level, metrics, support bundle, `/proc/PID/cmdline` and `/proc/PID/environ`.
+ * Plants secrets in every setting that takes one, through files, as the documents tell operators to do. Nothing that
+ * leaves the process may contain them (contract/security.md, "Keys"): logs at trace level, metrics, the support bundle,
+ * `/proc/PID/cmdline` and `/proc/PID/environ`.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -21,7 +22,10 @@ import { openShop } from '../support/world.ts'
 
 const marker = (): string => `planted${randomBytes(16).toString('hex')}`
 
-/** Settings that hold no secret: switches, numbers, addresses, paths and names. A new setting must be put here or be planted. */
+/**
+ * Settings that contain no secret: switches, numbers, addresses, paths and names. A new setting must be added here or
+ * be planted.
+ */
 const withoutSecret = [
   ...['HOST', 'PORT', 'PUBLIC_URL', 'DATABASE_POOL', 'DATA_DIR', 'PERKLINE_MODE', 'SAMPLE_DATA', 'MIGRATE_ON_START'],
   ...['MAIL_FROM', 'ALLOW_PLAINTEXT', 'RATE_LIMIT', 'API_RATE_LIMIT', 'OPEN_RESERVATIONS', 'RESERVATION_SHARE'],
@@ -38,19 +42,19 @@ test('every setting is known to hold a secret, or to hold none', () => {
   assert.deepEqual(names.sort(), [...withoutSecret, ...planted].sort())
 })
 
-/** What each secret setting gets. A test's server trusts whoever comes, so a password changes nothing. */
+/** Returns the value of each secret setting, and the secrets in it. The test's database server accepts any password. */
 function plant(databaseUrl: string): Record<(typeof secretNames)[number], { value: string; secrets: string[] }> {
   const [database, operator, operatorBefore, smtp, redis] = [marker(), marker(), marker(), marker(), marker()]
   const masterKeys = [randomBytes(32), randomBytes(32)]
   return {
     DATABASE_URL: { value: Object.assign(new URL(databaseUrl), { password: database }).href, secrets: [database] },
-    // Two of each, as during a change of keys.
+    // Settings of keys get two keys each, as during a change of keys.
     MASTER_KEY: {
       value: masterKeys.map(key => key.toString('base64')).join(','),
       secrets: masterKeys.flatMap(key => [key.toString('base64'), key.toString('base64url'), key.toString('hex')]),
     },
     OPERATOR_KEY: { value: `${operator},${operatorBefore}`, secrets: [operator, operatorBefore] },
-    // Nobody listens there: what is told of the failure is looked at, too.
+    // Nothing listens at these ports, so the log also contains the errors of failed connections.
     SMTP_URL: { value: `smtp://shop:${smtp}@127.0.0.1:1`, secrets: [smtp] },
     REDIS_URL: { value: `redis://:${redis}@127.0.0.1:1`, secrets: [redis] },
   }
@@ -99,7 +103,7 @@ test('nothing that was planted is in logs, metrics, the support bundle, command 
     const mailed = (await bankAt(platform, beta).reserve('mailed')).body
     const address = `${marker()}@mail.example`
     await bankAt(platform, beta).confirm(mailed.orderId, address)
-    // What is refused is told of, without what was wrong in it.
+    // These requests are refused. The refusal is recorded, but not the wrong secret.
     const wrong = marker()
     await platform.call('POST', '/getToken/auth', { body: { clientId, secret: wrong } })
     await platform.call('GET', '/admin/audit', { token: wrong })

@@ -1,4 +1,7 @@
-/** A pooler between the platform and its database: what keeps sessions works, what shares them is refused at the start. */
+/**
+ * A pooler between the platform and its database: one that keeps sessions works, one that shares them between clients
+ * is refused at the start.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +17,10 @@ import { freePort } from '../support/free-port.ts'
 import { startPlatform } from '../support/platform.ts'
 import { requireProgram } from '../support/require-program.ts'
 
-/** @returns the way to a database of the tests through a PgBouncer of our own */
+/**
+ * Starts a PgBouncer.
+ * @returns the address of a test database through it
+ */
 async function through(t: TestContext, poolMode: 'session' | 'transaction', url: string): Promise<string> {
   const given = new URL(url)
   const host = given.searchParams.get('host') ?? given.hostname
@@ -37,7 +43,7 @@ default_pool_size = 60
 max_client_conn = 200
 `,
   )
-  // It refuses to run as root; the test server lets its own user in.
+  // PgBouncer refuses to run as root, so it runs as the user of the test server, which that server accepts.
   const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : []
   const child: ChildProcess = spawn('pgbouncer', ['-q', ...asUser, join(folder, 'pgbouncer.ini')], { stdio: 'ignore' })
   const gone = once(child, 'exit')

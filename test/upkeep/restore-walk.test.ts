@@ -1,4 +1,7 @@
-/** A short walk through the steps of docs/backup.md; `npm run chaos -- archive` takes it with the shipped `archive_timeout`. */
+/**
+ * Follows the steps of docs/backup.md in a short form; `npm run chaos -- archive` does it with the shipped
+ * `archive_timeout`.
+ */
 import { test } from 'node:test'
 import { walkRestore } from '../support/restore-walk.ts'
 

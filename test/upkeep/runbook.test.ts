@@ -1,4 +1,7 @@
-/** The runbook's commands run (docs/runbook.md): each `perkline` command, each statement of SQL, on a platform that serves. */
+/**
+ * Runs the runbook's commands (docs/runbook.md): each `perkline` command and each SQL statement, on a platform that
+ * serves.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +24,7 @@ const fences = (kind: string): string[] =>
 const commands = new Set(
   [...page.matchAll(/`(perkline [^`]+)`/g)].map(([, command = '']) => command.replaceAll(/\s+/g, ' ')),
 )
-/** They name a command without what it needs; others on the page are complete. */
+/** The page names these commands without their arguments. All others on the page are complete. */
 const named = ['perkline credentials revoke', 'perkline users disable', 'perkline customers forget']
 
 suite('the runbook', () => {
@@ -61,7 +64,7 @@ suite('the runbook', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** A test's server keeps nothing on disk, and the doctor says so. */
+  /** The test's database server does not wait for the disk, and the doctor reports these settings. */
   const withoutDisk = / postgresql-(?:fsync|full_page_writes|synchronous_commit):/
   const shell = async (lines: string) => {
     const answer = await runShell(lines.replaceAll(/perkline doctor$/gm, 'perkline doctor || true'))

@@ -10,7 +10,7 @@ import { tarOf } from '../../src/cli/tar.ts'
 import { perkline } from '../support/command.ts'
 import { startPlatform } from '../support/platform.ts'
 
-/** The files of an archive, read by hand. */
+/** Returns the files of a tar archive by their names. */
 function filesOf(archive: Buffer): Record<string, string> {
   const files: Record<string, string> = {}
   for (let at = 0; archive[at] !== 0; ) {

@@ -246,7 +246,7 @@ suite('429', () => {
       for (let index = 0; index < 10; index++) await guess(address, index)
       return (await guess(address, 0)) === 429 && (await guess(address, 1)) === 429
     }
-    // Wait until both processes have reached the store.
+    // Wait until both processes are connected to Redis and share their counts.
     for (let attempt = 0; !(await isShared()); attempt++) {
       assert.ok(attempt < 50)
       await sleep(20)

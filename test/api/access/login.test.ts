@@ -174,7 +174,7 @@ suite('429', () => {
         )
       await noteFailure(deps.database, login, false)
       waits.push(Math.round((await findAttempts(deps.database, login, '192.0.2.1')).waitSeconds))
-      // Time passes.
+      // Lets the waiting time pass.
       await deps.database.execute('update failed_logins set next_at = now()')
     }
     assert.deepEqual(waits, [0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60, 60])
@@ -207,7 +207,7 @@ suite('429', () => {
     assert.equal((await logIn(user, '203.0.113.7')).status, 200)
     assert.ok(waiting > 30, `${waiting} strangers still wait`)
     const statuses = new Set((await Promise.all(strangers)).map(({ status }) => status))
-    // On a slow machine some of them wait for too long.
+    // On a slow machine some strangers wait too long and get 503.
     assert.ok(
       [...statuses].every(status => status === 401 || status === 503),
       `${[...statuses]}`,

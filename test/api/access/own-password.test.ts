@@ -1,4 +1,7 @@
-/** A person's own right password again and again (contract/people.md, "Second factors"). Passwords take their full time in this room. */
+/**
+ * A person sends the own right password again and again (contract/people.md, "Second factors"). In this folder,
+ * checking a password takes as long as in production.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openPerson } from '../../support/people.ts'

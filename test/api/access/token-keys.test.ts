@@ -1,4 +1,7 @@
-/** The key pairs that sign tokens: rotation, the upgrade from version 0.2, and who opens a private key (contract/access.md, "Tokens"). */
+/**
+ * The key pairs that sign tokens: their rotation, the upgrade from version 0.2, and who can decrypt a private key
+ * (contract/access.md, "Tokens").
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, suite, test } from 'node:test'

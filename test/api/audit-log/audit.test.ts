@@ -1,6 +1,6 @@
 /**
- * `perkline audit` on the audit log and on the feeds: every check passes, and fails after changes that only the owner
- * of the database can make.
+ * `perkline audit` on the audit log and on the feeds: every check passes on untouched data, and each change that only
+ * the owner of the database can make is found.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -16,7 +16,7 @@ before(async () => {
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   bank = await openBank(platform)
   for (let n = 0; n < 6; n++) await bank.cancel((await bank.reserve(`feed-${n}`)).body.orderId)
-  // More than a piece of the check.
+  // The check reads the log in pieces; these entries fill more than one.
   await platform.platform.database.execute(
     `insert into outbox (kind, account_type, account, data)
      select 'audit', case n % 2 when 0 then 'platform' else 'bank' end, case n % 2 when 1 then (select bank_id from banks where code = 'alpha') end,

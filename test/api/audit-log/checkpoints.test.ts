@@ -1,4 +1,7 @@
-/** Checkpoints: when they are made, who is told, and how anybody proves them (contract/audit-log.md, "Checkpoints"). */
+/**
+ * Checkpoints: when they are made, which accounts get an event, and how anybody verifies them (contract/audit-log.md,
+ * "Checkpoints").
+ */
 import assert from 'node:assert/strict'
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -32,7 +35,7 @@ const kept = () =>
   platform.platform.database.query<Kept>(
     `select at, seq, hash, note, is_hourly as "isHourly" from audit_anchors where kind = 'checkpoint' order by anchor_id`,
   )
-/** What the accounts were told, by account, once as many were told as expected. */
+/** Waits for this many `audit.checkpoint` events, at most one for each account. Returns their data by account. */
 async function checkpointsTold(count: number): Promise<Map<string, Record<string, unknown>>> {
   for (const endsAt = Date.now() + 10_000; ; await wait(50)) {
     const rows = await platform.platform.database.query<{ account: string; data: Record<string, unknown> }>(
@@ -46,7 +49,7 @@ async function checkpointsTold(count: number): Promise<Map<string, Record<string
   }
 }
 
-/** How a note names its key: the first 4 bytes of SHA-256(name ‖ LF ‖ 1 ‖ key). */
+/** Returns the key id that a note contains: the first 4 bytes of SHA-256(name ‖ LF ‖ 1 ‖ key). */
 const idOf = (name: string, x: Buffer): Buffer =>
   createHash('sha256')
     .update(Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([1]), x]))
@@ -59,7 +62,7 @@ test('hourly, once however many ask; each account that has entries is told its h
   const deps = { database, masterKeys: platform.config.masterKeys, anchorFile, logger: createLogger('silent') }
   await makeHourlyCheckpoint(deps)
   assert.deepEqual(await kept(), [], 'no hour has begun since the first entry')
-  // As if everything so far had happened an hour ago.
+  // Moves all entries so far one hour into the past.
   await database.execute('alter table audit_log disable trigger all')
   await database.execute(`update audit_log set at = at - interval '1 hour'`)
   await database.execute('alter table audit_log enable trigger all')
@@ -115,7 +118,7 @@ test('anybody proves a note with the public keys alone, also one of a key that s
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: x?.toString('base64url') }
     assert.ok(verify(null, Buffer.from(`${signed}\n`), createPublicKey({ key: jwk, format: 'jwk' }), bytes.subarray(4)))
   }
-  // A note that the retired key had signed in its time.
+  // A note that the retired key signed before it was retired.
   const last = (await kept()).at(-1)
   const signedText = `${last?.note.split('\n\n')[0]}\n`
   const name = signedText.split('\n')[0] ?? ''

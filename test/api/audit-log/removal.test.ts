@@ -113,7 +113,8 @@ test('no setting of a session and no record of a removal opens the table', async
 })
 
 /**
- * Deletes entries as only the owner of the tables can: through the trigger, with a removal entry that names this age.
+ * Deletes entries as only the owner of the tables can: with the trigger disabled. Unless `age` is null, it first
+ * records a removal of entries of this age.
  */
 async function cut(through: number, age: string | null): Promise<void> {
   await platform.platform.database.transaction(async transaction => {

@@ -206,7 +206,7 @@ test('a chain that was made anew is found by a checkpoint from outside', async (
   assert.deepEqual((await tampered([...statements, forget])).fault, { seq: covered, reason: 'checkpoint' })
   assert.equal((await tampered([...statements, forget], '')).fault.reason, 'missing', 'the outbox says otherwise')
   assert.equal((await tampered([...statements, forget, untold], '')).ok, true)
-  // A stored checkpoint whose hash was made anew has a note that says otherwise.
+  // Even if the stored checkpoint gets the new hash, its signed note still contains the old one.
   const adapt = 'update audit_anchors a set hash = l.hash from audit_log l where l.seq = a.seq'
   assert.equal((await tampered([...statements, adapt], '')).fault.reason, 'checkpoint')
 })
@@ -241,9 +241,10 @@ test('a file is checked without a platform', async () => {
   const lines = text.trimEnd().split('\n')
   const part = await run(lines.slice(100).join('\n'))
   assert.deepEqual([part.ok, part.entries], [true, lines.length - 100])
-  // The first line of each account in a part follows a hash that is not there.
+  // In a part of the file, the first line of each account cannot be proven, because the hash before it is not in the
+  // file.
   assert.ok(whole.unproven === 0 && part.unproven > 0)
-  // An entry that is moved to an account of its own, or to a number that is none, leaves its chain.
+  // An entry breaks its chain if it is moved to another account or if its number is not a whole number.
   const forged = (line: string, changes: object) => {
     const { entry, ...others } = JSON.parse(line)
     return JSON.stringify({ ...others, entry: JSON.stringify({ ...JSON.parse(entry), ...changes }) })

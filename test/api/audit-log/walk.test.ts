@@ -95,7 +95,9 @@ const actions: Record<string, string | string[] | { none: string }> = {
   takeAddressesOff: { none: 'there are no lists in the walk' },
 }
 
-/** A trial of a report, or a login that waits for its second factor. */
+/**
+ * True for requests that succeed without an entry: a dry run of a report, and a login that waits for its second factor.
+ */
 const isTrial = ({ operationId, path, answer }: Exchange): boolean =>
   (operationId === 'openSession' && answer.status === 202) ||
   (path.includes('report') && answer.status === 200 && !path.includes('accept'))

@@ -259,7 +259,8 @@ describe('400', () => {
       using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
       assertResult(await decide(alpha, 'confirm', justInTime), 201, { status: 'awaitingMerchantApproval' })
     }
-    // Not earlier, because at that instant the platform itself changes every campaign without a decision.
+    // The clock reaches `dateTo` only now, because from then on the platform's job expires every campaign without a
+    // decision.
     using _ = stopClock(platform, dateTo)
     assertRefused(await decide(alpha, 'confirm', late), 400, /over|expired/)
   })

@@ -216,7 +216,7 @@ suite('several processes', () => {
       'the jobs of both processes pass it over',
       async () => (await statusOf(partners.grocer, other)) === 'active',
     )
-    // Longer than a move of the clock waits for other processes to notice it.
+    // Longer than the move waits for other processes to notice it, so what it still waits for is the locked campaign.
     await sleep(500)
     assert.equal(await statusOf(partners.grocer, busy), 'approved')
     assert.equal(answered, false)
@@ -234,8 +234,8 @@ suite('several processes', () => {
       const period = { dateFrom: inDays(platform, -1), dateTo: inDays(platform, 1) }
       const made = await Promise.all(range(22).map(() => createCampaign(platform, period, partners.grocer)))
       await Promise.all(made.slice(0, 10).map(id => partners.alpha.call('POST', `/cashbacks/${id}/confirm`)))
-      // The machine's speed is unknown, so the end is tried at growing delays: it comes before or after the first
-      // request.
+      // The rounds end the period after longer and longer delays, because the machine's speed is unknown: some ends
+      // come before the requests and some after them.
       const spreadMs = 60 * 2 ** Math.floor(round / 4)
       const requests = made.map(async (id, index) => {
         await sleep(Math.random() * spreadMs)

@@ -225,7 +225,7 @@ test('401 and 403: merchants, and no viewer', async () => {
     statusFor: 201,
     call: partner => platform.call('POST', path, { token: partner?.token ?? null, body: campaignForm(platform) }),
   })
-  // Refused before the body is looked at.
+  // The request is refused before its body is read.
   assertRefused(await (await openCampaignBank(platform)).call('POST', path, { raw: '{' }), 403)
 })
 

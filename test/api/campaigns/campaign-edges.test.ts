@@ -23,8 +23,8 @@ after(() => platform.close())
 const lastsMs = 5_000
 
 /**
- * A campaign with a very short period; waits until it is over.
- * @param steps what is done with it before
+ * Creates a campaign with a very short period, and waits until this is over.
+ * @param steps what to do with the campaign before that
  */
 async function over(steps: (id: string) => Promise<void>): Promise<string> {
   const now = platform.platform.deps.campaigns.clock.now().getTime()

@@ -95,7 +95,8 @@ test('a file of many pieces has each campaign once, the newest first', async () 
     [],
   )
   const names = columns.map(({ name }) => name).join(', ')
-  // Three campaigns for each instant, so that pieces end between equal instants, which have microseconds.
+  // Three campaigns share each instant, and the instants differ by a microsecond, so that some pieces end between
+  // campaigns with equal instants.
   await database.query(
     `with made as (
        insert into campaigns (cashback_id, created_at, ${names})

@@ -1,5 +1,6 @@
 /**
- * Lists and counts of campaigns stay fast for any number of campaigns: nothing is lost, shown twice or counted wrong.
+ * One request reads only a limited number of campaigns for a list or a count. Even so, no campaign is lost, shown twice
+ * or counted wrong.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,7 +9,7 @@ import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners }
 import { campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** The number of campaigns that one page looks at. */
+/** The maximum number of campaigns that one request reads. */
 const maxLookedAt = 10_000
 
 let platform: TestPlatform
@@ -60,7 +61,7 @@ test('each campaign is met once from page to page while others are added, change
     { name: 'Walked', participantsIds: [ids.alpha, ids.beta] },
     partners.grocer,
   )
-  // All made at the same instant, so that pages end between equal ones.
+  // All were created at the same instant, so that pages end between campaigns with equal times.
   const all = [one, ...(await copyCampaigns(database, one, 30))].toSorted()
   const removed = await createCampaign(platform, {}, partners.grocer)
   const add = () => createCampaign(platform, { name: 'Walked later' }, partners.grocer)
@@ -80,7 +81,7 @@ test('each campaign is met once from page to page while others are added, change
   assert.equal(new Set(filtered).size, filtered.length)
   assert.deepEqual(filtered.filter(id => all.includes(id)).toSorted(), all)
 
-  // Campaigns that change meanwhile move to the beginning, so a reader sees them later or has seen them before.
+  // A campaign that changes moves to the beginning of the operator's list.
   const changed = all[20]
   const ofAll = await walk(ofOperator, '', add)
   assert.equal(new Set(ofAll).size, ofAll.length)
@@ -180,7 +181,7 @@ test('of a longer list the newest are looked at, and one can go on behind them',
   assert.equal(others.pagination.isComplete, true)
   assert.ok(others.data.some(({ name }) => name === 'Needle'))
 
-  // In another order, the next page also starts after those that were looked at.
+  // In another order, too, the pages after `next` leave out the campaigns that were read before.
   const behind = (page: number) => ofBank(`?sortBy=name&pageSize=2&page=${page}&after=${sorted.pagination.next}`)
   const lastPage = Math.ceil(others.pagination.totalItems / 2)
   const ends = await Promise.all([behind(1), behind(lastPage)])
@@ -189,7 +190,7 @@ test('of a longer list the newest are looked at, and one can go on behind them',
     [true, false],
   )
 
-  // They do not hide campaigns in another state.
+  // The many copies do not hide campaigns in another state.
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
 

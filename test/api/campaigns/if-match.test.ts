@@ -39,7 +39,7 @@ const tagOf = ({ headers, status, text }: Answer): string => {
 }
 const bankTag = async (bank: Partner, id: string) => tagOf(await bank.call('GET', `/portal/cashbacks/${id}`))
 const merchantTag = async (id: string) => tagOf(await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`))
-/** The version that a system knows which has read only the list. */
+/** Returns the version that a system knows if it has read only the list. */
 async function listTag(bank: Partner, id: string): Promise<string> {
   const { body } = await bank.call('GET', '/cashbacks/for-bank')
   const { updatedAt } = body.find(({ cashbackId }: { cashbackId: string }) => cashbackId === id)
@@ -112,7 +112,8 @@ test('an edit and a confirmation at the same time: no bank agrees to what it has
       () => edit(id, { percentage: 20 }),
     )
     const statuses = [confirmed.status, edited.status]
-    // One of them comes first: either the terms are fixed, or the bank must read them again.
+    // Either the confirmation comes first and fixes the terms, or the edit comes first and the bank must read them
+    // again.
     assert.ok(
       [
         [201, 400],

@@ -7,8 +7,8 @@ import { loadSamples, type SampleCredential, type SampleLogin } from '../../../s
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 /**
- * Without jobs, as in a first start: they begin only after all samples are loaded, because they would change the
- * samples.
+ * The services that run while samples are loaded in a first start. Jobs begin only afterwards, because they would
+ * change the samples.
  */
 const withoutJobs = services.filter(service => service !== 'worker')
 
@@ -85,7 +85,7 @@ test('what a first start that was cut off has left of them is made anew', async 
   try {
     const { database } = cutOff.platform
     await loadSamples(cutOff.platform, createLogger('silent'))
-    // Credentials are created last, and then the loading ends.
+    // The state just before the end of the loading, because credentials are created last.
     await database.execute('truncate credentials, portal_users cascade')
     await database.execute('insert into sample_loading default values')
     await database.execute(`update campaigns set name = 'left over'`)

@@ -24,7 +24,7 @@ const read = async (at = platform) => (await at.call('GET', path)).body as { now
 const move = (body: unknown, at = platform): Promise<Answer> => at.call('POST', path, { body })
 const hour = 3_600_000
 
-/** The tolerance for two instants that should be equal; all times in this file differ by hours. */
+/** Asserts that two instants are equal to within a minute. All times in this file differ by hours. */
 function assertNear(actual: string | number, expectedMs: number, what = ''): void {
   const ms = typeof actual === 'string' ? Date.parse(actual) : actual
   assert.ok(Math.abs(ms - expectedMs) < 60_000, `${what} ${new Date(ms).toISOString()}`)

@@ -271,6 +271,6 @@ test('the address, and every installation secret, is in no table, log or metric'
   }
   const told = logs + (await metrics.registry.metrics())
   for (const secret of secrets) assert.ok(!told.includes(secret), secret)
-  // Proves that the search would find it.
+  // The search works: it finds an id that is in the log.
   assert.ok(logs.includes(orderId))
 })

@@ -1,4 +1,7 @@
-/** What a message with a QR code holds, what is told of an attempt, and the settings of the mailers. */
+/**
+ * What a message with a QR code contains, what is recorded about an attempt to send it, and the settings of the
+ * mailers.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,11 +1,14 @@
-/** Searches among many orders find the same as looking at every order. */
+/** Searches among many orders find the same orders as a scan of all orders. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../../src/db/database.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { type Browser, openBrowser } from '../../support/portal.ts'
 
-/** More than the searches look at for one beginning of identifiers, and of the newest orders. */
+/**
+ * More orders than a search reads by the beginning of an identifier (1,000) or among the newest (5,000) before it tries
+ * another way.
+ */
 const many = 14_000
 
 let platform: TestPlatform
@@ -44,7 +47,7 @@ after(() => platform.close())
 const filters = {
   none: ['true', {}],
   status: [`o.status = 'cancelled'`, { status: 'cancelled' }],
-  // No job marks expired reservations.
+  // No job runs here, so expired reservations are still stored as `reserved`.
   expired: [`o.status in ('expired', 'reserved')`, { status: 'expired' }],
   reserved: ['false', { status: 'reserved' }],
   operator: [`operator = 'roamwide'`, { operatorCode: 'roamwide' }],
@@ -61,7 +64,7 @@ const filters = {
 } as const satisfies Record<string, readonly [string, Record<string, string>]>
 const names = Object.keys(filters) as (keyof typeof filters)[]
 
-/** The expected result, found by looking at every order. */
+/** The expected result, found by a scan of all orders. */
 async function expected(conditions: readonly string[], bank: string | null): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select order_id as id from orders o join banks b using (bank_id)

@@ -30,8 +30,8 @@ suite('a share of 20 per cent', () => {
     assert.deepEqual(small.map(({ status }) => status).sort(), [201, 429], 'at least one of each tariff')
     assert.equal((await alpha.confirm(first.body.orderId)).status, 200)
     assert.equal((await alpha.cancel(held[1]?.body.orderId)).status, 200)
-    // The share of the remaining 79 profiles is 15, which the bank reaches with the next reservation. Another process
-    // has not counted before.
+    // The share of the remaining 79 profiles is 15, which the bank reaches with the next reservation. We ask another
+    // process, because it has not counted the bank's reservations yet.
     const other = await platform.sibling()
     try {
       const there = bankAt(other, alpha.token)

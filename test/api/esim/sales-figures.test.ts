@@ -37,7 +37,7 @@ type CountedSales = Counts & {
   amount: string
 }
 
-/** In the form of the API; each tariff has one currency. */
+/** Converts counted sales to the form of the API. Each tariff has one currency, so there is at most one amount. */
 const shownSales = (counted: CountedSales[], names: string[]) =>
   counted.map(({ span, currency, amount, ...row }) => ({
     day: names[span],
@@ -52,7 +52,7 @@ function totalOf(counted: CountedSales[]) {
   return { confirmed: sum('confirmed'), cancelled: sum('cancelled'), expired: sum('expired'), amounts }
 }
 
-/** Every figure, and the same counted by plain SQL over all orders, in one snapshot. */
+/** Compares every figure with the same figure counted by plain SQL over all orders, in one snapshot. */
 async function assertFigures(database: Database, now: Date): Promise<void> {
   await database.transaction(async transaction => {
     await transaction.execute('set transaction isolation level repeatable read')
@@ -163,7 +163,7 @@ describe('while banks sell', () => {
   })
 
   let made = 0
-  /** Brings orders to all possible ends, in both processes at once. */
+  /** Makes orders in both processes at once: confirms some, cancels some, and leaves the others reserved. */
   const sell = (orders: number) =>
     Promise.all(
       range(orders).map(async n => {
@@ -306,7 +306,7 @@ describe('while banks sell', () => {
     await emptyOldSlots(database())
     assert.equal(await rows(), before + 1, 'one is not taken yet')
     await foldAll(database())
-    // The other readers of the outbox have read equally far.
+    // Moves the other readers of the outbox to the present, too.
     await database().execute(`insert into event_ticks (consumer, snapshot)
       select consumer, pg_current_snapshot() from event_ticks where consumer <> 'sales' group by consumer`)
     await (banks[0] as Bank).cancel((await (banks[0] as Bank).reserve('of today')).body.orderId)

@@ -1,6 +1,6 @@
 /**
  * What `esim/stock/stock.ts` and reservations guarantee under concurrency: every free profile is found and none is
- * lost. Here the moments are arranged on a real database; `order-races.test.ts` tries them at random.
+ * lost. These tests force a certain order of events on a real database; `order-races.test.ts` tries random orders.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(faults, [])
 })
 
-/** Errors in the background, except that the database is gone at the end. */
+/** True once the tests close the database. Background errors are not counted from then on. */
 let closing = false
 const faults: unknown[] = []
 const onError = (error: unknown) => {
@@ -94,7 +94,7 @@ const request = (externalId: string) => ({
 
 /**
  * Sells until no profile is left.
- * @returns how many
+ * @returns how many profiles were sold
  */
 async function sellOut(orders: Orders): Promise<number> {
   for (let sold = 0; ; sold++) {
@@ -263,7 +263,8 @@ test('reservations of several banks in several processes wait for each other wit
     const banks = await database.query<{ id: string }>('select bank_id as id from banks order by bank_id')
     const processes = [anotherProcess(undefined, { at: own }), anotherProcess(undefined, { at: own })]
     const theirs = opened.splice(-2)
-    // From here on the lock of a bank is not needed, and statements are slow enough to overlap.
+    // Each bank's first reservation in a process takes the bank's lock; after it, no lock is needed. The trigger makes
+    // statements slow enough to overlap.
     for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
     await database.execute(`
       create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
@@ -277,8 +278,8 @@ test('reservations of several banks in several processes wait for each other wit
         ),
       ),
     )
-    // Counted by the server, which includes a session's counts when the session ends. Callers would not notice a
-    // deadlock.
+    // We read the server's count of deadlocks, because callers would not notice one. The server adds a session's
+    // deadlocks to it when the session ends.
     const left = (await sessionCount()) - theirs.reduce((sum, each) => sum + each.pool().total, 0)
     await Promise.all(theirs.map(each => each.close()))
     await until('their sessions have ended', async () => (await sessionCount()) <= left)

@@ -1,4 +1,4 @@
-/** Withdrawals take only profiles of the named tariff, and report the reason for each profile that was left. */
+/** Withdrawals take only profiles of the named tariff, and report a reason for each profile that is not withdrawn. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { profileLines } from '../../../samples/make-profiles.ts'
@@ -54,7 +54,7 @@ test('profiles of another tariff stay for sale, and every reason is told by the 
     again.body.problems.map(({ reason }: { reason: string }) => reason),
     ['withdrawn', 'withdrawn'],
   )
-  // The operator without a tariff means all of its tariffs; profiles of other operators stay.
+  // An operator without a tariff stands for all tariffs of the operator; profiles of other operators stay.
   const other = await admin('POST', '/profiles/withdraw', { body: { iccids: ua, operator: 'roamwide' } })
   assert.deepEqual([other.body.withdrawn, other.body.notFree], [0, 2])
   const own = await admin('POST', '/profiles/withdraw', { body: { iccids: ua, operator: 'kyivstar' } })

@@ -1,4 +1,4 @@
-/** `perkline audit` proves that what happened was told: confirmed orders, and transitions of campaigns. */
+/** `perkline audit` checks that each confirmed order and each transition of a campaign has its events. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
@@ -31,7 +31,7 @@ before(async () => {
   assert.equal(answer.status, 200, answer.text)
   orderId = (await bank.reserve('audited')).body.orderId
   assert.equal((await bank.confirm(orderId)).status, 200)
-  // What is younger than ten minutes may be on its way.
+  // The audit ignores the last ten minutes, because events of that time may not be numbered yet.
   await moveClock(platform, { advance: 'P20D' })
   while ((await sequenceEvents(database(), true))?.mayBeMore);
   await moveClock(platform, { advance: 'PT1H' })
@@ -40,7 +40,10 @@ after(() => platform?.close())
 
 const broken = async () => (await audit(platform.platform.deps.admin, new Date())).checks.filter(({ ok }) => !ok)
 
-/** What the audit finds without the newest event of this type in this account's feed. */
+/**
+ * Returns what the audit finds after the events of this type about our campaign and order are deleted from this
+ * account's feed.
+ */
 async function without(type: string, accountId: string): Promise<string[]> {
   await database().execute('create table kept as select * from events')
   try {

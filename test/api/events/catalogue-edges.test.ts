@@ -131,7 +131,7 @@ test('the end of an overlap is told once, with the time of the rule, also when n
   const { database } = platform.platform
   const { clientId } = (await operator('', { merchant: 'grocer', label: 'overlap' })).body
   await operator(`/${clientId}/rotate`, { overlap: 'PT24H' })
-  // Nine days ago: no worker has looked since then.
+  // Moves the rotation nine days into the past, as if no worker had run since then.
   await database.execute(
     `update credentials set previous_valid_until = previous_valid_until - interval '9 days',
        previous_replaced_at = previous_replaced_at - interval '9 days' where client_id = $1`,

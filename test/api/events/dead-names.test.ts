@@ -1,4 +1,7 @@
-/** Endpoints whose names no name server answers for hold up no other endpoint, and no request (contract/webhooks.md, "When"). */
+/**
+ * Endpoints whose names no name server can resolve delay no other endpoint and no request (contract/webhooks.md,
+ * "When").
+ */
 import assert from 'node:assert/strict'
 import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'
@@ -7,7 +10,7 @@ import { after, before, mock, test } from 'node:test'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** More than libuv has threads, each of which `dns.lookup` would hold. */
+/** More names than libuv has threads: `dns.lookup` would block one thread for each name. */
 const deadNames = 9
 let platform: TestPlatform
 let bank: Bank

@@ -34,7 +34,7 @@ const ofBank = async (code: string) => {
   return (await stored()).filter(event => event.account_id === id)
 }
 
-/** Events that tell the last state of an order, so that it can be looked up later. */
+/** Events that contain the last state of an order. A read of the order must show the same state. */
 const endTypes = ['order.confirmed', 'order.cancelled', 'order.expired']
 
 describe('feeds', () => {
@@ -107,7 +107,7 @@ describe('feeds', () => {
   test('availability is told once it has stayed so for 30 seconds', async () => {
     await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })
     await platform.addStock('kyivstar', 'empty', 1)
-    // The stock of other tariffs is told, too, when it came after the first look.
+    // Skips events about other tariffs, whose stock may have been added after the job's first run.
     const isOfEmpty = ({ body }: Stored) => JSON.parse(body).data.tariffCode === 'empty'
     const advance = async (by: string) => {
       await platform.call('POST', '/sandbox/clock', { body: { advance: by } })
@@ -140,7 +140,7 @@ describe('feeds', () => {
       return numberEvents({ database, observeEvents() {} }, true)
     }
     const outcomes = new Set<boolean | 'soon'>()
-    // The platform's own job may come first, so that there is no work left for this run.
+    // The platform's own job may number the event first; then this run finds no work.
     for (let tried = 0; tried < 100 && !outcomes.has('soon'); tried++) outcomes.add(await tellAndNumber())
     assert.ok(outcomes.has('soon'))
     for (let tried = 0; tried < 100 && !outcomes.has(false); tried++)

@@ -1,4 +1,7 @@
-/** The feed as partners read it: pages, filters, long polls, and what tells that it has begun anew or lost its beginning. */
+/**
+ * The feed as partners read it: pages, filters, long polls, and how they learn that it has started anew or lost its
+ * beginning.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

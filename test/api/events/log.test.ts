@@ -1,4 +1,4 @@
-/** The log of deliveries, replays by instants, and lists behind cursors, as partners ask for them. */
+/** The log of deliveries, replays between two instants, and lists with cursors, as partners request them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Bank, openBank } from '../../support/esim.ts'
@@ -9,7 +9,7 @@ let bank: Bank
 const url = 'http://127.0.0.1:9/hook'
 
 before(async () => {
-  // Nothing is handed over but when a test says so.
+  // No worker runs, so no event is handed over to an endpoint unless a test does it.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'partner', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 40)
   bank = await openBank(platform)

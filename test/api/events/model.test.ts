@@ -1,6 +1,6 @@
 /**
- * Random walks through the lives of campaigns, orders and credentials: the feeds have the events of a model made from the table of
- * contract/events.md, "Types", in the right accounts, and no others.
+ * Random walks through the lives of campaigns, and some orders and credentials. The feeds must have the events of a
+ * model made from the table of contract/events.md, "Types", in the right accounts, and no others.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -39,7 +39,7 @@ after(() => platform.close())
 
 type Event = { type: string; data: Record<string, any> }
 
-/** Everything behind a position, with the bytes of the answer. */
+/** Returns all events after a position, and the text of the answers. */
 async function readFeed(partner: Partner, position: number): Promise<{ events: Event[]; text: string }> {
   const events: Event[] = []
   let [text, next, hasMore] = ['', position, true]
@@ -113,7 +113,7 @@ function typeOf({ subject, trigger, from, to }: Entry): string {
   return type ?? assert.fail(`${subject} ${trigger}`)
 }
 
-/** @returns for each account what it is told of one campaign, as `type` or `type bank`, in this order */
+/** @returns for each account the events about one campaign, in their order, as `type` or `type bank` */
 function model(history: readonly Entry[], hidden: ReadonlySet<string>): Expected {
   const told: Expected = { merchant: [], alpha: [], beta: [], gamma: [] }
   const members = new Set<BankCode>()
@@ -126,7 +126,7 @@ function model(history: readonly Entry[], hidden: ReadonlySet<string>): Expected
       const type = typeOf(entry)
       const name = entry.bankId === null ? type : `${type} ${entry.bankId}`
       told.merchant.push(name)
-      // An edit of the list of banks alone is no news for banks.
+      // Banks get no event about an edit that changes only the list of banks.
       if (type === 'campaign.updated' && hidden.has(at)) continue
       for (const code of entry.bankId === null ? members : [codeOf(entry.bankId)]) told[code].push(name)
     }
@@ -134,13 +134,16 @@ function model(history: readonly Entry[], hidden: ReadonlySet<string>): Expected
   return told
 }
 
-/** The same from a feed. */
+/** Returns the events about one campaign in a feed, in the same form as `model`. */
 const heard = (events: readonly Event[], cashbackId: string): string[] =>
   events
     .filter(({ data }) => data.cashbackId === cashbackId)
     .map(({ type, data }) => (data.bankId === undefined ? type : `${type} ${data.bankId}`))
 
-/** Events of one instant may be told in another order than the history has them, but never across subjects that decide on each other. */
+/**
+ * The feed must have exactly the expected events. The order must be the same for each subject (the campaign, or one
+ * bank); events of different subjects at one instant may be in another order, but `campaign.created` comes first.
+ */
 function assertTold(who: string, found: readonly string[], expected: readonly string[]): void {
   assert.deepEqual(found.toSorted(), expected.toSorted(), who)
   const ofSubject = (all: readonly string[]) => Map.groupBy(all, name => name.split(' ')[1] ?? 'campaign')
@@ -192,7 +195,7 @@ const moveTo = async (now: string) => {
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** Whatever the platform answers: what is refused leaves no history. */
+/** Tries a step and ignores the answer: a refused step leaves no history. */
 async function act(campaign: Campaign, { action, bank, others }: Step): Promise<unknown> {
   const { id, dateFrom, dateTo } = campaign
   const participant = banks[bank]
@@ -206,7 +209,7 @@ async function act(campaign: Campaign, { action, bank, others }: Step): Promise<
     async changeBanks() {
       const before = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
       const { status, body } = await edit({ participantsIds: others.map(code => ids[code]) })
-      // The same list again changes nothing, and the answer has the time of an edit before.
+      // If the list stays the same, nothing changes, and `updatedAt` is still that of an earlier edit.
       if (status === 200 && body.updatedAt !== before.body.updatedAt) campaign.hidden.add(body.updatedAt)
     },
     rename: () => edit({ name: `Renamed ${Math.random()}` }),
@@ -243,7 +246,7 @@ async function walkThrough(walk: Walk): Promise<void> {
   const history: Entry[] = whole.body
   for (const { subject, from: before, trigger, to } of history) seen.add([subject, before, trigger, to].join(' '))
   const expected = model(history, campaign.hidden)
-  // The question for the end waits until all that was done has a number.
+  // This request is answered only when every change before it has its numbered event.
   await endOf(grocer)
   for (const [who, partner] of Object.entries(accounts)) {
     const { events, text } = await readFeed(partner, from.get(who) ?? 0)
@@ -268,7 +271,7 @@ const merchantWalk = (steps: Step[], invited: BankCode[] = ['alpha'], merchantPa
   { byBank: false, merchantPays, invited, steps },
 ]
 
-/** Each transition of the table is on one of these; the random walks find their mixtures. */
+/** Each transition of the table is in one of these walks. The random walks combine them. */
 const directed: [Walk][] = [
   merchantWalk(
     [

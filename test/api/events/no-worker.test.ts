@@ -1,4 +1,7 @@
-/** Five days without a worker (contract/events.md, "Promises"): sales go on, and what was told meanwhile is numbered once, in its order. */
+/**
+ * No worker runs for five days (contract/events.md, "Promises"). Sales continue, and each event recorded meanwhile is
+ * numbered once, in the order of recording.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dropOldEvents } from '../../../src/events/retention-store.ts'
@@ -21,7 +24,7 @@ after(() => platform?.close())
 
 const feed = async (query: string) => platform.call('GET', `/partner/v1/events${query}`, { token: bank.token })
 
-/** What no day has been given yet was recorded so many days ago. */
+/** Moves what was recorded within the last 12 hours this many days into the past. */
 async function recordedDaysAgo(daysAgo: number): Promise<void> {
   await database().execute(
     `update outbox set recorded_at = now() - $1::int * interval '1 day',
@@ -30,7 +33,10 @@ async function recordedDaysAgo(daysAgo: number): Promise<void> {
   )
 }
 
-/** The days that a worker would have made in time are missing. What was numbered so far stands in a day of before. */
+/**
+ * Drops the daily partitions that a worker would have created. What was numbered before is kept in the partition of an
+ * old day.
+ */
 async function loseDays(): Promise<void> {
   for (const table of daily) {
     await database().execute(`create table ${table}_20260101 (like ${table} including all)`)
@@ -59,7 +65,7 @@ test('no sale fails, no slot is emptied, and then every order is told once, in i
     await recordedDaysAgo(daysAgo)
   }
   await loseDays()
-  // The worker that comes back may look at old days first.
+  // A worker that runs again may remove old days before it does anything else.
   await emptyOldSlots(database())
   await dropOldEvents(database(), 400)
   assert.equal((await feed('?after=now')).status, 200)

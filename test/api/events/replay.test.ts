@@ -1,4 +1,7 @@
-/** Replays keep their pace whoever hands them over, and find events by what they say of when they happened. */
+/**
+ * A replay keeps its pace no matter how many workers hand it over, and it finds events by the instants that they
+ * report.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

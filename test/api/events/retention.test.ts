@@ -1,4 +1,7 @@
-/** Days that are over their retention go as a whole, and readers are told; what was restored into a younger cluster goes on. */
+/**
+ * Days past their retention are removed as a whole, and their readers get 410. A database that was restored into a
+ * younger cluster continues its feeds.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dropOldEvents } from '../../../src/events/retention-store.ts'
@@ -30,7 +33,7 @@ test('an old day goes, its readers get 410, and sequences go on where they were'
   await number()
   const before = (await feed()).body
   assert.ok(before.lastSequence > 0)
-  // As if all of it had been recorded 40 days ago.
+  // Moves all events to a day that is past its retention.
   await database().execute(`create table events_20260101 (like events including all)`)
   await database().execute(
     `alter table events attach partition events_20260101 for values from ('2026-01-01') to ('2026-01-02')`,
@@ -61,7 +64,7 @@ test('a dump that was restored into a younger cluster: what had no number yet ge
   const { lastSequence, feedId } = (await feed('?after=now')).body
   await database().transaction(async transaction => {
     await transaction.execute(`lock table event_ticks in access exclusive mode`)
-    // Transactions of the cluster that the dump is of were numbered far above those of this one.
+    // The dump is from a cluster with much higher transaction numbers than this one.
     await transaction.execute(`update outbox set xid = (xid::text::bigint + 1000000)::text::xid8`)
     await transaction.execute(
       `insert into outbox (xid, kind, account, account_type, data)
@@ -92,7 +95,7 @@ test('an account without events for longer than the retention goes on where it e
   const { lastSequence } = (await feed('?after=now')).body
   const call = (method: string, path: string, body?: unknown) =>
     platform.call(method, `/partner/v1${path}`, { token: bank.token, ...(body !== undefined && { body }) })
-  // Nobody listens there, so its deliveries wait.
+  // Nothing listens at this port, so the endpoint's deliveries wait.
   const made = await call('POST', '/webhook-endpoints', { url: 'http://127.0.0.1:9/', eventTypes: ['order.*'] })
   assert.equal(made.status, 201, made.text)
   const path = `/webhook-endpoints/${made.body.endpointId}`
@@ -111,12 +114,12 @@ test('an account without events for longer than the retention goes on where it e
   await database().execute(`update events set day = '2026-01-02'`)
   await database().execute(`update feed_days set day = '2026-01-02'`)
   await dropOldEvents(database(), 30)
-  // Later days go without anything of this account in them.
+  // The second removal, when the account has no events left, must not change its feed.
   await dropOldEvents(database(), 30)
   const gone = await feed(`?after=${lastSequence}`)
   assert.deepEqual([gone.status, gone.body.oldestSequence], [410, last + 1])
 
-  // What cannot be sent any more ends; nothing of it is sent without its body.
+  // A delivery whose event was removed fails at its next attempt, because it would have no body.
   for (const { deliveryId } of await waiting()) {
     assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 202)
     await until(

@@ -1,4 +1,7 @@
-/** What asks for the present end gets the end behind every change made before it, however far the worker has come. */
+/**
+ * A request for the present end of a feed gets a position after every change that was made before it, no matter how far
+ * the worker is.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Bank, openBank } from '../../support/esim.ts'
@@ -9,7 +12,7 @@ let bank: Bank
 const url = 'https://bank.example/hook'
 
 before(async () => {
-  // No process numbers by itself.
+  // No worker runs, so events are numbered only by requests.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'partner', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   bank = await openBank(platform)

@@ -61,7 +61,10 @@ async function receiveOne(): Promise<Received> {
   }
 }
 
-/** Genuine under both secrets; not with another body, secret or time, and not with headers that a forger may send. */
+/**
+ * Makes the cases: the request is genuine under both secrets, but not with another body, secret or time, nor with
+ * headers that a forger may send.
+ */
 function casesOf({ headers, body, oldSecret, newSecret }: Received): Case[] {
   const sentAt = Number(headers['webhook-timestamp'])
   const genuine = { secret: oldSecret, body, now: sentAt + 10, genuine: true, headers }
@@ -121,7 +124,7 @@ for one in json.load(sys.stdin):
   assert.deepEqual(run('python3', [file], { input: JSON.stringify(cases) }), expected())
 })
 
-/** CI installs no compiler: the guide's code is checked wherever the language is. */
+/** True where the language is installed. Elsewhere, as in CI, the test is skipped. */
 function hasLanguage(t: TestContext, program: string): boolean {
   if (pathOf([program]) !== undefined) return true
   t.skip(`${program} is not installed`)

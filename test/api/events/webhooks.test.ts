@@ -1,4 +1,4 @@
-/** Endpoints get what happened: signed, again until they take it, and never more than they can bear. */
+/** Endpoints get events: signed, repeated until they accept them, and not too many at once. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
@@ -19,7 +19,7 @@ let bank: Bank
 let receiver: Server
 let url: string
 let received: Received[] = []
-/** Later requests of a test are answered only once it releases them. */
+/** How many requests of a test are answered at once; later ones wait for `release`. */
 let answersAtOnce = Number.POSITIVE_INFINITY
 let release = Promise.withResolvers<void>()
 let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 204 }
@@ -73,7 +73,7 @@ function reset(status = 204): void {
   release = Promise.withResolvers<void>()
 }
 
-// What a failed test left behind would fail the next ones.
+// Removes what a failed test left behind, because the next tests would fail because of it.
 afterEach(async () => {
   reset()
   for (const { endpointId } of (await call('GET', '/webhook-endpoints')).body.data) await remove(endpointId)
@@ -115,12 +115,12 @@ describe('endpoints', () => {
   test('the first probe comes 30 seconds after the 20th failure, however many requests were on their way', async () => {
     reset(500)
     const { endpointId } = await makeEndpoint()
-    // All deliveries wait at once, so that ten are always on their way.
+    // The disabled endpoint collects all deliveries, so that after `enable` ten requests are always under way.
     await call('POST', `/webhook-endpoints/${endpointId}/disable`)
     await Promise.all(Array.from({ length: 45 }, (_, n) => cancelled(`probed-${n}`)))
     answersAtOnce = 15
     await call('POST', `/webhook-endpoints/${endpointId}/enable`)
-    // Ten are on their way when the 20th failure comes, so five more follow it.
+    // 15 requests have failed and ten are under way, so five more failures follow the 20th.
     await until(() => received.length === 25)
     const releasedAtMs = Date.now()
     release.resolve()
@@ -133,7 +133,7 @@ describe('endpoints', () => {
     }
     await until(async () => (await probe())?.failed_in_row === 25)
     const inMs = ((await probe())?.probe_at?.getTime() ?? 0) - releasedAtMs
-    // The wait of the next probe would be 60 seconds.
+    // The wait after a failed probe would be 60 seconds.
     assert.ok(inMs >= 29_900 && inMs < 60_000, `${inMs} ms`)
     await remove(endpointId)
   })

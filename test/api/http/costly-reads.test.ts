@@ -15,7 +15,7 @@ suite('sales figures that take long', () => {
   let platform: TestPlatform
   let blocker: pg.Client
   before(async () => {
-    // Without the jobs, which write the figures that the test locks.
+    // Without the worker, whose jobs write the figures that the test locks.
     platform = await startPlatform({}, { only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
     await platform.addStock('kyivstar', 'eu-10gb', 50)
     blocker = new pg.Client({ connectionString: platform.databaseUrl })

@@ -23,7 +23,7 @@ type Schema = Record<string, any>
 const resolved = (schema: Schema): Schema =>
   schema.$ref ? resolved(document.components.schemas[schema.$ref.split('/').at(-1)]) : schema
 
-/** Without null, if a value may also be null. */
+/** Returns the alternatives of a schema, without null. */
 const alternatives = (schema: Schema): Schema[] =>
   (resolved(schema).anyOf ?? [schema]).map(resolved).filter(({ type }: Schema) => type !== 'null')
 

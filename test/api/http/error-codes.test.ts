@@ -25,13 +25,15 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** The code of an error whose body the contract fixes. */
+/**
+ * Returns the status and the error code of an answer whose body the contract specifies; there the code is in a header.
+ */
 function codeOf({ headers, body, status }: Answer): [number, string | null] {
   assert.ok(!('code' in body))
   return [status, headers.get(header)]
 }
 
-/** The code of an error of the portal or the operator's API, which has no such header. */
+/** Returns the status and the error code of an answer of the portal or the operator's API, which has no such header. */
 function codeInBody({ headers, body, status }: Answer): [number, string] {
   assert.equal(headers.get(header), null)
   return [status, body.code]

@@ -73,7 +73,7 @@ suite('a request that HTTP does not allow', () => {
 })
 
 suite('Expect: 100-continue', () => {
-  /** The first status of the answer: 100, or the final one at once. */
+  /** Returns the first status of the answer: 100, or the final status if the server does not send 100. */
   async function firstStatus(path: string, headers: Record<string, string>): Promise<number> {
     const socket = await openRaw(platform.url)
     socket.write(requestText('POST', path, { expect: '100-continue', 'content-type': 'application/json', ...headers }))
@@ -106,7 +106,7 @@ suite('connections', () => {
     const others = await open()
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openRaw(platform.url)))
     for (const socket of sockets) {
-      // A client that does not close its side when the server does.
+      // This client keeps its side open when the server closes the other one.
       socket.allowHalfOpen = true
       socket.pause()
       socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-slow: ')

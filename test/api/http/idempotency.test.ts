@@ -287,7 +287,8 @@ test('a process that dies before its answer is through: the repeat gets what was
     const options = { token: sides.grocer.token, body, headers: { 'idempotency-key': key } }
     try {
       const asked = callAt(proxy.url)('POST', path, options).catch(() => null)
-      // The proxy cuts the connection when the answer comes, or the process is killed before that.
+      // If `isCommitted`, the proxy cuts the connection when the answer arrives; otherwise the process is killed before
+      // that.
       if (isCommitted) assert.equal(await asked, null)
       await process.kill()
       await asked

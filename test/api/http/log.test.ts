@@ -149,7 +149,7 @@ test('a caller that leaves before it is answered is no fault of ours', async t =
     await rm(portalFolder, { recursive: true, force: true })
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  // Waiting longer and longer, some leave while the file is being opened.
+  // Each client waits a little longer than the one before, so that some disconnect while the file is being opened.
   for (let turns = 0; turns < 60; turns++) {
     const socket = await openRaw(url)
     socket.write(requestText('GET', '/app/script.js', { 'x-request-id': `left-${turns}` }))

@@ -173,7 +173,7 @@ function createValidator() {
   }
 }
 
-/** The same schemas, without additional fields. */
+/** Returns a copy of a schema in which every object forbids additional fields. */
 function closed(schema: any): any {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -184,7 +184,7 @@ function closed(schema: any): any {
 }
 
 const polled = ['listBankCampaigns', 'listRetailers']
-/** Files that never change. */
+/** Operations that return files which never change. */
 const lasting = ['exportStatement', 'exportStatements', 'exportAllStatements']
 
 function cacheControlOf(operationId: string): string {

@@ -1,4 +1,4 @@
-/** Request ids, methods, paths and what is no HTTP, for every API (contract/http.md). */
+/** Request ids, methods, paths, and input that is not HTTP, for every API (contract/http.md). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
@@ -124,7 +124,7 @@ const knownPaths: Record<string, string> = {
   '/health/ready': 'GET, HEAD',
   '/cashbacks/for-bank': 'GET, HEAD',
   '/cashbacks/for-merchant': 'GET, HEAD, POST',
-  // Also where the id of a campaign may stand.
+  // `banks` is in the place of a campaign's id, but the methods of a campaign do not apply.
   '/cashbacks/for-merchant/banks': 'GET, HEAD',
   '/esim/v1/operators': 'GET, HEAD',
   '/esim/v1/operators/x/tariffs': 'GET, HEAD',
@@ -282,7 +282,7 @@ test('400 for a query that is no well-formed text, after the caller is known', a
     const path = '/esim/v1/operators'
     assertErrorBody(await raw('GET', `${path}?${wrong}`, bearer()), 400, 'GET', path, wrong)
     assertErrorBody(await raw('GET', `${path}?${wrong}`), 401, 'GET', path, wrong)
-    // Also where no parameter is used.
+    // The same holds for a path that has no parameters.
     assertErrorBody(await raw('GET', `/health/live?${wrong}`), 400, 'GET', '/health/live', wrong)
   }
 })

@@ -1,4 +1,4 @@
-/** Query parameters of every API, each given twice: those that are no lists are refused by name. */
+/** Each query parameter of every API is sent twice. The error names every parameter that is not a list. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -32,7 +32,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** The answers of those who may call the operation. */
+/** Sends the request as each kind of caller. Returns the answers of those who may call the operation. */
 async function answersOf(method: string, path: string) {
   const answers = []
   for (const token of tokens) {
@@ -47,7 +47,7 @@ for (const file of readdirSync(snapshotUrl('.'))) {
   for (const [path, methods] of Object.entries<Record<string, Operation>>(paths))
     for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
       const names = parameters.filter(one => one.in === 'query' && one.schema.type !== 'array').map(({ name }) => name)
-      // A missing body is refused first.
+      // An operation with a body would refuse the missing body first.
       if (names.length === 0 || requestBody) continue
       test(`${method.toUpperCase()} ${path}`, async () => {
         const address = path.replaceAll(/{.*?}/g, '3f0e8a52-6c1d-4b7e-9a40-5d2c8e1f7b63')

@@ -37,7 +37,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** The smallest right body of each operation that needs one. */
+/** The smallest valid body of each operation that needs one. */
 const bodies: Record<string, unknown> = {
   changeEndpoint: { description: 'theirs' },
   replayEvents: { from: 1, only: 'all' },

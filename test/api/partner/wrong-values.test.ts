@@ -1,6 +1,6 @@
 /**
- * Every operation of the Partner API with values that nobody thought of, drawn from one seed: no 500, no status that the document does not
- * have, and no answer that its schema does not have (contract/partner-api.md, "Errors").
+ * Calls every operation of the Partner API with random values, drawn from one seed: no answer is a 500, and each has a
+ * status and a schema of the document (contract/partner-api.md, "Errors").
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const named = (schema: object) =>
   ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"partner#/components')))
 
 const text = fc.oneof(
-  // Right ones of some parameter, so that the others are looked at, too.
+  // Values that are valid for some parameter, so that the checks of the others are reached, too.
   fc.constantFrom('1', '100', 'order.*', 'pending', 'confirmed', '2026-11-22', 'Europe/Kyiv'),
   fc.constantFrom('', ' ', '0', '-1', '1e3', '9'.repeat(30), 'null', 'true', 'now', '\u0000', 'ї', '..', '%', ','),
   fc.constantFrom(
@@ -51,7 +51,7 @@ const text = fc.oneof(
   ),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 )
-/** A body with the operation's own fields, or anything else. */
+/** Draws a body: an object with the operation's own fields, or any other JSON. */
 const bodyOf = (fields: readonly string[]) =>
   fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
@@ -67,7 +67,7 @@ function fieldsOf({ requestBody }: Operation): string[] {
   return Object.keys(found.properties ?? {})
 }
 
-/** `wait` would only make the test wait. */
+/** The parameter `wait` is not drawn, because it would only make the test wait. */
 const isDrawn = ({ name }: Parameter): boolean => name !== 'wait'
 
 for (const { path, method, operation } of operations)
@@ -88,7 +88,7 @@ for (const { path, method, operation } of operations)
         const target = `${address}?${search}`
         const answer = await platform.call(method, target, { token, ...(body !== undefined && { body }) })
         const declared = operation.responses[answer.status]
-        // An empty or a longer path is another address.
+        // A value that is empty or only dots makes the path of no operation.
         if (!declared)
           return assert.equal(
             answer.status,

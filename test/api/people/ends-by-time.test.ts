@@ -1,4 +1,4 @@
-/** What ends by itself ends by real time, however the sandbox's clock is moved (contract/people.md). */
+/** Links, challenges and sessions end by real time, no matter how the sandbox's clock is moved (contract/people.md). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { callerWith, codeOf, logInAs, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'

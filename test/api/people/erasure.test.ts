@@ -23,7 +23,7 @@ const erase = (person: Person, by = manager) => by.call('DELETE', pathOf(person)
 const eraseByOperator = (login: string) =>
   platform.call('POST', `/admin/users/${encodeURIComponent(login)}/erase`, { token: platform.config.operatorKey })
 
-/** The tables in which this text stands, but those of the log. */
+/** Returns the names of all tables that contain this text. */
 async function tablesWith(text: string): Promise<string[]> {
   const { database } = platform.platform
   const tables = await database.query<{ name: string }>(

@@ -375,7 +375,7 @@ suite('a policy', () => {
       assert.equal(confirmed.status, 200, confirmed.text)
       assert.equal((await browser.call('GET', '/portal/home')).status, 200)
       assert.equal((await logIn(person, codeOf(secret))).status, 200)
-      // Systems and others are not concerned.
+      // The policy does not apply to the account's systems.
       assert.equal((await platform.call('GET', '/retailers', { token: await platform.bankToken('gamma') })).status, 200)
     } finally {
       await sibling.close()

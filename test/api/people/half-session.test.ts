@@ -1,4 +1,7 @@
-/** A session that may do nothing but set up a second factor (contract/people.md, "Policy of an account"), at every operation there is. */
+/**
+ * A session that may only set up a second factor (contract/people.md, "Policy of an account") is refused at every other
+ * operation.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -17,7 +20,10 @@ after(() => platform.close())
 const unknownId = '00000000-0000-4000-8000-000000000000'
 const addresses = addressesOf(documents.map(({ file }) => readFileSync(snapshotUrl(file), 'utf8')))
 const isAllowed = (path: string) => /^\/portal\/(?:mfa|session)/.test(path)
-/** They ask for no session: whoever calls them shows something else. */
+/**
+ * Operations that need no session, because their callers show something else, such as a password or the token of a
+ * link.
+ */
 const withoutSession = new Set([
   'issueToken',
   'logIn',

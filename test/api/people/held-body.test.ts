@@ -1,4 +1,7 @@
-/** Access that is taken away while a body is held back (contract/people.md, "Sessions"): what comes afterwards changes nothing. */
+/**
+ * A person loses access while the body of a request is held back (contract/people.md, "Sessions"): the rest of the body
+ * changes nothing.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -13,7 +16,10 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Sends a request but for the end of its body. @returns what sends the end, and gives the status */
+/**
+ * Sends a request except for the end of its body.
+ * @returns a function that sends the end and returns the status of the answer
+ */
 async function hold(person: Person, method: string, path: string, body: object): Promise<() => Promise<number>> {
   const text = JSON.stringify(body)
   const sent = request(new URL(path, platform.url), {

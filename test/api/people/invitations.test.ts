@@ -51,7 +51,7 @@ suite('invitations', () => {
     const taken = await accept({ token, password })
     assert.deepEqual([taken.status, taken.body.code], [409, 'conflict'])
     assert.equal(taken.body.rules[0].rule, 'login-taken')
-    // Whether that person is disabled is nothing to the one who comes.
+    // The answer does not show whether the other person is disabled.
     await platform.call('POST', `/admin/users/${login}/disable`, { token: platform.config.operatorKey })
     assert.deepEqual((await accept({ token, password })).body, taken.body)
     const joined = await accept({ token, password, login: `${login}-2` })
@@ -230,7 +230,7 @@ suite('invitations', () => {
   test('logins that looked alike before are both kept and both get in', async () => {
     const [one, two] = [await join(admin, 'VIEWER'), await join(admin, 'VIEWER')]
     const alike = one.login.toUpperCase()
-    // As before 0.3: the older login alone has the key.
+    // Older versions than 0.3 accepted such logins. After the upgrade only the older of the two logins has a key.
     await platform.platform.database.execute(
       'update portal_users set login = $2, login_key = null where user_id = $1',
       [two.userId, alike],

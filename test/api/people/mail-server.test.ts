@@ -22,7 +22,7 @@ after(async () => {
 
 type Queued = { state: string; tries: number; waitMinutes: number }
 
-/** The mail to somebody who is invited, once it was tried this many times and the outcome is known. */
+/** Waits until the mail to this invited person is in the wanted state, and returns it. */
 async function queued(login: string, isReached: (mail: Queued) => boolean): Promise<Queued> {
   for (const endsAt = Date.now() + 15_000; ; await wait(50)) {
     const [mail] = await platform.platform.database.query<Queued>(

@@ -70,7 +70,7 @@ test('a forgotten password: always 202; three mails an hour; the link works once
   const answers = [await forget('nobody'), await forget(manager.login)]
   for (let index = 0; index < 5; index++) answers.push(await forget(person.login))
   for (const { status, text } of answers) assert.deepEqual([status, text], [202, ''])
-  // The authenticator app was told, too.
+  // The fourth mail says that the authenticator app was added.
   await mailsTo(email, 4)
   await new Promise(resolve => setTimeout(resolve, 2_500))
   const mails = (await mailsTo(email)).filter(mail => linkOf(mail) !== '')
@@ -125,7 +125,7 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   const [entry] = await readEntries(platform, manager.token, `&action=mfa.removed&object=user:${person.userId}`)
   const apart = Math.abs(Date.parse(`${day}T${time}Z`) - Date.parse(entry.at))
   assert.ok(apart < 120_000, `the time by which the log is searched, to the minute: ${told?.text}`)
-  // There is none any more, so there is nothing to tell.
+  // The person has no second factor any more, so this reset sends no mail.
   assert.equal((await reset()).status, 204)
   const [row] = await platform.platform.database.query<{ mails: number }>(
     'select count(*)::int as mails from people_mails where user_id = $1',

@@ -1,6 +1,6 @@
 /**
- * Both contracts under the strictest policies: a person's second factor concerns no system, and address lists concern exactly those
- * whom they name (contract/people.md, "Policy of an account").
+ * Calls both APIs under the strictest policies: requiring a second factor of people does not affect systems, and each
+ * address list applies only to those that it is for (contract/people.md, "Policy of an account").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -50,7 +50,7 @@ const nowhere = { people: [], systems: [] }
 const listed = { people: ['203.0.113.0/24'], systems: ['198.51.100.0/24'] }
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-/** What a system of each kind does in each contract. */
+/** A read by the system of each partner in each API. */
 const reads = (headers: Record<string, string>) =>
   [
     [merchant, '/cashbacks/for-merchant'],
@@ -104,7 +104,7 @@ test('all policies at once: a campaign to its payment and sales go on for system
     const done = await end(reserved.body.orderId)
     assert.deepEqual([done.status, done.body.status], [200, status], done.text)
   }
-  // A person of each account has no second step: a right password gives a session that only sets it up.
+  // The bank's person has no second factor, so the right password gives a session that can only set one up.
   const asPerson = callerWith(platform, person.token)
   const refused = await asPerson('GET', '/cashbacks/for-bank')
   assert.deepEqual([refused.status, refused.headers.get('perkline-error-code')], [401, 'mfa-needed'])
@@ -148,7 +148,7 @@ test('address lists everywhere: each API refuses strangers in its own body, and 
   const partnerApi = await bank.call('GET', '/partner/v1/event-types', { headers: from('203.0.113.7') })
   assert.deepEqual([partnerApi.status, partnerApi.body.code], [403, 'address-not-allowed'])
   for (const { status, text } of await Promise.all(reads(from('198.51.100.7')))) assert.equal(status, 200, text)
-  // A list for systems says nothing of people, and the other way round.
+  // A list for systems does not apply to people, and a list for people does not apply to systems.
   const asPerson = callerWith(platform, person.token)
   const there = await asPerson('GET', '/cashbacks/for-bank', undefined, from('198.51.100.7'))
   assert.deepEqual([there.status, there.headers.get('perkline-error-code')], [403, 'address-not-allowed'])

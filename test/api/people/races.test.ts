@@ -1,4 +1,7 @@
-/** What works once works once under any race, also between two processes (contract/people.md, "Invitations and links" and "Second factors"). */
+/**
+ * A code or a link that works once works only once, even when requests race in two processes (contract/people.md,
+ * "Invitations and links" and "Second factors").
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { codeOf, logInAs, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
@@ -20,7 +23,10 @@ after(async () => {
   await platform.close()
 })
 
-/** The same at both processes at once, so many times in all. @returns how many succeeded */
+/**
+ * Sends this many requests at once, half of them to each process.
+ * @returns how many succeeded
+ */
 async function atBoth(count: number, ask: (at: At, index: number) => Promise<Answer>): Promise<number> {
   const answers = await Promise.all(
     Array.from({ length: count }, (_, index) => ask(index % 2 === 0 ? platform : sibling, index)),
@@ -84,7 +90,7 @@ test('disabled while logging in: no session lives on', async () => {
   await race(['in', 'out'], async lead => {
     const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
     const [entered, disabled] = await together(
-      // A login takes its time for the password.
+      // Checking a password takes a while, so the login gets a longer lead.
       lead * 8,
       () => sibling.call('POST', '/auth/login', { body: accountOf(person) }),
       () => manager.call('PATCH', `/portal/users/${person.userId}`, { disabled: true }),

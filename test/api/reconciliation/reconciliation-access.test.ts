@@ -31,7 +31,7 @@ import {
 
 let platform: TestPlatform
 let sides: Sides
-/** A campaign of alpha and beta with all reports, and the ids of these. */
+/** A campaign of alpha and beta for which all reports were uploaded. */
 let campaign: Ended
 let reports: { alpha: string; beta: string; merchant: string }
 before(async () => {

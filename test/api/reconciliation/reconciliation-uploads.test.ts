@@ -190,7 +190,7 @@ async function beginUpload(bytes: number, id = campaign.id): Promise<{ socket: S
   return { socket, rest: raw.subarray(bytes) }
 }
 
-/** Transactions of uploads that have begun to write, and those that wait for more data. */
+/** Counts the transactions in which an upload has begun to write, and those of them that wait for more data. */
 async function writing() {
   const [row] = await platform.platform.database.query<{ all: number; waiting: number }>(
     `select count(*)::int as all, (count(*) filter (where state = 'idle in transaction'))::int as waiting
@@ -295,7 +295,7 @@ suite('uploads at once', () => {
       const { id } = await endedCampaign(sides, [sides.alpha])
       assert.equal((await uploadBank(sides.alpha, id, reportOf())).status, 201)
       const answers = await together(
-        // Reading a report takes longer than accepting one.
+        // Reading a report takes longer than accepting one, so the upload gets a longer lead.
         16 * lead,
         () => uploadMerchant(sides.grocer, id, reportOf()),
         () => sides.grocer.call('POST', `/portal/cashbacks/${id}/banks/${ids.alpha}/accept-report`),

@@ -1,5 +1,5 @@
 /**
- * Trials of a report, and clients that disconnect before the answer: neither leaves anything
+ * Dry runs of a report, and clients that disconnect before the answer: nothing is stored for either
  * (contract/reconciliation.md, "Trials").
  */
 import assert from 'node:assert/strict'
@@ -140,7 +140,7 @@ async function send(partner: Partner, target: string, file: string, bytes = Numb
   return { socket, rest: raw.subarray(bytes) }
 }
 
-/** Connections inside a transaction whose last statement matches. */
+/** Counts the other connections inside a transaction whose last statement matches the pattern. */
 async function busy(pattern: string): Promise<number> {
   const [row] = await database().query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
@@ -158,7 +158,7 @@ const waitsForCampaign = async (): Promise<boolean> => {
   return row?.count === 1
 }
 
-/** Disconnects when the file was sent and compared, and only the end of the transaction is left. */
+/** Disconnects after the file was read and compared, when only the end of the transaction is missing. */
 async function leaveAtTheEnd(
   campaign: Pick<Ended, 'id'>,
   begin: () => Promise<{ socket: Socket; rest: Uint8Array }>,

@@ -13,7 +13,7 @@ import { verifyStatements } from '../../../src/statements/verify.ts'
 import { type Bank, bankAt, openBank, range, stopClock, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** `npm run chaos -- statements` asks for more. */
+/** `npm run chaos -- statements` sets a larger number. */
 const heldRounds = Number(process.env.HELD_ROUNDS ?? 10)
 
 let platform: TestPlatform
@@ -101,7 +101,7 @@ test('a confirm that commits after the closing is on the next statement, late, a
       // The bank has statements, so a day without sales is closed as well.
       await Promise.all([close(), close(sibling)])
       await other.query('commit')
-      // A request that waits for seconds, as on a busy machine, is told to try again.
+      // On a busy machine the confirm may have waited too long and got a 503.
       if ((await confirmed).status === 200) held.push(orderId)
     }
   }
@@ -134,7 +134,7 @@ test('a sale of a clock that was set back behind a closing is on the next statem
     orders.push(await sell())
   }
   await closeAt(midnight + 61_000)
-  // Behind by 1 s, by 5 s and by hours.
+  // The clock is behind by 1 s, by 5 s and by hours.
   for (const behindMs of [1_000, 5_000, 3 * 3_600_000]) {
     using _ = stopBoth(midnight - behindMs)
     orders.push(await sell())

@@ -66,7 +66,7 @@ suite('the list', () => {
     const tariffs = [{}, { tariffCode: 'ua-5gb' }, { operatorCode: 'roamwide', tariffCode: 'world' }]
     const orders: string[] = []
     for (const index of range(24)) orders.push(await reserve(tariffs[index % 3]))
-    // The order is different from that of creation.
+    // Confirms the orders in another sequence than they were created.
     for (const index of [17, 3, 9, 0, 12, 20, 6, 1, 4]) await confirm(orders[index] ?? '')
     for (const index of [2, 5, 8]) await alpha.cancel(orders[index] ?? '')
     await advance(platform, 'PT16M')

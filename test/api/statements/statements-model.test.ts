@@ -1,5 +1,5 @@
 /**
- * A second computation besides the platform's: random sales, cancels, changes of price and passing days, while a
+ * Computes statements a second time, from a model of random sales, cancels, price changes and passing days, while a
  * program reads the list of orders (contract/statements.md, "What is on it"; contract/partner-orders.md, "The list").
  */
 import assert from 'node:assert/strict'
@@ -48,7 +48,7 @@ const get = async (path: string) => {
   return answer
 }
 
-/** The same numbers in each run. */
+/** Returns a random generator that gives the same numbers in each run. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -72,7 +72,7 @@ async function oneOrder(model: Model, price: number, chance: number): Promise<vo
   if ((await bank.read(orderId)).body.status === 'confirmed') model.confirmed.set(orderId, price)
 }
 
-/** Continues from its last cursor, like a program that reads the list from time to time. */
+/** Reads the list of orders from the last cursor on, like a program that reads it from time to time. */
 function walker() {
   const seen: string[] = []
   let cursor = ''
@@ -91,7 +91,7 @@ function walker() {
 
 type Files = Map<string, string>
 
-/** Every closed statement; a file that was seen before must have the same bytes. */
+/** Reads every closed statement. A file that was read before must have the same bytes. */
 async function readFiles(files: Files): Promise<any[]> {
   const { data } = (await get('/statements?limit=500')).body
   for (const { statementId, sha256 } of data) {

@@ -95,7 +95,7 @@ suite('a day with sales', () => {
     const none = { credits: 0, creditsAmount: '0.00' }
     assert.deepEqual(totals, [
       { currency: 'EUR', sales: 1, salesAmount: '25.50', ...none, gross: '25.50', commission: '3.15', net: '22.35' },
-      // 49.258944 twice, and 24.6788544: each line is rounded.
+      // The three commissions are 49.258944 (twice) and 24.6788544; each line is rounded on its own.
       {
         currency: 'UAH',
         sales: 3,
@@ -115,7 +115,7 @@ suite('a day with sales', () => {
 
   test('is closed one minute after its end, with the same sums', async () => {
     const open = await ok('/statements/open')
-    // The clock goes on, and a busy machine takes its time.
+    // 20 seconds before the closing, because the clock goes on while a busy machine works.
     await moveTo('2054-12-22T22:00:40.000Z')
     assert.deepEqual(await all(), [])
     await moveTo('2054-12-22T22:01:00.500Z')
@@ -375,7 +375,8 @@ suite('a change of zone', () => {
       assert.equal(answer.status, 200, answer.text)
       return answer.body
     }
-    // The open day and each closed one. The time zone was another one before, and one statement covers two years.
+    // The sales figures of the open day and of each closed one. The time zone has changed since, and one statement
+    // covers two years.
     assert.deepEqual((await sales(day, day)).totals.confirmed, 1)
     for (const statement of statements.filter((one: any) => one.late === 0 && one.day !== lateFor)) {
       const { totals, days } = await sales(statement.day, statement.day)
@@ -391,14 +392,14 @@ suite('a change of zone', () => {
       ['2031-01-01', '2031-12-31'],
     ] as const)
       assert.equal((await sales(from, to)).totals.confirmed, 0)
-    // A year of days that belong to the statement of the gap.
+    // These days have no statements of their own: one long statement covers them.
     assert.equal((await sales('2055-02-01', '2055-12-31')).totals.confirmed, 0)
   })
 })
 
 const lateFor = '2054-12-22'
 const sumOf = (totals: { sales: number }[]) => totals.reduce((sum, { sales }) => sum + sales, 0)
-/** Read in spans that one request may ask for. */
+/** Reads all statements, in spans that are short enough for one request. */
 async function everyStatement() {
   const years = ['2054-12-01&to=2055-06-30', '2055-07-01&to=2056-06-30', '2056-07-01&to=2057-06-30']
   const found = []
