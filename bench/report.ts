@@ -53,7 +53,7 @@ export function figureTable(figures: Figure[]): string {
     .join('\n')
 }
 
-/** The figures of all cases, and what is to be said about them. */
+/** Returns the figures of all cases, and a line for each case that failed or is unreliable. */
 export function textTable(outcomes: Outcome[]): string {
   const errors = outcomes
     .filter(({ error }) => error !== null)

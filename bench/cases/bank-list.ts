@@ -21,7 +21,7 @@ const path = '/cashbacks/for-bank'
 const program = fileURLToPath(new URL('../reader.ts', import.meta.url))
 const targets = { total: 1.3, firstByteMs: 50, oneMb: 100, tenMb: 300, loopMs: 50, others: 2, unchangedMs: 2 }
 const dayMs = 86_400_000
-/** The time in which the process with the readers starts and begins its reads. */
+/** The time that the process with the readers needs to start and to begin its reads. */
 const readersLeadMs = 500
 
 /** A bank, and the size of its list. */

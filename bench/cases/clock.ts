@@ -62,7 +62,10 @@ async function makeOthers(platform: CampaignPlatform, count: number): Promise<vo
   await database.execute('analyze')
 }
 
-/** @returns the seconds from `dateFrom` until all of them have started */
+/**
+ * Makes a thousand campaigns that start in a few seconds.
+ * @returns the seconds from their `dateFrom` until all of them have started
+ */
 async function untilStarted(platform: CampaignPlatform): Promise<number> {
   const dateFrom = new Date(Date.now() + 4_000)
   await makeThousand(platform, { dateFrom, dateTo: new Date(dateFrom.getTime() + dayMs) })
@@ -95,7 +98,7 @@ async function makeThousand(platform: CampaignPlatform, period: { dateFrom: Date
 async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
   const count = bench.quick ? 1_000 : 10_000
   await makeActive(platform, count)
-  // The load lasts longer than the work takes, so that most of the work happens during the load.
+  // The load takes longer than ending the campaigns, so that most of this work happens during the load.
   const quiet = await othersP99(platform, endTargetSeconds)
   const busy = othersP99(platform, endTargetSeconds)
   const dateTo = new Date()
@@ -124,7 +127,7 @@ async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Fig
   ]
 }
 
-/** Active campaigns, copied from one that all banks take part in. */
+/** Makes active campaigns by copying one that all banks take part in. */
 async function makeActive(platform: CampaignPlatform, count: number): Promise<void> {
   const one = await launchCampaign(platform, {
     dateFrom: new Date(Date.now() - dayMs),

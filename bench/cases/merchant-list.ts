@@ -84,7 +84,9 @@ function comparePages(
   return compareReads(merchants, Array(bench.quick ? 20 : 60).fill(path))
 }
 
-/** Pages that were not read before, so that only their order is cached. The small merchant has no such pages. */
+/**
+ * Compares pages that were not read before, so that only their order is cached. The small merchant has no such pages.
+ */
 function compareFreshPages(merchants: Merchants): Promise<Compared> {
   const lastPage = merchants.large.count / pageSize
   const pages = Array.from({ length: 100 }, (_, index) => lastPage - index)

@@ -86,7 +86,7 @@ function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
 }
 
 /**
- * Reserves for so long that the job, which runs every 5 seconds, runs meanwhile.
+ * Reserves for at least 6 seconds, because the job that closes statements runs every 5 seconds.
  * @returns the 99th percentile in milliseconds
  */
 async function reserve(bench: Bench, { port, token }: Served): Promise<number> {

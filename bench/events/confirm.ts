@@ -54,8 +54,8 @@ export async function measureConfirm(bench: Bench): Promise<Figure> {
 type Reserved = { bankId: string; tariffId: number; statements: number }
 
 /**
- * Makes the reserved orders of a round. A profile can be on one live order only, so the orders of the round before are
- * removed first.
+ * Makes the reserved orders of a round. A profile can be on one live order only, so the orders of the previous round
+ * are removed first.
  */
 async function reserve(database: Database, { bankId, tariffId, statements }: Reserved): Promise<string[][]> {
   const ids = await database.dedicated(async client => {

@@ -34,7 +34,7 @@ export function measureDeliveries(bench: Bench): Promise<Figure> {
       await makeEndpoint(platform, 0, receiver.url)
       await tellMany(platform.database, platform.bankIds, warmUp)
       await until(receiver.received, warmUp)
-      // A statement keeps its plan only when the planner's statistics show that its tables have grown.
+      // The platform caches a statement's plan only when the planner's statistics show that the tables have grown.
       await platform.database.dedicated(client => client.query('vacuum analyze'))
       const { ours, limit, ratio } = await compare(
         bench.quick ? 1 : 3,

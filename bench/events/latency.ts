@@ -1,4 +1,7 @@
-/** The time from the commit of a confirm to the long poll's answer with its event, while a bank sells; also beside an open upload. */
+/**
+ * The time from the commit of a confirm to the long poll's answer with its event, while a bank sells. It is measured
+ * again while an upload has an open transaction.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Bench, freshPrefix, type Served, serve, using } from '../bench.ts'

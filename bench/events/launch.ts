@@ -1,4 +1,7 @@
-/** The launch of a campaign with 200 banks, compared with a bare insert of 200 rows; and the time until every bank can read its event. */
+/**
+ * The launch of a campaign with 200 banks, compared with a bare insert of 200 rows. Also measures the time until each
+ * bank can read the event about the launch.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'

@@ -49,7 +49,10 @@ export function measurePolls(bench: Bench): Promise<Figure[]> {
   })
 }
 
-/** Looks up an order that is not there, which asks the database. @returns the 99th percentile in milliseconds */
+/**
+ * Reads the bank's endpoints, which are in the database.
+ * @returns the 99th percentile in milliseconds
+ */
 async function others({ port, bankTokens }: CampaignPlatform): Promise<number> {
   const load = { kind: 'get' as const, paths: ['/partner/v1/webhook-endpoints'] }
   const job = { ports: [port], token: bankTokens[0] ?? '', connections: 4, seconds: 4, load, pauseMs: 5 }

@@ -20,9 +20,9 @@ export const banks = {
   busy: 4,
 } as const
 export const merchants = {
-  /** A tenth of all campaigns. */
+  /** Has a tenth of all campaigns. */
   large: 0,
-  /** A hundred campaigns, in a world of any size. */
+  /** Has a hundred campaigns, in a world of any size. */
   small: 1,
 } as const
 
@@ -34,7 +34,7 @@ export const banksOfCampaign = 10
 export const operators = 30
 export const tariffsOfOperator = 10
 export const tariffs = operators * tariffsOfOperator
-/** Sold by banks other than the big and the tiny one. */
+/** The number of the operator whose tariffs are sold only by banks other than `big` and `tiny`. */
 export const othersOperator = operators
 export const operatorCode = (number: number): string => `operator-${number}`
 export const tariffCode = (number: number): string => `tariff-${number}`
@@ -49,7 +49,10 @@ export const merchantsIn = ({ campaigns }: Sizes): number => Math.max(10, Math.r
 export const yearMs = 365 * 86_400_000
 export const latestOrderMs = 3_600_000
 
-/** Of ten orders of a tariff, one has ended without a sale, and the next one sold its profile. */
+/**
+ * Returns how many profiles these orders of a tariff have sold. One order of ten has ended without a sale, and the next
+ * one sold its profile.
+ */
 const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
 
 /** @throws Error when a world cannot have these sizes */

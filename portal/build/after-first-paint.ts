@@ -1,6 +1,6 @@
 /**
- * The portal's script is fetched at once and run after the first screen has been painted, by `public/first-paint.js`: else the browser
- * would show nothing until all of it has run.
+ * Makes the browser fetch the portal's script at once, but run it only after the first screen is painted
+ * (`public/first-paint.js`). Otherwise the browser would show nothing until the whole script has run.
  */
 import type { Plugin } from 'vite'
 
@@ -15,7 +15,8 @@ export function afterFirstPaint(): Plugin {
         const found = html.match(entry)
         if (!found) throw new Error('The page has no script of its own')
         const [, crossorigin, src, nonce = ''] = found
-        // Last of all: before it stand the files that it needs. What the first screen needs comes before any of them.
+        // The script is the last link of the head: the links before it are the files that the first screen and the
+        // script need.
         return html
           .replace(entry, '')
           .replace(/\s*<\/head>/, `\n    <link rel="modulepreload"${crossorigin} href="${src}"${nonce}>\n  </head>`)

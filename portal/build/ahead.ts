@@ -1,12 +1,15 @@
 /**
- * Names the files of the first pages in the page itself, and what they read, so that the browser fetches both beside the portal's own
- * script (`public/first-paint.js`): else they would be asked for only once that has run.
+ * Writes into the page which files its first pages need and which data they read. `public/first-paint.js` requests both
+ * while the portal's own script is loaded; otherwise the requests would begin only after the script has run.
  */
 import type { Plugin } from 'vite'
 
 const layout = 'src/app/layout.tsx'
 
-/** The pages that people come to first, by their addresses below `/app`; of any other page the layout alone, as ``. */
+/**
+ * The modules of the pages that people open first, by the address below `/app`. The empty address stands for all other
+ * pages, of which only the layout is known.
+ */
 const firstPages: Record<string, string[]> = {
   '': [layout],
   '/login': ['src/app/login-page.tsx'],
@@ -20,7 +23,10 @@ const firstPages: Record<string, string[]> = {
 const session = '/portal/session'
 const home = (waitsFor: 'me' | 'other') => `/portal/home?waitsFor=${waitsFor}&page=1&pageSize=10`
 
-/** What they ask the platform for, word for word, where nothing is filtered: asked otherwise it would be asked for twice. */
+/**
+ * The reads of these pages without filters. Each address must be exactly the one that the page requests; otherwise the
+ * data is requested twice.
+ */
 const firstReads: Record<string, string[]> = {
   '': [session],
   '/login': [],
@@ -54,7 +60,7 @@ export function ahead(): Plugin {
   }
 }
 
-/** What these modules need beside the files that the page names anyway. */
+/** Returns the files that these modules need, without those that the page names already. */
 function filesOf(chunks: Chunk[], modules: string[], html: string): string[] {
   const files = new Set<string>()
   const add = (chunk: Chunk | undefined) => {

@@ -1,4 +1,7 @@
-/** Writes the types of the platform's operations from the committed OpenAPI documents into `src/api/schema/`; git knows none of it. */
+/**
+ * Writes the types of the platform's operations from the committed OpenAPI documents into `src/api/schema/`, which git
+ * ignores.
+ */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 

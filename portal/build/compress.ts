@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
 const compressible = /\.(?:html|js|css|svg)$/
-/** Below it a packet is sent either way. */
+/** A smaller file fits into one packet even without compression. */
 const smallestBytes = 512
 
 export function compressAssets(): Plugin {

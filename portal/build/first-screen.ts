@@ -1,6 +1,7 @@
 /**
- * What is seen before the portal's script runs (`src/app/first-screen.css`): the login without its fields for whoever is not logged in, or
- * the empty frame of the pages. `public/first-paint.js` says which of them, in which language; the portal's first page takes their place.
+ * The content that is visible before the portal's script runs (`src/app/first-screen.css`): the login page without its
+ * fields for people who are not logged in, or the empty frame of the pages. `public/first-paint.js` chooses one of them
+ * and its language. The portal's first page replaces it.
  */
 import type { Plugin } from 'vite'
 import { appTexts } from '../src/app/texts.ts'
@@ -15,7 +16,7 @@ export function firstScreen(): Plugin {
   }
 }
 
-/** A paragraph in each language; the page shows its own. */
+/** Makes a paragraph for each language; the page shows only the one in its language. */
 const words = (name: string, text: (texts: LoginTexts) => string): string =>
   languages.map(language => `<p class="${name}" lang="${language}">${text(appTexts[language].login)}</p>`).join('')
 

@@ -1,6 +1,7 @@
 /**
- * Keeps the files of earlier builds for a day: a page that is open while the platform gets a new version goes on loading its own. What
- * a build makes again is written anew, so the age of a file tells whether any build of the last day has made it.
+ * Keeps the files of earlier builds for a day, because a page that is open during an upgrade still loads files of its
+ * own version. Each build writes all its files again, so a file that is older than a day belongs to no build of the
+ * last day.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'

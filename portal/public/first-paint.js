@@ -1,5 +1,5 @@
-// Sets light or dark, the language and the first screen before anything is drawn. A file of its own: the page's policy takes no inline
-// scripts.
+// Sets light or dark, the language and the first screen before anything is drawn. It is a separate file, because the
+// page's Content-Security-Policy allows no inline scripts.
 const page = document.documentElement
 const { ahead } = document.currentScript.dataset
 try {
@@ -15,14 +15,14 @@ try {
   // Without storage the page starts light and sets both itself.
 }
 
-// The files of the first page and what it reads (build/ahead.ts), for whoever was here last. The portal asks for them again once it runs,
-// and gets these.
+// Requests the files and the data of the first page (build/ahead.ts) for the person who used this browser last. When the
+// portal runs, it requests the same addresses, and the browser uses these answers.
 function fetchAhead(files, person) {
   const homes = { retailer: '/merchant', bank: '/bank', platform: '/operator' }
   const path = location.pathname.slice('/app'.length).replace(/\/$/, '')
   const first = person === null ? '/login' : path || homes[person.split(':')[0]]
   const role = localStorage.getItem('perkline.role')
-  // Others read something else: a bank's viewer sees no campaigns, and lists are filtered or of another length.
+  // Otherwise the page reads other data: a bank's viewer sees no campaigns, and lists may have filters or another length.
   const isUsual =
     role !== null && role !== 'VIEWER' && location.search === '' && !localStorage.getItem('perkline.page-size')
   for (const file of files[first] ?? files['']) {
@@ -36,7 +36,7 @@ function fetchAhead(files, person) {
   }
 }
 
-// The portal runs once the first screen is painted; each of its files in a task of its own, so that the browser answers between them.
+// Runs the portal. Each of its files runs in a task of its own, so that the browser can respond to input in between.
 async function run() {
   for (const { href } of document.querySelectorAll('link[rel=modulepreload][data-first]')) {
     await import(href)
@@ -44,7 +44,7 @@ async function run() {
   }
 }
 addEventListener('DOMContentLoaded', () => {
-  // What is not seen is not painted, so nothing would ever come after it.
+  // A hidden page is not painted, so waiting for the paint would never end.
   if (document.hidden) run()
   else requestAnimationFrame(() => setTimeout(run))
 })

@@ -22,7 +22,7 @@ const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
 /**
  * Sells in a new world while `disturb` is repeated, then checks everything.
  * @param options.grown true: first sells so much that the busiest statements run with cached plans
- * @param options.minRounds the minimum number of disturbances(default: 1), even if they take longer than CHAOS_SECONDS
+ * @param options.minRounds the minimum number of disturbances (default: 1), even if they take longer than CHAOS_SECONDS
  */
 export async function sellUnder(
   options: { processes: number; sellers: number; seed: number; grown?: boolean; minRounds?: number },

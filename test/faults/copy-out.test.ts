@@ -1,4 +1,4 @@
-/** Long reads: PostgreSQL's copy as a JSON array, as fast as the reader takes it. */
+/** Long reads send PostgreSQL's `copy` as a JSON array, as fast as the reader accepts it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'

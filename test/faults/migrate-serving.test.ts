@@ -33,7 +33,7 @@ const concurrentSql = `
 const heldMs = 11_500
 
 const kinds = [
-  // The migration waits for whoever holds the table.
+  // The migration waits for every transaction that holds a lock on its tables.
   { name: 'at once', sql, hold: 'begin; select from orders limit 1; select from banks limit 1' },
   // The build waits for readers that might look for rows that its index lacks.
   {

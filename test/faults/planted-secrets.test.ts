@@ -49,7 +49,7 @@ async function startReceiver() {
 }
 
 /**
- * Uses every secret in requests.
+ * Creates the secrets and does what could reveal them.
  * @returns every secret by its name
  */
 async function plant(world: World, url: string): Promise<Record<string, string>> {

@@ -63,7 +63,7 @@ async function listen<S extends Server | TcpServer>(server: S): Promise<number> 
   return (server.address() as AddressInfo).port
 }
 
-/** Sends until the other side closes, as fast as it takes them. */
+/** Sends without end, as fast as the other side reads, until it closes. */
 function sendWithoutEnd(response: ServerResponse): void {
   const piece = Buffer.alloc(16_384, 'x')
   const more = () => {
@@ -73,7 +73,7 @@ function sendWithoutEnd(response: ServerResponse): void {
   more()
 }
 
-/** One byte now and then, for longer than an attempt may take. */
+/** Sends a byte now and then, for longer than an attempt may take. */
 function sendSlowly(response: ServerResponse): void {
   const timer = setInterval(() => response.write('.'), 500)
   response.on('error', () => {}).once('close', () => clearInterval(timer))
@@ -286,7 +286,7 @@ test('each of the ten attempts waits as the schedule says', async () => {
       return delivery?.attempts.length === attempt && delivery.attempts.at(-1)?.outcome === 'http-error'
     })
     assertWait('500', await read())
-    // Lets the time of the next attempt come. A retry by hand would not count as a scheduled attempt.
+    // Moves the time of the next attempt to now, instead of a retry by hand.
     await platform.platform.database.execute(
       `update webhook_deliveries set next_attempt_at = now() where endpoint_id = $1 and state = 'pending'`,
       [made.body.endpointId],

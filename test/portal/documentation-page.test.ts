@@ -26,7 +26,7 @@ test('"Try it out" works at the address at which the page was opened, the logo i
     },
   )
   t.after(() => page.context().close())
-  // The page makes its whole document anew, which takes long on a busy machine.
+  // The page renders its whole document again, which takes long on a busy machine.
   page.setDefaultTimeout(60_000)
   await page.goto('/swagger#/Sandbox/readClock')
   await page.getByRole('button', { name: 'Try it out' }).click()
@@ -48,7 +48,7 @@ test('a token that is given to the page is sent, and is gone with the page', asy
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   )
   t.after(() => page.context().close())
-  // The page makes its whole document anew, which takes long on a busy machine.
+  // The page renders its whole document again, which takes long on a busy machine.
   page.setDefaultTimeout(60_000)
   const sent = async () => {
     const asked = page.waitForRequest(request => request.url().endsWith('/retailers'))

@@ -38,7 +38,7 @@ const justBefore = (instant: Date) => new Date(instant.getTime() - 1)
 
 type Ask = (given: LivingCampaign) => Decision | null
 
-/** Each trigger, with states of the banks and a time for which it is allowed if any state of the campaign allows it. */
+/** Each trigger, with bank statuses and a time that allow it, so that only the campaign's status decides. */
 const campaignTriggers = {
   confirm: [{ a: 'pending', b: 'approved' }, given => life.confirm(given, bankA(given), longBefore)],
   reject: [{ a: 'pending', b: 'approved' }, given => life.reject(given, bankA(given), longBefore)],

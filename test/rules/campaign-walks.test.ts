@@ -37,7 +37,7 @@ const requests = {
 } satisfies Record<string, Ask>
 const names = Object.keys(requests) as (keyof typeof requests)[]
 
-/** The states after the period has begun or the campaign was launched, in which a bank must have agreed. */
+/** The states from the launch on, in which at least one bank must have agreed. */
 const launched = life.campaignStatuses.slice(
   life.campaignStatuses.indexOf('approved'),
   life.campaignStatuses.indexOf('completed') + 1,

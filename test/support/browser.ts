@@ -21,7 +21,7 @@ const desktop = { width: 1280, height: 900 }
 
 export type Visitor = {
   page: Page
-  /** Errors that the page has logged so far; take out the ones that a test provokes. */
+  /** Errors that the page has logged so far. A test must remove those that it provokes. */
   errors: string[]
   /** Opens an address below /app and loads everything again. */
   open(path: string): Promise<void>

@@ -5,7 +5,7 @@ import type { PerklineProcess } from './process.ts'
 export type Campaigners = { merchant: string; bank: string }
 type Caller = Pick<PerklineProcess, 'call'>
 
-/** Gives a platform the directory of campaigns. @returns tokens of a merchant and of a bank that it invites */
+/** Applies the directory of campaigns to a platform. @returns tokens of a merchant and of a bank that it invites */
 export async function openCampaigners(platform: PerklineProcess): Promise<Campaigners> {
   await platform.admin('POST', '/directory', { directory: campaignDirectory, files: {} })
   const tokenOf = async (of: object): Promise<string> => {

@@ -165,7 +165,7 @@ export function startReading(
   }
 }
 
-/** Waits until everything that was committed has a number. @returns the last one */
+/** Waits until everything that was committed has a number. @returns the last number */
 export async function endOfFeed(processes: readonly PerklineProcess[], token: string): Promise<number> {
   const asked = { method: 'GET', path: '/partner/v1/events?after=now', token }
   return (await expectAnswer(processes, asked, 200)).nextAfter

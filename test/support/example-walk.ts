@@ -127,7 +127,7 @@ async function send(
 
 async function walkEvents(call: Call): Promise<void> {
   await call('listEventTypes')
-  // This event exists because the clock's job has numbered it.
+  // Moving the clock also numbers the recorded events, so that there is one to read.
   await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
   const { data } = await call('readEvents', { query: { limit: '2' } })
   await call('readEvent', { path: { eventId: data[0].id } })

@@ -53,7 +53,7 @@ export async function setUpTotp(person: Person): Promise<{ secret: string; recov
 }
 
 let logins = 0
-/** A login that nobody has. */
+/** Returns a login that nobody has. */
 export const newLogin = (): string => `invited-${++logins}`
 
 /**

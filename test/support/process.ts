@@ -112,7 +112,7 @@ export async function startProcess(
   }
 }
 
-/** A machine that runs many tests at once takes its time. */
+/** Long, because a machine that runs many tests at once is slow. */
 const startWithinMs = 180_000
 
 /** The time limits of a request, and of a large file on a busy machine. */

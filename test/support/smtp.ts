@@ -21,7 +21,7 @@ export type Certificate = { key: string; cert: string }
 
 export type SmtpServerOptions = {
   acts?: Partial<Record<SmtpStage, SmtpAct>>
-  /** Offers AUTH and asks for exactly these. */
+  /** Offers AUTH and accepts exactly these. */
   credentials?: { user: string; pass: string }
   /** Offers STARTTLS, or with `implicitTls` speaks TLS from the first byte. */
   certificate?: Certificate

@@ -149,7 +149,7 @@ export async function settleUnderKills({ rounds }: { rounds: number }) {
       const killing = sleep(randomInt(300)).then(() => world.replace(round % 2, victim => victim.kill()))
       const passing = round % 3 === 0 ? passTime(world, 'PT13H') : passTime(world, 'PT5M')
       await Promise.all([selling, killing, passing])
-      // The other process is killed during the closing that this starts.
+      // This starts a closing, during which the other process is killed.
       const closing = passTime(world, 'P1DT1M')
       await sleep(randomInt(200))
       await world.replace((round + 1) % 2, victim => victim.kill())

@@ -9,7 +9,7 @@ import type { Figure } from '../../report.ts'
 import { attempt, type Part } from '../compared.ts'
 import type { Side } from '../sides.ts'
 
-/** The number of rows in the tables of the full world that have more than a million; the audit reads them all. */
+/** The tables whose rows the audit reads; in the full world each has more than a million. */
 const tables = [
   'profiles',
   'orders',
@@ -24,7 +24,10 @@ const tables = [
 ]
 const target = 3
 
-/** Processor time counts, because waiting depends on what else the machine does. It is counted in hundredths of a second. */
+/**
+ * How often the tables are read. Only processor time is compared, because waiting depends on other work on the machine,
+ * and Linux counts it in hundredths of a second.
+ */
 const readings = 5
 
 export const auditPart: Part = {

@@ -40,8 +40,8 @@ const reads = {
 } as const
 
 /**
- * Home pages show up to some hundred campaigns. Searches by name, and sorts without an index, look at up to ten
- * thousand.
+ * These reads look at more campaigns in the large world: home pages show up to some hundred, and searches by name and
+ * sorts without an index read up to ten thousand.
  */
 const boundedReads = /home|name|percentage/
 

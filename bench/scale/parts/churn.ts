@@ -7,10 +7,13 @@ import { attempt, type Part, shown } from '../compared.ts'
 import type { Side } from '../sides.ts'
 import { requireStock, soldTariff } from '../stock.ts'
 
-/** With much shorter rounds, other work on the machine would decide the result. */
+/** The length of a round in seconds. In a much shorter round, other work on the machine would decide the result. */
 const roundSeconds = 10
 const connections = 32
-/** Each order is written twice. Vacuum frees the space of the first version, and later orders use this space. */
+/**
+ * The maximum growth. Each order is written twice. Vacuum frees the space of the first version, and later orders use
+ * this space.
+ */
 const maxGrowth = 2
 
 export const churnPart: Part = {
@@ -67,7 +70,7 @@ async function cancelMany(bench: Bench, side: Side, cycles: number): Promise<[fi
   return [rates[0] ?? Number.NaN, rates.at(-1) ?? Number.NaN]
 }
 
-/** The size of each new order, compared with the orders that were there before. */
+/** Compares the size of each new order with that of the orders that existed before. */
 function growth(name: string, before: number, after: number, ordersBefore: number, ordersAfter: number): Figure {
   const ours = (after - before) / (ordersAfter - ordersBefore)
   const limit = before / ordersBefore

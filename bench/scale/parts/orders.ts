@@ -30,7 +30,7 @@ export const ordersPart: Part = {
   },
 }
 
-/** The instant at which the world was made: its orders end an hour before. */
+/** Returns the instant at which the world was made, which is an hour after its last order. */
 async function madeAt({ query }: Side): Promise<number> {
   const [row] = await query<{ at: Date }>(
     `select created_at as at from orders where external_id like 'payment-%' order by order_id desc limit 1`,
@@ -80,7 +80,7 @@ async function searchAsOperator(sides: Sides, now: number): Promise<Figure[]> {
   return figures
 }
 
-/** Orders of the big bank from the whole year, each read once, and one found by its externalId. */
+/** Reads orders of the big bank from the whole year by their ids, each for the first time. */
 async function readOld(sides: Sides): Promise<Figure> {
   const paths = new Map<Side, string[]>()
   for (const side of [sides.small, sides.large]) paths.set(side, await oldPaths(side))
@@ -103,7 +103,7 @@ async function oldPaths({ query }: Side): Promise<string[]> {
   return rows.map(({ id }) => `/esim/v1/orders/${id}`)
 }
 
-/** The rows of a month as a file. */
+/** Measures the time for each row of a file with a month of orders. */
 function readMonth(sides: Sides, now: number): Promise<Figure> {
   const name = 'CSV of a month of the big bank'
   return attempt(name, `<= ${flat.times}`, async () => {

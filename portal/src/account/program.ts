@@ -23,7 +23,7 @@ const systems: readonly (readonly [name: string, sign: RegExp])[] = [
 const find = (names: typeof browsers, text: string): string | null =>
   names.find(([, sign]) => sign.test(text))?.[0] ?? null
 
-/** @returns null for an unknown user agent */
+/** @returns null for a browser or a system that is not known */
 export const programOf = (userAgent: string): { browser: string | null; system: string | null } => ({
   browser: find(browsers, userAgent),
   system: find(systems, userAgent),

@@ -5,7 +5,7 @@ import type { BrokenRule } from './rule-texts.ts'
 /** A broken rule of a field, with its message: `terminals.0.terminal_id must be given`. */
 export type FieldError = BrokenRule & { message: string }
 
-/** There was no answer at all: the network or the platform is away. */
+/** The status of an error without any answer: the network or the platform cannot be reached. */
 export const noAnswer = 0
 
 export class ApiError extends Error {
@@ -39,7 +39,10 @@ export class ApiError extends Error {
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
   }
 
-  /** The same error with only the messages that are not shown elsewhere, or with its rules moved to other fields. */
+  /**
+   * Returns a copy of the error, either with only the messages that are not shown elsewhere, or with its rules at other
+   * fields.
+   */
   with({
     messages = this.messages,
     fieldErrors = this.fieldErrors,
@@ -61,7 +64,7 @@ function withMessages(rules: readonly BrokenRule[], messages: readonly string[])
   })
 }
 
-/** @param body an error body of either API: `{message}` with one or several texts */
+/** @param body the body of an error of any API: `{message}` with one text or several */
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
   const messages = [message].flat().filter(isText)
@@ -72,13 +75,13 @@ export function apiError(status: number, body: unknown, headers: { get(name: str
   })
 }
 
-/** The error code: from the body, or from a header for APIs whose contract fixes the body. */
+/** Returns the error code. It is in the body, or in a header where the contract specifies the body. */
 function codeOf(body: unknown, headers: { get(name: string): string | null }): string | null {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
   return isText(code) ? code : headers.get('perkline-error-code')
 }
 
-/** The broken rules: from the body, or from a header for APIs whose contract fixes the body. */
+/** Returns the broken rules. They are in the body, or in a header where the contract specifies the body. */
 function rulesOf(body: unknown, headers: { get(name: string): string | null }): BrokenRule[] {
   const rules: unknown =
     typeof body === 'object' && body !== null && 'rules' in body

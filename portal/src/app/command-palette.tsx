@@ -31,7 +31,7 @@ export function CommandPalette({ opened }: { opened: number }) {
   const pages = usePages().filter(fits)
   const actions = useActions().filter(fits)
   const { campaigns, isLooking } = useCampaigns(words)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens each time that it is asked for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the palette opens each time that `opened` changes
   useEffect(() => palette.open(), [opened])
   useFirstSelected(words === '' ? '' : [...campaigns, ...pages, ...actions].map(({ key }) => key).join())
   const isEmpty = pages.length + actions.length + campaigns.length === 0

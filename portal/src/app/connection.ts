@@ -9,7 +9,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
-/** Counts the results, so that the result of an older check is ignored. */
+/** Counts the known results, so that the result of an older check is ignored. */
 let learnt = 0
 
 export const isLost = (): boolean => lostSince !== null

@@ -16,7 +16,7 @@ export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
   return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }
 }
 
-/** The bank takes part; if the campaign is the bank's own, this starts it. */
+/** Confirms that the bank takes part. If the campaign is the bank's own, this starts it. */
 export function useConfirmCampaign(campaign: BankCampaign): Move {
   const texts = useTexts(bankCampaignTexts)
   const changed = useCampaignChanged()
@@ -40,7 +40,7 @@ export function useConfirmCampaign(campaign: BankCampaign): Move {
   })
 }
 
-/** The merchant's payment has arrived. */
+/** Confirms that the merchant's payment has arrived. */
 export function useAcknowledge(campaign: BankCampaign): Move {
   const { cashbackId, expectedCompensation, country } = campaign
   const { room: texts } = useTexts(bankCampaignTexts)

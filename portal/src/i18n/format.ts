@@ -4,7 +4,7 @@ import { daysOfPeriod, fromZoned } from './time-zone.ts'
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 
-/** Formats are created when they are first used, because each takes a moment and no page uses all of them. */
+/** Creates a format only when it is first used, because creating one takes time and no page uses all of them. */
 function whenNeeded<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => {

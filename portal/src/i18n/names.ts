@@ -12,11 +12,8 @@ const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 export type Names = ReturnType<typeof createNames>
 
 /**
- * Everything that has a name in two languages goes through one of these. In pages: `useNames()`.
- *
- *     const names = useNames()
- *     names.of(retailer)           // Grocer, or Гросер
- *     names.country('UA')          // Ukraine, or Україна
+ * Returns names in one language for everything that has names in two. Pages get it from `useNames()`. const names =
+ * useNames() names.of(retailer)           // Grocer, or Гросер names.country('UA')          // Ukraine, or Україна
  */
 export function createNames(language: Language) {
   const listOf = (type: 'region' | 'currency') => {

@@ -1,4 +1,4 @@
-/** A person's choices for this browser: language and time zone. The browser stores them, and its tabs share them. */
+/** A person's choices of language and time zone. The browser stores them, and all its tabs use them. */
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react'
 import { createFormat, type Format } from './format.ts'
 import { firstLanguage, isLanguage, type Language } from './language.ts'

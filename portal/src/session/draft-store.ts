@@ -1,6 +1,6 @@
 /**
- * Where this browser keeps drafts: IndexedDB, since a campaign with 50,000 terminals exceeds localStorage. Each draft belongs to one
- * person. Logging out removes the drafts.
+ * Stores drafts in this browser, in IndexedDB, because a campaign with 50,000 terminals is too large for localStorage.
+ * Each draft belongs to one person. Logging out removes the drafts.
  */
 import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'idb-keyval'
 
@@ -8,8 +8,8 @@ import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'id
 export type KeptDraft<Values> = { at: string; values: Values }
 
 /**
- * When somebody logged out in this browser, in milliseconds. Forms that were opened before store nothing any more, in
- * any tab.
+ * The key of the instant, in milliseconds, at which somebody logged out in this browser. Forms that were opened before
+ * that store nothing any more, in any tab.
  */
 const removedKey = 'perkline.drafts-removed'
 /** Version 0.2 kept its drafts in localStorage under this prefix. */
@@ -56,7 +56,7 @@ export async function removeDraftsOf(person: string): Promise<void> {
   await Promise.all(all.filter(key => key.startsWith(`${person}/`)).map(removeDraft))
 }
 
-/** Drafts of version 0.2 may be older than what was entered last, so they are not restored. */
+/** Removes drafts of version 0.2 without restoring them, because they may be older than what was entered last. */
 export function removeOldDrafts(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith(oldPrefix)) localStorage.removeItem(key)
 }

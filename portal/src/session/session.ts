@@ -43,7 +43,10 @@ export const heardOfKey = 'perkline.session'
 /** The role that this browser saw last, so that the first page's data can be requested before the session is loaded. */
 const roleKey = 'perkline.role'
 
-/** The kind of account that this browser showed last, if it is stored. Only a guess, which the platform may refuse. */
+/**
+ * Returns the kind of account and the role of the person whom this browser saw last; null if they are not stored. They
+ * are only a guess: the platform may refuse the reads that are based on it.
+ */
 export function lastHeardOf(): Pick<Session, 'typeAccount' | 'role'> | null {
   const typeAccount = accountTypes.find(each => localStorage.getItem(heardOfKey)?.startsWith(`${each}:`))
   const role = localStorage.getItem(roleKey) as Role | null

@@ -1,4 +1,4 @@
-/** One change at a time: a second press while the first is on its way sends nothing. */
+/** Makes one change at a time: a second press sends nothing while the request of the first one is under way. */
 import { useRef } from 'react'
 
 /**

@@ -29,7 +29,7 @@ type Options<Data> = {
   /** Further headers of the request. */
   headers?: Record<string, string>
   onDone: (answer: Data) => void
-  /** Called with a refusal, which the upload also shows itself. */
+  /** Called when the platform refuses the upload. The upload also shows the error itself. */
   onError?: (error: unknown) => void
   /**
    * Called when the person cancels: read the affected data again, because the last byte may have been sent just before.
@@ -107,7 +107,9 @@ function useAskBeforeLeaving(isSending: boolean): void {
 
 type Note = { fileName: string | null; write(fileName: string): void; remove(): void }
 
-/** The file that this page is sending in this tab; it stays stored if the person leaves the page. */
+/**
+ * Stores the name of the file that this page is uploading in this tab. It stays stored if the person leaves the page.
+ */
 function useNote(path: string): Note {
   const key = `perkline.upload/${path}`
   const [note] = useState<Note>(() => ({

@@ -35,7 +35,7 @@ async function scriptedServer(t: TestContext, script: Script) {
   return server
 }
 
-/** `command responseCode errorCode` of the only event, as far as they exist. */
+/** Returns `command responseCode errorCode` of the only event, without those that it lacks. */
 function summaryOf(events: MailEvent[]): string {
   assert.equal(events.length, 1)
   return [events[0]?.command, events[0]?.responseCode, events[0]?.errorCode]

@@ -61,7 +61,7 @@ function anotherProcess(
   watch: Watch = (_, run) => run(),
   { openReservations = 1_000_000, at = platform }: { openReservations?: number; at?: TestPlatform } = {},
 ): Orders {
-  // Separate connections, because otherwise one would wait for the other's.
+  // Each process has its own connections; with shared ones, the processes would wait for each other.
   const real = openDatabase({ connection: { connectionString: at.databaseUrl }, poolSize: 4 })
   opened.push(real)
   const own = watched(watch, real)

@@ -310,7 +310,8 @@ suite('one order', () => {
     assert.equal((await beta.confirm(body.orderId, 'customer@example.com')).status, 200)
     const [order] = (await ok('/orders?externalId=mailed', beta)).data
     assert.deepEqual([order.deliveryMode, order.emailDelivery], ['qr_email', 'sent'])
-    // The order is confirmed; its e-mail has not begun, or has failed and a repeated confirm may send it.
+    // The stored state of the e-mail, and the state that the API shows. null: no attempt has begun, or it failed and a
+    // repeated confirm may send the e-mail.
     for (const [mail, shown] of [
       [null, null],
       ['sending', 'unknown'],

@@ -39,7 +39,7 @@ const setPrice = (cents: number) =>
   )
 const decimal = (cents: number) => (cents / 100).toFixed(2)
 const centsOf = (text: string) => Number(text.replace('.', ''))
-/** Rounds half away from zero, in whole numbers. */
+/** Computes the commission of 12.3456 % in whole numbers, rounded half away from zero. */
 const commissionOf = (cents: number) => Number((BigInt(cents) * 123_456n + 500_000n) / 1_000_000n)
 
 const get = async (path: string) => {

@@ -232,7 +232,10 @@ function Sessions() {
   )
 }
 
-/** `Chrome on Windows`; anything but a browser is shown by the name that it sends. */
+/**
+ * Shows the browser and the system, such as `Chrome on Windows`. A program that is not a known browser is shown by its
+ * user agent.
+ */
 function Program({ userAgent }: { userAgent: string }) {
   const texts = useTexts(accountTexts).profile
   const { browser, system } = programOf(userAgent)

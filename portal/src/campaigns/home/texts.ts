@@ -4,7 +4,7 @@ import { dictionary } from '../../i18n/texts.ts'
 export const homeTexts = dictionary({
   en: {
     mine: 'Needs your action',
-    /** For people who may only read. */
+    /** The title for people who may only read. */
     ours: 'Needs your team’s action',
     others: 'Waiting for others',
     incomplete: 'You have more open campaigns than are shown here. See all of them in the list of campaigns.',

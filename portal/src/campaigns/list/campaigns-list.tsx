@@ -31,7 +31,7 @@ type ListSearch = TableSearch & {
 }
 
 /**
- * @param props.exported the query of the platform's export, with the current filters
+ * @param props.exported the query for the platform's export of the list, with the current filters
  * @param props.actions buttons beside the title
  * @param props.empty the content of an empty list without filters
  */
