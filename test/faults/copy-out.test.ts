@@ -156,7 +156,7 @@ describe('a connection for long reads', () => {
     assert.notEqual(await pidOf(), pid)
   })
 
-  test('that has fallen silent meanwhile is met once, and no other of its age after it', async () => {
+  test('that has fallen silent fails one read, and no other connection of its age is used afterwards', async () => {
     const proxy = await startMuteProxy(database.url)
     const through = openDatabase({ connection: { connectionString: proxy.url }, poolSize: 2 })
     try {

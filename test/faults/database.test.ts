@@ -22,7 +22,7 @@ after(() => scratch.close())
 
 const raise = (code: string) => `do $$ begin raise exception 'planned' using errcode = '${code}'; end $$`
 
-describe('who loses against others tries three times', () => {
+describe('a transaction that loses against others is tried three times', () => {
   for (const [what, code] of [
     ['a deadlock', '40P01'],
     ['a serialisation failure', '40001'],

@@ -133,7 +133,7 @@ test('a lock on the orders: requests are refused within seconds, and the process
   await until('it sells', async () => (await beta.reserve(`unlocked-${++lastId}`)).status === 201)
 })
 
-test('who is logged in counts for the account, as every request with a token', async t => {
+test('requests of a logged-in person count for the account, like those with a token', async t => {
   const limited = await platform.sibling({ API_RATE_LIMIT: '1/3' })
   t.after(() => limited.close())
   const ask = (token: string) => limited.call('GET', '/portal/session', { token })

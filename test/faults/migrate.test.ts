@@ -140,7 +140,7 @@ test('a first migration that fails leaves the database empty', async t => {
   assert.deepEqual(await tablesOf(database), [])
 })
 
-test('of several processes at once one works and the others find nothing to do', async t => {
+test('if several processes migrate at once, one does the work and the others find nothing to do', async t => {
   const { url } = await emptyDatabase(t)
   const processes = Array.from({ length: 4 }, () =>
     openDatabase({ connection: { connectionString: url }, poolSize: 1 }),

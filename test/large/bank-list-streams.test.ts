@@ -355,7 +355,7 @@ suite('turns', () => {
     for (const end of await Promise.all([take('x'), take('y')])) end()
   })
 
-  test('who waits too long, and who is one too many, is refused with Retry-After', async () => {
+  test('a reader that waits too long, or is one too many, is refused with Retry-After', async () => {
     const turns = createConcurrencyLimit(limits, 'busy')
     const end = await turns.take('a', here())
     const waiting = [turns.take('a', here()), turns.take('a', here())].map(turn => assert.rejects(turn, unavailable))
@@ -366,7 +366,7 @@ suite('turns', () => {
     next()
   })
 
-  test('who leaves while waiting makes room for others', async () => {
+  test('a reader that disconnects while it waits makes room for others', async () => {
     const turns = createConcurrencyLimit(patient, 'busy')
     const end = await turns.take('a', here())
     const leaving = new AbortController()

@@ -169,7 +169,7 @@ async function readersOf(parent: number): Promise<number[]> {
   return pids.filter((_, index) => commands[index]?.includes('json-process'))
 }
 
-test('of a body only what somebody looks at comes back', async () => {
+test('the other process returns only those values of a body that are read here', async () => {
   assert.deepEqual(await aside('{"a":"text","b":2,"e":[{}]}'), { a: undefined, b: 2 })
   assert.deepEqual(await aside('{"a":[{}],"c":1}', anything), {})
   for (const body of [list(2_000, '{}'), '"text"', '1', 'null']) assert.deepEqual(await aside(body), [])

@@ -241,7 +241,7 @@ test('counts of all statuses, for a bank also of its own', async () => {
   assert.equal((await home(sides.grocer)).counts.byBankStatus, null)
 })
 
-test('what waits for the caller is found behind more open campaigns than are looked through', async () => {
+test('tasks of the caller are found even behind more open campaigns than are read', async () => {
   const gamma = await openCampaignBank(platform, 'gamma')
   const own = await createCampaign(
     platform,

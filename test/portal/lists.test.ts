@@ -230,7 +230,7 @@ suite('lists', { timeout: 120_000 }, () => {
   })
 })
 
-test('of a list that is too long to be looked at whole, the next ones are a press away, and so is the way back', async t => {
+test('a list that is too long to be read whole has a button to its next part and one back', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page } = visitor

@@ -153,7 +153,7 @@ describe('one field', () => {
   ] as const)
     test(`a banner of ${what} is no fault`, () => assert.deepEqual(readFields({ bannerBig: value }).errors, []))
 
-  test('what the schema tells is passed over: nothing is read, no fault is told twice', () => {
+  test('values that the schema refuses are skipped: they are not read, and no error is reported twice', () => {
     const wrong = [7, 'x', {}, [1], [{}], [null], true]
     for (const field of [
       'participantsIds',

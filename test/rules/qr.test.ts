@@ -51,7 +51,7 @@ for (const [what, text] of Object.entries(texts)) {
   })
 }
 
-test('what does not fit into a QR code is an error that does not repeat it', () => {
+test('a text that is too long for a QR code causes an error that does not contain it', () => {
   const secret = 'LPA:1$smdp.operator.example$'.padEnd(2332, 'x')
   assert.throws(
     () => qrPng(secret),

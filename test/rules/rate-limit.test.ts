@@ -70,7 +70,7 @@ test('the answer tells how many may follow, and when it is full again', () => {
   assert.equal(take().remaining, 3)
 })
 
-test('who waits for as long as told is let through', () => {
+test('a caller that waits as long as the answer says is let through', () => {
   for (const limit of [
     { perSecond: 1, burst: 1 },
     { perSecond: 3, burst: 7 },

@@ -157,7 +157,7 @@ describe('versions side by side', () => {
     await database.close()
   })
 
-  test('what a newer version has added is fine as long as it serves this one: so a roll-out can be taken back', async () => {
+  test('the schema of a newer version is accepted as long as it serves this one, so that a roll-out can be undone', async () => {
     const there = await createTestDatabase()
     const add = (serves: string | null) =>
       there.database.execute(

@@ -236,7 +236,7 @@ describe('the database', () => {
   })
 })
 
-describe('what stands around it', () => {
+describe('the other servers and the data folder', () => {
   test('a mail server that is away, and one that refuses the login', async () => {
     const mail = { MAIL_FROM: 'a@b.example' }
     await expectFault(

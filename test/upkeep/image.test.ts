@@ -140,7 +140,7 @@ test('what `npm ci --omit=dev` brings is enough: every package that the program 
   }
 })
 
-test('what the builder has of its own is not even sent to the engine', () => {
+test('private files of the builder are not even sent to the container engine', () => {
   const ignored = readFileSync(join(checkout, '.dockerignore'), 'utf8').split('\n')
   for (const path of ['.git', '**/node_modules', '**/.env', '**/.npmrc', 'data', '**/secrets', '**/*.pem', '**/*.key'])
     assert.ok(ignored.includes(path), path)

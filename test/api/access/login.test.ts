@@ -151,7 +151,7 @@ suite('429', () => {
     assert.deepEqual(statuses, [...Array(5).fill(401), 429])
   })
 
-  test('from where the login got in before nobody waits, whatever others do', async () => {
+  test('an address from which the login succeeded before does not wait, whatever other addresses do', async () => {
     const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
     const home = newAddress()
     assert.equal((await logIn(user, home)).status, 200)
@@ -192,7 +192,7 @@ suite('429', () => {
     assert.ok((row?.known ?? 0) > 0)
   })
 
-  test('100 strangers in the queue do not keep out whoever comes from where he got in before', async () => {
+  test('100 strangers in the queue do not delay a person at the address of an earlier login', async () => {
     const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
     const home = newAddress()
     assert.equal((await logIn(user, home)).status, 200)

@@ -27,7 +27,7 @@ test('a person who sends the own right password again and again waits for their 
   assert.equal(proven.find(({ status }) => status === 503)?.body.code, 'unavailable')
 })
 
-test('with keys of their own these requests hold no more connections to the database than have a turn', async () => {
+test('with different Idempotency-Keys, such requests hold connections to the database only while it is their turn', async () => {
   const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
   let answered = 0
   const changes = Array.from({ length: 20 }, async (_, index) => {

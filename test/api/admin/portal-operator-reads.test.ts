@@ -144,7 +144,7 @@ suite('stock', () => {
     assert.deepEqual([off.isOffered, off.level, off.importedAt], [false, 'enough', null])
   })
 
-  test('what was sold longer ago is not the pace', async () => {
+  test('older sales do not count for how long the stock lasts', async () => {
     await advance(platform, 'P7D')
     const { soldLastDays, daysOfCover, level } = await desk('eu-10gb')
     assert.deepEqual([soldLastDays, daysOfCover, level], [0, null, 'enough'])
@@ -308,7 +308,7 @@ suite('campaigns', () => {
     await refused('/campaigns/7', 400, ['cashbackId must be a UUID'])
   })
 
-  test('whoever of the staff ends a campaign’s last wait stands in its history', async () => {
+  test('the history names the member of the staff who completes a campaign', async () => {
     const id = await createCampaign(platform, {}, grocer)
     await platform.platform.database.execute(
       `update campaigns set status = 'compensationReceived', compensation_received_at = now() where cashback_id = $1`,

@@ -162,7 +162,7 @@ test('an address that an account does not admit is told with whom it refused', a
   assert.deepEqual([entry.outcome, entry.change.tries], ['refused', [null, 4]])
 })
 
-test('what a killed process had counted is told by another one, once', async () => {
+test('refusals that a killed process has counted are recorded by another one, once', async () => {
   const { database } = platform.platform
   const killed = createRefusalSums(database, fault => assert.fail(String(fault)))
   const caller = { type: 'platform', role: 'viewer', userType: 'portal_user', subject: 'killed-process' } as const
@@ -190,7 +190,7 @@ test('what a killed process had counted is told by another one, once', async () 
   assert.deepEqual(await told(), [[3, 2]])
 })
 
-test('what cannot be written is kept, and neither logins nor addresses fill the memory', async () => {
+test('counts that cannot be written are kept, and neither logins nor addresses fill the memory', async () => {
   const { database } = platform.platform
   let isAway = true
   const faults: unknown[] = []

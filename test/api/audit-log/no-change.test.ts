@@ -125,7 +125,7 @@ test('the password is reset by who takes the link', async () => {
   assert.deepEqual([entry.action, entry.actor.id, entry.via, others], ['password.reset', person.userId, 'portal', []])
 })
 
-test('who comes without a cookie and is nobody comes through the API', async () => {
+test('a request without a cookie and without a known caller counts as one through the API', async () => {
   const [entry] = await entriesOf(() => done(platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })))
   assert.deepEqual([entry.action, entry.via], ['clock.moved', 'api'])
 })

@@ -74,7 +74,7 @@ async function remove(cutoff: string): Promise<number> {
   return row?.removed ?? 0
 }
 
-test('what is older than it is kept goes from the beginning, and the chain goes on behind it', async () => {
+test('entries past their retention are removed from the beginning, and the chain continues behind them', async () => {
   await assert.rejects(run('delete from audit_log where seq <= 50'), /takes new entries only/)
   assert.equal(await remove(`now() - interval '7 years'`), 50)
   assert.deepEqual(await verify().then(({ ok, entries }) => [ok, entries]), [true, 10])
@@ -132,7 +132,7 @@ async function cut(through: number, age: string | null): Promise<void> {
   })
 }
 
-test('what was removed too early is named, whatever the database tells of it', async () => {
+test('entries that were removed too early are found, whatever the database says about the removal', async () => {
   await cut(62, null)
   assert.deepEqual((await verify()).fault, { seq: 61, reason: 'missing' })
   assert.notDeepEqual(await auditFaults(), [])

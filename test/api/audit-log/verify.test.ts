@@ -139,7 +139,7 @@ test('a log that was cut is found by a checkpoint alone', async () => {
   assert.equal((await tampered([last, forget, untold], '')).ok, true, 'nothing else says what was there')
 })
 
-test('what was cut before any checkpoint covers it is found by what told it, also behind newer entries', async () => {
+test('entries that were cut off before a checkpoint covered them are found by the outbox, also behind newer entries', async () => {
   const { database } = platform.platform
   const [covered] = await database.query<{ seq: number }>('select max(seq) as seq from audit_anchors')
   const next = (covered?.seq ?? 0) + 1

@@ -357,7 +357,7 @@ describe('sorting', () => {
   })
 })
 
-describe('what is remembered never shows in an answer', () => {
+describe('a cached list never makes an answer outdated', () => {
   test('every change is in the next answer, of every process', async () => {
     const sibling = await platform.sibling()
     try {
@@ -438,7 +438,7 @@ describe('what is remembered never shows in an answer', () => {
       }
   })
 
-  test('of the beginning of an order alone come the same pages as of the whole, also after changes', async () => {
+  test('a cached beginning of a list gives the same pages as the whole list, also after changes', async () => {
     const made = (beginning: number) =>
       createMerchantLists(
         platform.platform.database,

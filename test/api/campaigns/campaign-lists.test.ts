@@ -146,7 +146,7 @@ test('counts follow every move, and the audit proves them', async () => {
   assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
 })
 
-test('of a longer list the newest are looked at, and one can go on behind them', async () => {
+test('only the newest campaigns of a longer list are read, and a reader can continue behind them', async () => {
   const { database } = platform.platform
   const old = await createCampaign(platform, { name: 'Needle' }, partners.grocer)
   const hay = await createCampaign(platform, { name: 'Hay' }, partners.grocer)
@@ -194,7 +194,7 @@ test('of a longer list the newest are looked at, and one can go on behind them',
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
 
-test('what is no place in a list is refused', async () => {
+test('an invalid place in a list is refused', async () => {
   for (const after of ['1', 'x_y', `12345678901234567_${ids.alpha}`, `1_${ids.alpha}'`])
     for (const [path, token] of [
       ['/portal/cashbacks', partners.alpha.token],

@@ -80,7 +80,7 @@ test('two processes that start at once on an empty database load them once', asy
   }
 })
 
-test('what a first start that was cut off has left of them is made anew', async () => {
+test('samples that an interrupted first start has left are made again', async () => {
   const cutOff = await startPlatform({}, { directory: null, only: withoutJobs })
   try {
     const { database } = cutOff.platform

@@ -263,7 +263,7 @@ test('where other machines reach the platform, a token of a partner or the opera
   await local.close()
 })
 
-test('what was read of the shared clock before its present offset comes too late', () => {
+test('a read of the shared clock that began before the present offset was set is ignored', () => {
   const clock = createClock()
   clock.setOffsetMs(900_000, 20)
   clock.setOffsetMs(0, 10)

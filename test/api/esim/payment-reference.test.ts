@@ -75,7 +75,7 @@ test('a header that comes twice, and bytes from 0x80 on, are ignored', async () 
   }
 })
 
-test('of confirms that come together each order keeps its own, and who reserved is known', async () => {
+test('confirms that arrive together each keep their own reference, and it is known who reserved', async () => {
   const orders = await Promise.all(range(20).map(reserved))
   const answers = await Promise.all(
     orders.map((orderId, index) => outcome(orderId, index % 3 === 0 ? undefined : `PR-${index}`)),
@@ -89,7 +89,7 @@ test('of confirms that come together each order keeps its own, and who reserved 
   }
 })
 
-test('of one order’s confirms that race with different references one wins, and each is told the truth', async () => {
+test('of racing confirms of one order with different references one wins, and each answer says whether its reference was stored', async () => {
   const orderId = await reserved()
   const answers = await Promise.all(range(10).map(index => outcome(orderId, `PR-${index}`)))
   const kept = answers.flatMap((answer, index) => (answer === 'kept' ? [`PR-${index}`] : []))

@@ -92,7 +92,7 @@ suite('turns of groups', () => {
     )
   })
 
-  test('who was served longest ago is next: one group’s many do not come before another’s one', async () => {
+  test('the group that was served longest ago is next: many reads of one group do not delay one of another', async () => {
     const turns = createConcurrencyLimit({ ...patient, waiting: 100 }, 'busy')
     const served: string[] = []
     const take = async (groups: string[]) => {

@@ -98,7 +98,7 @@ suite('Expect: 100-continue', () => {
 })
 
 suite('connections', () => {
-  test('whoever stops in the middle of a header and never closes keeps no descriptor', async () => {
+  test('a client that stops in the middle of a header and never closes holds no descriptor', async () => {
     const open = () =>
       new Promise<number>((resolve, reject) =>
         platform.platform.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

@@ -197,7 +197,7 @@ test('400 as clear JSON for what is no HTTP, without repeating it', async () => 
   }
 })
 
-test('what is no HTTP behind a request takes nothing from that request: it gets its own answer first', async () => {
+test('invalid bytes behind a request do not disturb it: it gets its own answer first', async () => {
   const body = JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'pipelined' })
   const head = (extra: string) =>
     `POST /esim/v1/orders HTTP/1.1\r\nhost: x\r\n${extra}authorization: Bearer ${token}\r\ncontent-type: application/json\r\n` +
@@ -301,7 +301,7 @@ test('the path in an error is as requested, encodings and all, without the query
   }
 })
 
-test('what a proxy keeps from partners by its path has no other spelling', async () => {
+test('a path that a proxy blocks cannot be reached by another spelling', async () => {
   const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
   for (const path of ['/admin/users', '/sandbox/clock', '/health/live', '/admin/%75sers'])
     assert.equal((await raw('GET', path, operator)).status, 200, path)

@@ -77,7 +77,7 @@ test('filters with the ids of others find nothing', async () => {
     }
 })
 
-test('what others have asked for has changed nothing', async () => {
+test('requests of other accounts have changed nothing', async () => {
   const { body } = await ask('GET', `/webhook-endpoints/${ids.endpointId}`, owner)
   assert.deepEqual([body.status, body.description, body.secrets.length], ['enabled', null, 1])
 })

@@ -83,7 +83,7 @@ suite('invitations', () => {
     assert.deepEqual(accepted.change, { role: [null, 'VIEWER'], invitation: [null, body.invitationId] })
   })
 
-  test('whoever waits behind an invitation is listed, and every change says that the invitation is to be withdrawn', async () => {
+  test('an invited person is listed, and every change of the person says that the invitation is to be withdrawn', async () => {
     const login = newLogin()
     const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
     const { data } = (await admin.call('GET', '/portal/users')).body

@@ -150,7 +150,7 @@ suite('against the terms', () => {
     assert.deepEqual(found, [['wrong-cashback', 'wrong', '3333000000.00', '3332999999.99']])
   })
 
-  test('of a transaction that is named several times the first line stands', async () => {
+  test('if a report names a transaction several times, the first line counts', async () => {
     const { found, items, expectedCompensation } = await reported({}, campaign => [
       line(campaign, 'a'),
       line(campaign, 'b'),
@@ -330,7 +330,7 @@ suite('between the two reports', () => {
     )
   })
 
-  test('of a transaction that a report repeats the first line is matched, whoever uploads last', async () => {
+  test('if a report repeats a transaction, the first line is matched, whichever side uploads last', async () => {
     const { alpha, grocer } = sides
     const campaign = await endedCampaign(sides, [alpha])
     const twice = reportOf(line(campaign, 'a'), line(campaign, 'a', { amount: '300', cashback: '15' }))

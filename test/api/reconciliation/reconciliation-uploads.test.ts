@@ -290,7 +290,7 @@ suite('uploads at once', () => {
     await race([0, 1], round, 5)
   })
 
-  test('of an acceptance and an answer of the merchant, one is taken', async () => {
+  test('if the merchant accepts a report and answers it at once, one of the two is done', async () => {
     const round = async (lead: number) => {
       const { id } = await endedCampaign(sides, [sides.alpha])
       assert.equal((await uploadBank(sides.alpha, id, reportOf())).status, 201)
