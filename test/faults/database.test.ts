@@ -276,7 +276,7 @@ describe('a statement that is planned once', () => {
         const [row] = await database.query<{ mode: string }>(mode)
         return row?.mode === 'force_generic_plan'
       })
-      // Statements of several orders, of one order, and of known orders.
+      // These requests run statements for several orders, for one order, and for known orders.
       const sold = await Promise.all(
         Array.from({ length: 10 }, (_, n) => bank.reserve(`after-${n % 9}`).then(({ body }) => body.orderId)),
       )

@@ -216,7 +216,7 @@ async function fillForm(page: Page): Promise<void> {
   await sees(page, 'Remove: Small banner')
 }
 
-/** First a file with an error, then a correct one. */
+/** Chooses a file with an error, and then a correct one. */
 async function chooseTerminals({ page }: Visitor): Promise<void> {
   await page.getByRole('radio', { name: 'A list from a file' }).check()
   const choose = page.locator('input[type=file]').first()
@@ -241,7 +241,7 @@ async function filterDifferences(page: Page): Promise<void> {
   assert.match(saved.suggestedFilename(), /^differences-.*\.csv$/)
 }
 
-/** First a file with an error, then a correct one with a comment. */
+/** Answers with a file that has an error, and then with a correct one and a comment. */
 async function answerWithReport({ page, errors }: Visitor): Promise<void> {
   await button(page, 'Answer with your own report').click()
   await field(page, 'Comment for the bank').fill('TX-2 is not ours')

@@ -1,6 +1,6 @@
 /**
- * With ADMIN_PORT, what the operator's staff use has an address of its own (contract/security.md, "Transport, headers
- * and files").
+ * With ADMIN_PORT, the interface of the operator's staff has an address of its own (contract/security.md, "Transport,
+ * headers and files").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -28,7 +28,7 @@ suite('sales figures that take long', () => {
 
   /** How many statements wait for the table that the test has locked. */
   async function counting(): Promise<number> {
-    // Inside its transaction the blocker would always see the same activity.
+    // We use another connection, because inside its transaction the blocker sees only the activity of its first read.
     const rows = await platform.platform.database.query(
       `select from pg_stat_activity where datname = current_database() and state = 'active' and wait_event_type = 'Lock'`,
     )
