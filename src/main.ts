@@ -486,10 +486,7 @@ try {
   end(error)
 }
 
-/**
- * Ends the program after an error. For an error of commander, nothing is printed here, because commander has printed
- * it.
- */
+/** Ends the program after an error, and prints the error unless commander has printed it. */
 function end(error: unknown): void {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2
