@@ -60,6 +60,9 @@ async function switchOver(cluster: PatroniCluster): Promise<number> {
 }
 
 experiment('H1', `the primary’s machine is killed ${rounds} times`, () => surviveDeaths(rounds, 'machine'))
+experiment('H1-ahead', `it is killed ${rounds} times when its standbys lag`, () =>
+  surviveDeaths(rounds, 'machine', { isAhead: true }),
+)
 experiment('H1-server', `the primary’s server alone is killed ${rounds} times`, () => surviveDeaths(rounds, 'server'))
 
 experiment('H2', `the primary’s machine stands still ${rounds} times`, () =>

@@ -9,7 +9,7 @@ import process from 'node:process'
 import { openCampaigners } from './campaigners.ts'
 import { bankAt } from './esim.ts'
 import { type FailoverFigures, type Ledger, openLedger } from './failover-ledger.ts'
-import { type ClusterOptions, eventually, type PatroniCluster, startPatroni } from './patroni.ts'
+import { type ClusterOptions, eventually, logOf, type PatroniCluster, startPatroni } from './patroni.ts'
 import { type PerklineProcess, type Settings, sharedSettings, startProcess } from './process.ts'
 import { openShop } from './world.ts'
 
@@ -55,7 +55,7 @@ export async function sellThrough(
   const cluster = await startPatroni(options)
   try {
     const settings = { ...sharedSettings(cluster.databaseUrl, folder), LOG_LEVEL: 'error', DATABASE_POOL: '6' }
-    const platform = await startProcess(settings)
+    const platform = await startProcess(settings, logOf('platform'))
     try {
       // This directory must be the first, because its entries have ids of their own.
       const campaigners = await openCampaigners(platform)
@@ -95,11 +95,14 @@ export async function sellThrough(
 /**
  * Kills the primary this many times. Its machine comes back as a standby before the next time. If only its server was
  * killed, Patroni starts the server again, there or on another machine.
+ *
+ * @param options.isAhead whether the primary has written more than its standbys have when it dies; nobody got an answer
+ *   to that
  */
 export function surviveDeaths(
   deaths: number,
   what: 'machine' | 'server',
-  options: { recoverWithinMs?: number } = {},
+  options: { recoverWithinMs?: number; isAhead?: boolean } = {},
 ): Promise<FailoverFigures> {
   return sellThrough(options, async ({ cluster, sellsAgain, isSafeAgain }) => {
     for (let death = 0; death < deaths; death++) {
@@ -107,6 +110,7 @@ export function surviveDeaths(
       if (deaths === 1) await eventually('there is a standby', () => cluster.hasStandby(), standbyWithinMs)
       else await isSafeAgain()
       const primary = await cluster.primary()
+      if (options.isAhead) await cluster.outrun(primary)
       const killedAtMs = performance.now()
       await (what === 'machine' ? cluster.kill(primary) : cluster.killServer(primary))
       await sellsAgain(killedAtMs)
@@ -127,5 +131,6 @@ async function sellsAgain(ledger: Ledger, sinceMs: number): Promise<void> {
   await eventually('sales go on', () => ledger.soldSince(sinceMs) !== null, giveUpMs)
   const recoveryMs = Math.round((ledger.soldSince(sinceMs) ?? 0) - sinceMs)
   const round = ledger.figures.recoveriesMs.push(recoveryMs)
-  if (process.env.CHAOS_SECONDS) process.stdout.write(`# ${round}: it sells again after ${recoveryMs} ms\n`)
+  if (process.env.CHAOS_SECONDS)
+    process.stdout.write(`# ${new Date().toISOString()} ${round}: it sells again after ${recoveryMs} ms\n`)
 }

@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -19,6 +19,10 @@ const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
 export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
 const names = ['one', 'two', 'three']
+/** The folder for the logs of all members, of etcd, haproxy and the platform. Without it they are lost. */
+const logs = process.env.HA_LOGS
+/** @returns an open file for the log of a program, if logs are kept */
+export const logOf = (name: string): number | undefined => (logs ? openSync(join(logs, `${name}.log`), 'a') : undefined)
 /** A frozen machine answers nothing, so requests need a time limit. */
 const answerWithinMs = 3_000
 const at = (port: number) => `http://127.0.0.1:${port}`
@@ -45,6 +49,11 @@ export type PatroniCluster = {
   hasStandby(): Promise<boolean>
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
+  /**
+   * Holds up the log on its way to the standbys until etcd knows of log that none of them has, as when a machine’s network
+   * fails shortly before the machine.
+   */
+  outrun(member: Member): Promise<void>
   /** SIGKILL for PostgreSQL alone. */
   killServer(member: Member): void
   /** Starts the machine again. */
@@ -84,8 +93,9 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
   const folder = mkdtempSync(join(tmpdir(), 'perkline-patroni-'))
   chmodSync(folder, 0o755)
   const children: ChildProcess[] = []
-  const start = (program: string, args: string[], env: Record<string, string> = {}): ChildProcess => {
-    const child = spawn(program, args, { detached: true, stdio: 'ignore', env: { ...process.env, ...env } })
+  const start = (program: string, args: string[], env: Record<string, string> = {}, name = program): ChildProcess => {
+    const log = logOf(name) ?? 'ignore'
+    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], env: { ...process.env, ...env } })
     children.push(child)
     return child
   }
@@ -97,7 +107,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
   }
   const folderOf = (index: number, name: string) => join(options.folders?.[index] ?? folder, name)
   const run = (name: string) =>
-    start(...asPostgres('patroni', [join(folderOf(names.indexOf(name), name), 'patroni.yml')]))
+    start(...asPostgres('patroni', [join(folderOf(names.indexOf(name), name), 'patroni.yml')]), {}, name)
   const members: Member[] = []
   for (const [index, name] of names.entries()) {
     const own = folderOf(index, name)
@@ -144,6 +154,12 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     )
     return answers.filter(status => status === 200).length
   }
+  /** How far the log of the primary goes, as etcd knows. */
+  const writtenAsKnown = async (): Promise<number> => {
+    const answer = await fetch(`${at(etcd.ports[0] as number)}/v2/keys/perkline/perkline/status`)
+    const { node } = (await answer.json()) as { node: { value: string } }
+    return JSON.parse(node.value).optime
+  }
   const known = async () => {
     const { api } = await primary()
     const answer = await fetch(`${at(api)}/cluster`, { signal: AbortSignal.timeout(answerWithinMs) }).catch(() => null)
@@ -161,10 +177,19 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
       const gone = once(member.patroni, 'exit')
       // End Patroni first, because it would start the server again.
       process.kill(-(member.patroni.pid ?? 0), 'SIGKILL')
-      stopServer(member.data)
+      endAll(serverOf(member))
       await gone
     },
-    killServer: ({ data }) => stopServer(data),
+    async outrun(member) {
+      const isAhead = async () => {
+        // A standby that hears nothing for 5 seconds connects again, and then has another sender.
+        for (const pid of sendersOf(member)) process.kill(pid, 'SIGSTOP')
+        const written = await writtenAsKnown()
+        return (await receivedBy(members.filter(each => each !== member))).every(received => received < written)
+      }
+      await eventually('it has written more than its standbys have', isAhead, 60_000)
+    },
+    killServer: member => endAll(serverOf(member).slice(0, 1)),
     revive(member) {
       member.patroni = run(member.name)
     },
@@ -185,12 +210,12 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     loseEtcd: etcd.lose,
     regainEtcd: etcd.regain,
     async close() {
-      for (const { data, links } of members) {
-        stopServer(data)
-        for (const link of links) link.close()
+      for (const member of members) {
+        endAll(serverOf(member))
+        for (const link of member.links) link.close()
       }
-      for (const { pid } of children) if (pid) killGroup(pid)
-      for (const { data } of members) stopServer(data)
+      endAll(children.flatMap(({ pid }) => (pid ? [-pid] : [])))
+      for (const member of members) endAll(serverOf(member))
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -281,12 +306,36 @@ async function openLinks(port: number, api: number, etcds: number[]) {
   }
 }
 
+/** @returns the process ids of the database server and of what it has started; none if it does not run */
+function serverOf({ data }: Member): number[] {
+  try {
+    const [server = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    const backends = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')
+    return [server, ...backends].filter(each => each !== '').map(Number)
+  } catch (error) {
+    if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    return []
+  }
+}
+
+/** The processes of the server that send the log to its standbys. */
+const sendersOf = (member: Member): number[] =>
+  serverOf(member).filter(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walsender'))
+
+/** Asks each standby how much of the log it has received. */
+const receivedBy = (standbys: readonly Member[]): Promise<number[]> =>
+  Promise.all(
+    standbys.map(async ({ api }) => {
+      const answer = await fetch(`${at(api)}/patroni`, { signal: AbortSignal.timeout(answerWithinMs) })
+      return ((await answer.json()) as { xlog: { received_location: number } }).xlog.received_location
+    }),
+  )
+
 /** Sends a signal to Patroni, the database server and all processes that they have started. */
-function signalMachine({ data, patroni }: Member, signal: NodeJS.Signals): void {
-  const [server = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
-  const backends = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')
-  process.kill(-(patroni.pid ?? 0), signal)
-  for (const pid of [server, ...backends].filter(each => each !== '')) process.kill(Number(pid), signal)
+function signalMachine(member: Member, signal: NodeJS.Signals): void {
+  const server = serverOf(member)
+  process.kill(-(member.patroni.pid ?? 0), signal)
+  for (const pid of server) process.kill(pid, signal)
 }
 
 /** @throws Error when the condition does not hold in time */
@@ -360,19 +409,12 @@ export function giveToPostgres(...paths: string[]): void {
   for (const path of paths) chownSync(path, uid, gid)
 }
 
-function stopServer(data: string): void {
-  try {
-    const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
-    process.kill(Number(pid), 'SIGKILL')
-  } catch (error) {
-    if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  }
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
+/** SIGKILL for processes that have not ended; a negative id stands for a group. */
+function endAll(pids: number[]): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
 }
