@@ -15,8 +15,9 @@ export type Bench = {
   seconds: number
   /** Created when the first case needs it. */
   world(): Promise<World>
-  /** Sizes of the large world for `scale`. */
+  /** Sizes of the large world for `scale`, which has so many times the orders of the small one. */
   sizes: Sizes
+  times: number
   /** The chosen parts of a case that has parts. An empty list chooses all parts. */
   parts: readonly string[]
   /** Reports the progress of a long case. */

@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME...] [-- --quick]` starts what it needs, measures, prints a table and writes `bench/results`.
- * `--orders`, `--profiles`, `--campaigns` and `--banks` set the sizes of `scale`, `--parts a,b` its parts; `--keep
- * FOLDER` keeps its database there for the next run. The compared sides alternate in one run: the machine is noisy, so
+ * `--orders`, `--profiles`, `--campaigns`, `--banks` and `--share` set the sizes of `scale`, `--times` how many times fewer
+ * orders its small world has, `--parts a,b` its parts; `--keep FOLDER` keeps its database there for the next run. The compared sides alternate in one run: the machine is noisy, so
  * only ratios count.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -35,7 +35,7 @@ import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
 import { busyPercent, describeMachine } from './machine.ts'
 import { type Outcome, textTable, writeReport } from './report.ts'
-import { type Sizes, sizeNames } from './scale/sizes.ts'
+import { type Sizes, sizeNames, usualShare } from './scale/sizes.ts'
 import { makeWorld, type World } from './world.ts'
 
 const cases: readonly Case[] = [
@@ -84,6 +84,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     parts: { type: 'string', default: '' },
     keep: { type: 'string' },
+    times: { type: 'string', default: '20' },
     ...(Object.fromEntries(sizeNames.map(name => [name, { type: 'string' }])) as Record<
       keyof Sizes,
       { type: 'string' }
@@ -100,8 +101,8 @@ const chosen = cases.filter(({ name }) => positionals.length === 0 || positional
 const { quick } = values
 
 const usual: Sizes = quick
-  ? { orders: 20_000, profiles: 30_000, campaigns: 2_000, banks: 20 }
-  : { orders: 1_000_000, profiles: 1_500_000, campaigns: 20_000, banks: 200 }
+  ? { orders: 20_000, profiles: 30_000, campaigns: 2_000, banks: 20, share: usualShare }
+  : { orders: 1_000_000, profiles: 1_500_000, campaigns: 20_000, banks: 200, share: usualShare }
 const sizes = Object.fromEntries(sizeNames.map(name => [name, Number(values[name] ?? usual[name])])) as Sizes
 
 const folder = values.keep ?? (await mkdtemp(join(tmpdir(), 'perkline-bench-')))
@@ -115,8 +116,20 @@ try {
     made ??= makeWorld(server, quick ? 150_000 : 1_400_000)
     return made
   }
+  const times = Number(values.times)
   const parts = values.parts.split(',').filter(part => part !== '')
-  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 7, seconds: 2, world, sizes, parts, tell: say }
+  const bench: Bench = {
+    server,
+    folder,
+    quick,
+    rounds: quick ? 1 : 7,
+    seconds: 2,
+    world,
+    sizes,
+    times,
+    parts,
+    tell: say,
+  }
   for (const one of chosen) outcomes.push(await runCase(one, bench))
   const machine = describeMachine({ postgres: server.version })
   process.stdout.write(`\n${textTable(outcomes)}\n`)

@@ -38,7 +38,7 @@ const parts: readonly Part[] = [
 export const scaleCase: Case = {
   name: 'scale',
   run: bench =>
-    using(startSides(bench, bench.sizes), async sides => {
+    using(startSides(bench), async sides => {
       const figures = []
       for (const part of parts.filter(({ name }) => bench.parts.length === 0 || bench.parts.includes(name))) {
         bench.tell(`  ${part.name} ...`)

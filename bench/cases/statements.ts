@@ -10,7 +10,7 @@ import { type Bench, type Case, freshPrefix, type Served, serve, using } from '.
 import { requireExpected, runLoad } from '../load.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
-import { measureBackOffice } from '../statements/back-office.ts'
+import { measureBackOffice, officeParts } from '../statements/back-office.ts'
 import { operatorCode, tariffCode } from '../world.ts'
 
 const name = 'bench_statements'
@@ -18,18 +18,33 @@ const banks = 20
 const mostTimes = 2.5
 const othersMostTimes = 1.2
 
+const closingParts: Record<string, (bench: Bench, database: Database) => Promise<Figure>> = {
+  closing,
+  beside: reserveBeside,
+}
+
+/** `--parts closing,orders-csv` chooses some. */
 export const statementsCase: Case = {
   name: 'statements',
   async run(bench) {
-    await bench.server.create(name, (await bench.world()).template)
-    const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
-    try {
-      const figures = [await closing(bench, database), await reserveBeside(bench, database)]
-      return [...figures, ...(await measureBackOffice(bench))]
-    } finally {
-      await database.close()
-    }
+    const isChosen = (part: string) => bench.parts.length === 0 || bench.parts.includes(part)
+    const figures = await measureClosing(bench, Object.keys(closingParts).filter(isChosen))
+    return [...figures, ...(await measureBackOffice(bench, officeParts.filter(isChosen)))]
   },
+}
+
+async function measureClosing(bench: Bench, parts: readonly string[]): Promise<Figure[]> {
+  if (parts.length === 0) return []
+  await bench.server.create(name, (await bench.world()).template)
+  const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
+  try {
+    const figures: Figure[] = []
+    for (const [part, measure] of Object.entries(closingParts))
+      if (parts.includes(part)) figures.push(await measure(bench, database))
+    return figures
+  } finally {
+    await database.close()
+  }
 }
 
 async function closing(bench: Bench, database: Database): Promise<Figure> {

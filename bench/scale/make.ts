@@ -4,7 +4,7 @@
  */
 import process from 'node:process'
 import { parseArgs } from 'node:util'
-import { type Sizes, sizeNames } from './sizes.ts'
+import { type Sizes, sizeNames, usualShare } from './sizes.ts'
 import { makeScaleWorld } from './world.ts'
 
 const { values, positionals } = parseArgs({
@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const [url] = positionals
-const usual: Sizes = { orders: 20_000, profiles: 30_000, campaigns: 2_000, banks: 20 }
+const usual: Sizes = { orders: 20_000, profiles: 30_000, campaigns: 2_000, banks: 20, share: usualShare }
 const sizes = Object.fromEntries(sizeNames.map(name => [name, Number(values[name] ?? usual[name])])) as Sizes
 if (url === undefined) {
   process.stderr.write(`usage: bench/scale/make.ts DATABASE_URL ${sizeNames.map(name => `[--${name} N]`).join(' ')}\n`)

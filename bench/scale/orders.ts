@@ -7,6 +7,7 @@ import {
   ordersOfTiny,
   profilesOfTariff,
   type Sizes,
+  sellerShare,
   tariffs,
   tariffsOfOperator,
   yearMs,
@@ -55,8 +56,8 @@ const bankOf = (sizes: Sizes): string => {
   return `case
     when n % ${tariffs} >= ${tariffs - tariffsOfOperator} then ${banks.steady} + chance / 100 % ${others}
     when n % ${Math.floor(sizes.orders / ordersOfTiny)} = 1 then ${banks.tiny}
-    when chance % 100 < 40 then ${banks.big}
-    when chance % 100 < 45 then ${banks.seller}
+    when chance % 100 < ${sizes.share} then ${banks.big}
+    when chance % 100 < ${sizes.share + sellerShare} then ${banks.seller}
     else ${banks.steady} + chance / 100 % ${others} end`
 }
 

@@ -1,6 +1,4 @@
 /** The two compared worlds, each with a platform of its own, on one database server. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { freePort } from '../../test/support/free-port.ts'
@@ -8,7 +6,7 @@ import type { Bench } from '../bench.ts'
 import { type PlatformProcess, startPlatform } from '../platform.ts'
 import { connectTo } from './loading.ts'
 import { banks, merchants, type Sizes, tariffs } from './sizes.ts'
-import { type Keys, makeScaleWorld, migrateScaleWorld } from './world.ts'
+import { type Keys, keptWorld } from './world.ts'
 
 export type Partner = keyof typeof banks | `merchant-${keyof typeof merchants}`
 
@@ -26,18 +24,26 @@ export type Side = PlatformProcess & {
 }
 export type Sides = { small: Side; large: Side; stop(): Promise<void> }
 
-/** The small world: as few banks as possible, a twentieth of the orders, a hundredth of the campaigns. */
-const smallOf = (large: Sizes): Sizes => ({
-  orders: Math.max(tariffs * 20, Math.round(large.orders / 20)),
-  profiles: Math.max(tariffs * 30, Math.round(large.profiles / 20)),
+/**
+ * The small world: as few banks as possible, a hundredth of the campaigns.
+ *
+ * @param times how many times fewer orders and profiles it has
+ */
+const smallOf = (large: Sizes, times: number): Sizes => ({
+  ...large,
+  orders: Math.max(tariffs * 20, Math.round(large.orders / times)),
+  profiles: Math.max(tariffs * 30, Math.round(large.profiles / times)),
   campaigns: Math.max(1_000, Math.round(large.campaigns / 100)),
   banks: Math.min(large.banks, 20),
 })
 
-/** Fills both worlds, unless an earlier run has kept them in the same folder, and starts a platform on each. */
-export async function startSides(bench: Bench, large: Sizes): Promise<Sides> {
-  const sizes = { small: smallOf(large), large }
-  const keys = await makeWorlds(bench, sizes)
+/** Makes both worlds and starts a platform on each. */
+export async function startSides(bench: Bench): Promise<Sides> {
+  const sizes = { small: smallOf(bench.sizes, bench.times), large: bench.sizes }
+  const keys = {
+    small: await keptWorld(bench, databaseOf('small'), sizes.small),
+    large: await keptWorld(bench, databaseOf('large'), sizes.large),
+  }
   const sides: Side[] = []
   const stop = async () => {
     for (const side of sides) await side.stop()
@@ -53,30 +59,7 @@ export async function startSides(bench: Bench, large: Sizes): Promise<Sides> {
   return { small, large: other, stop }
 }
 
-type Worlds<Of> = Record<Side['name'], Of>
-
 const databaseOf = (name: Side['name']): string => `scale_${name}`
-
-async function makeWorlds(bench: Bench, sizes: Worlds<Sizes>): Promise<Worlds<Keys>> {
-  const note = join(bench.folder, 'worlds.json')
-  if (existsSync(note)) {
-    const kept = JSON.parse(readFileSync(note, 'utf8')) as { sizes: Worlds<Sizes>; keys: Worlds<Keys> }
-    if (JSON.stringify(kept.sizes) === JSON.stringify(sizes)) {
-      for (const name of ['small', 'large'] as const)
-        await migrateScaleWorld(bench.server.url(databaseOf(name)), bench.tell)
-      return kept.keys
-    }
-  }
-  const keys: Partial<Worlds<Keys>> = {}
-  for (const name of ['small', 'large'] as const) {
-    bench.tell(`  ${name} world: ${JSON.stringify(sizes[name])}`)
-    await bench.server.create(databaseOf(name))
-    keys[name] = await makeScaleWorld(bench.server.url(databaseOf(name)), sizes[name], bench.tell)
-  }
-  await bench.server.run('postgres', 'checkpoint')
-  writeFileSync(note, JSON.stringify({ sizes, keys }))
-  return keys as Worlds<Keys>
-}
 
 async function startSide(bench: Bench, params: Pick<Side, 'name' | 'sizes'> & { keys: Keys }): Promise<Side> {
   const { name, sizes, keys } = params

@@ -1,14 +1,27 @@
 /** The sizes of a world, and its special partners. */
 
-export type Sizes = { orders: number; profiles: number; campaigns: number; banks: number }
+export type Sizes = {
+  orders: number
+  profiles: number
+  campaigns: number
+  banks: number
+  /** The big bank's part of the orders, in per cent. With more, a world with many orders of one bank is made sooner. */
+  share: number
+}
 
-export const sizeNames = ['orders', 'profiles', 'campaigns', 'banks'] as const satisfies readonly (keyof Sizes)[]
+export const sizeNames = [
+  'orders',
+  'profiles',
+  'campaigns',
+  'banks',
+  'share',
+] as const satisfies readonly (keyof Sizes)[]
 
 /**
  * The codes of banks with a special role, in the order of their numbers; all other banks only take part in campaigns.
  */
 export const banks = {
-  /** Two fifths of all orders. */
+  /** `share` per cent of all orders; usually two fifths. */
   big: 0,
   /** A hundred orders, spread over the year. */
   tiny: 1,
@@ -45,6 +58,10 @@ export const firstProfile = (sizes: Sizes, tariff: number): number => (tariff - 
 
 export const merchantsIn = ({ campaigns }: Sizes): number => Math.max(10, Math.round(campaigns / 100))
 
+/** Per cent. */
+export const usualShare = 40
+export const sellerShare = 5
+
 /** Orders were made over a year, up to an hour ago, so none of them is an open reservation. */
 export const yearMs = 365 * 86_400_000
 export const latestOrderMs = 3_600_000
@@ -57,6 +74,7 @@ const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
 
 /** @throws Error when a world cannot have these sizes */
 export function checkSizes(sizes: Sizes): void {
+  if (sizes.share + sellerShare > 100) throw new Error(`--share must be at most ${100 - sellerShare}`)
   const least = banksOfCampaign + Object.keys(banks).length + 1
   if (sizes.banks < least) throw new Error(`--banks must be at least ${least}`)
   if (sizes.orders < tariffs * 20) throw new Error(`--orders must be at least ${tariffs * 20}`)

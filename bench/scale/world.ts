@@ -1,9 +1,12 @@
 /** Fills a database of any size within minutes, with rows that pass the audit. */
 import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { createSealing, loadIndexKey } from '../../src/esim/stock/sealing.ts'
+import type { Bench } from '../bench.ts'
 import { makeCampaigns } from './campaigns.ts'
 import { makeDirectory } from './directory.ts'
 import { type Connect, connectTo, withoutIndexes } from './loading.ts'
@@ -19,6 +22,24 @@ export type Keys = { masterKey: string; operatorKey: string }
  * their own counts and texts.
  */
 const schemaOfRows = 25
+
+/** Makes a database with a world, unless an earlier run has kept one of these sizes in the same folder. */
+export async function keptWorld({ server, folder, tell }: Bench, database: string, sizes: Sizes): Promise<Keys> {
+  const note = join(folder, `${database}.json`)
+  if (existsSync(note)) {
+    const kept = JSON.parse(readFileSync(note, 'utf8')) as { sizes: Sizes; keys: Keys }
+    if (JSON.stringify(kept.sizes) === JSON.stringify(sizes)) {
+      await migrateScaleWorld(server.url(database), tell)
+      return kept.keys
+    }
+  }
+  tell(`  ${database}: ${JSON.stringify(sizes)}`)
+  await server.create(database)
+  const keys = await makeScaleWorld(server.url(database), sizes, tell)
+  await server.run('postgres', 'checkpoint')
+  writeFileSync(note, JSON.stringify({ sizes, keys }))
+  return keys
+}
 
 /**
  * Fills an empty database.
@@ -55,7 +76,7 @@ export async function makeScaleWorld(url: string, sizes: Sizes, tell: (line: str
 }
 
 /** Applies the remaining migrations to a world. */
-export async function migrateScaleWorld(url: string, tell: (line: string) => void): Promise<void> {
+async function migrateScaleWorld(url: string, tell: (line: string) => void): Promise<void> {
   const applied = await timed(tell, 'later migrations', () => withDatabase(url, database => migrate(database)))
   if (applied.length > 0) await vacuum(connectTo(url))
 }

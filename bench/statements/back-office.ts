@@ -1,6 +1,6 @@
 /**
  * Downloads and look-ups of a bank's back office: one order by its own id, all orders as a file, a statement's file.
- * The bank has two fifths of the orders of a world, and one statement that contains all its sales.
+ * The bank has a million orders, and one statement that contains all its sales.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import type { Read, Reading } from '../reader.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
 import { tokenOf } from '../scale/sides.ts'
-import { makeScaleWorld } from '../scale/world.ts'
+import { keptWorld } from '../scale/world.ts'
 
 const name = 'bench_back_office'
 const targets = { lookUp: 0.7, ordersTimes: 2, ordersMb: 64, ordersFirstByteMs: 100, statement: 0.7 }
@@ -36,13 +36,19 @@ const fileServer = fileURLToPath(new URL('../file-server.ts', import.meta.url))
 
 type Office = { port: number; pid: number | undefined; token: string; client: pg.Client; orders: number }
 
-export async function measureBackOffice(bench: Bench): Promise<Figure[]> {
-  // Two fifths of the orders belong to the bank: a million.
-  const orders = bench.quick ? 100_000 : 2_500_000
-  await bench.server.create(name)
+const parts: Record<string, (bench: Bench, office: Office) => Promise<Figure[]>> = {
+  'look-ups': lookUps,
+  'orders-csv': exportOrders,
+  file: async (bench, office) => [await download(bench, office)],
+}
+export const officeParts: readonly string[] = Object.keys(parts)
+
+/** @param chosen names of parts */
+export async function measureBackOffice(bench: Bench, chosen: readonly string[]): Promise<Figure[]> {
+  if (chosen.length === 0) return []
+  const orders = bench.quick ? 50_000 : 1_300_000
+  const keys = await keptWorld(bench, name, { orders, profiles: orders, campaigns: 1_000, banks: 16, share: 80 })
   const url = bench.server.url(name)
-  const sizes = { orders, profiles: orders, campaigns: 1_000, banks: 16 }
-  const keys = await makeScaleWorld(url, sizes, bench.tell)
   await closeEverything(url)
   const settings = {
     DATABASE_URL: url,
@@ -56,7 +62,10 @@ export async function measureBackOffice(bench: Bench): Promise<Figure[]> {
     try {
       const token = await tokenOf(platform.url, keys.operatorKey, { bank: 'big', role: 'ADMIN' })
       const office = { port: platform.port, pid: platform.child.pid, token, client, orders: await countOrders(client) }
-      return [...(await lookUps(bench, office)), ...(await exportOrders(bench, office)), await download(bench, office)]
+      const figures: Figure[] = []
+      for (const [part, measure] of Object.entries(parts))
+        if (chosen.includes(part)) figures.push(...(await measure(bench, office)))
+      return figures
     } finally {
       await client.end()
     }
@@ -198,7 +207,9 @@ async function copyOrders({ server }: Bench): Promise<number> {
 }
 
 async function download(bench: Bench, office: Office): Promise<Figure> {
-  const { rows } = await office.client.query(`select statement_id as id, lines from statements where ${ofBig}`)
+  const { rows } = await office.client.query(
+    `select statement_id as id, lines from statements where ${ofBig} order by lines desc limit 1`,
+  )
   const [{ id, lines }] = rows
   const path = `/partner/v1/statements/${id}.csv`
   const file = join(bench.folder, 'statement.csv')

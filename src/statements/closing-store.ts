@@ -2,7 +2,7 @@
 import type { Queryable } from '../db/database.ts'
 import { commissionOf } from './commission.ts'
 import type { TariffTotal } from './read-store.ts'
-import { type CurrencyTotal, lineRecord, recordSource } from './record.ts'
+import type { CurrencyTotal } from './record.ts'
 
 const closingLock = 7_365_031
 
@@ -91,26 +91,9 @@ export type NewStatement = {
 
 /**
  * Begins the transaction of a closing. Without these settings, the planner sometimes overestimates the lines of a bank, and then
- * reads the lines of all banks.
+ * reads the lines of all banks; or it sorts all lines of the bank to take the next few.
  */
-export const beginClosing = `begin; ${['seqscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
-
-/**
- * Assigns the bank's open lines from before the end to a statement and numbers them by time. Only a closing changes lines, and it
- * holds the bank's lock. So no line moves in the table between the numbering and the update.
- *
- * @returns how many
- */
-export function takeLines(transaction: Queryable, { statementId, bankId, to }: NewStatement): Promise<number> {
-  return transaction.execute(
-    `with taken as materialized (
-       select ctid as place, row_number() over (order by confirmed_at, order_id)::int as line from statement_lines
-       where bank_id = $2 and statement_id is null and confirmed_at < $3
-     )
-     update statement_lines l set statement_id = $1, line = taken.line from taken where l.ctid = taken.place`,
-    [statementId, bankId, to],
-  )
-}
+export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 
 /** The sums over the lines of a statement, in the form of answers. */
 export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
@@ -137,44 +120,21 @@ export const sumsText = (cells: string): string => `
   ) as "byTariff", (select coalesce(sum(sales), 0)::int from ${cells}) as lines,
   (select coalesce(sum(late), 0)::int from ${cells}) as late`
 
-/** Sums the lines that were just assigned to the statement. */
+/** Sums the lines that were assigned to the statement. The commission is computed once for all lines with the same amount. */
 export async function sumLines(transaction: Queryable, statement: NewStatement): Promise<Sums> {
   const [sums] = await transaction.query<Sums>(
-    `with cells as materialized (
-       select currency, tariff_id, count(*) as sales, sum(amount) as amount,
-              sum(${commissionOf('amount', '$2::numeric')}) as commission, count(*) filter (where confirmed_at < $3) as late
-       from statement_lines where statement_id = $1 group by currency, tariff_id
+    `with priced as (
+       select currency, tariff_id, amount, count(*) as sales, count(*) filter (where confirmed_at < $3) as late
+       from statement_lines where statement_id = $1 group by currency, tariff_id, amount
+     ), cells as materialized (
+       select currency, tariff_id, sum(sales) as sales, sum(sales * amount) as amount,
+              sum(sales * ${commissionOf('amount', '$2::numeric')}) as commission, sum(late) as late
+       from priced group by currency, tariff_id
      ) ${sumsText('cells')}`,
     [statement.statementId, statement.commissionPercentage, statement.from],
   )
   if (!sums) throw new Error('An aggregate without groups has one row')
   return sums
-}
-
-const linesInPiece = 2_000
-
-/** Writes the file in pieces: piece 0 is the header, then come the lines, and last the trailer. @param lines how many there are */
-export async function writeFile(
-  transaction: Queryable,
-  { statementId, from, commissionPercentage }: NewStatement,
-  lines: number,
-  { header, trailer }: { header: string; trailer: string },
-): Promise<void> {
-  await transaction.execute(
-    `insert into statement_files (statement_id, piece, bytes)
-     select $1::uuid, 1 + (l.line - 1) / ${linesInPiece}, convert_to(string_agg(${lineRecord}, '' order by l.line), 'UTF8')
-     from ${recordSource('(select $2::timestamptz as from_at, $3::numeric as commission_percentage)')}
-     where l.statement_id = $1 group by 2
-     union all values ($1, 0, $4::bytea), ($1, $5::int, $6::bytea)`,
-    [
-      statementId,
-      from,
-      commissionPercentage,
-      Buffer.from(header),
-      Math.ceil(lines / linesInPiece) + 1,
-      Buffer.from(trailer),
-    ],
-  )
 }
 
 /** The number of pieces that are read at once. Together they are at most about 2 MB. */

@@ -11,7 +11,7 @@ import type { Database, Queryable } from '../db/database.ts'
 import { longTransactions, type Transact } from '../db/long-transaction.ts'
 import { recordEvents } from '../events/event-writing.ts'
 import * as store from './closing-store.ts'
-import { hashStored } from './file-store.ts'
+import { beginFile } from './file-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
 import { headerRecord, trailerRecords } from './record.ts'
 import { beginningWith, dueSpan, nextSpan, type Standing, type StatementSpan } from './spans.ts'
@@ -100,13 +100,10 @@ function newStatement(bank: store.BankState, span: StatementSpan, now: Date): st
 }
 
 async function close(transaction: Queryable, client: pg.Client, statement: store.NewStatement): Promise<void> {
-  await store.takeLines(transaction, statement)
+  const file = await beginFile(client, statement, headerRecord(statement))
+  while (await file.writePiece());
   const sums = await store.sumLines(transaction, statement)
-  await store.writeFile(transaction, statement, sums.lines, {
-    header: headerRecord(statement),
-    trailer: trailerRecords(sums.totals),
-  })
-  const sha256 = await hashStored(client, statement.statementId)
+  const sha256 = await file.end(trailerRecords(sums.totals))
   await store.insertStatement(transaction, statement, { ...sums, sha256 })
   await announce(transaction, statement, sums, sha256)
 }

@@ -1,11 +1,13 @@
 /** The stored files of statements, as bytes that are passed on as they arrive. */
 import { createHash } from 'node:crypto'
-import { Writable } from 'node:stream'
 import type pg from 'pg'
 import type { Database } from '../db/database.ts'
 import { withLiterals } from '../db/literals.ts'
-import { copyAsText } from '../db/streaming/copy-out.ts'
 import { openCopy, type WriteTo } from '../db/streaming/open-copy.ts'
+import type { NewStatement } from './closing-store.ts'
+import { lineRecord, recordSource } from './record.ts'
+
+const firstId = '00000000-0000-0000-0000-000000000000'
 
 const bytesOf = (statementIds: readonly string[]): string =>
   withLiterals(
@@ -18,17 +20,72 @@ const bytesOf = (statementIds: readonly string[]): string =>
 export const openFiles = (database: Database, statementIds: readonly string[], left: AbortSignal): Promise<WriteTo> =>
   openCopy(database, bytesOf(statementIds), left)
 
-const hashing = { stallMs: 60_000, wholeMs: 10 * 60_000 }
+const linesInPiece = 2_000
 
-/** The SHA-256 of a file that the transaction of this connection has stored. */
-export async function hashStored(client: pg.Client, statementId: string): Promise<Buffer> {
+/**
+ * Assigns the next open lines of the bank from before the end to the statement, in the order of time, and writes their records as a
+ * piece of the file. Only a closing changes lines, and it holds the bank's lock. So no line moves in the table between the numbering
+ * and the update.
+ */
+const pieceText = `
+  with last as materialized (
+    select confirmed_at, order_id from statement_lines where statement_id = $1 and line = $2::int
+  ), taken as materialized (
+    select place, ($2::int + row_number() over (order by confirmed_at, order_id))::int as line from (
+      select ctid as place, confirmed_at, order_id from statement_lines
+      where bank_id = $3 and statement_id is null and confirmed_at < $4
+        and (confirmed_at, order_id) > (
+          coalesce((select confirmed_at from last), '-infinity'), coalesce((select order_id from last), '${firstId}'))
+      order by confirmed_at, order_id limit ${linesInPiece}
+    ) as next
+  ), assigned as (
+    update statement_lines l set statement_id = $1, line = taken.line from taken where l.ctid = taken.place returning l.*
+  ), piece as materialized (
+    select string_agg(${lineRecord}, '' order by l.line) as records, count(*)::int as lines
+    from ${recordSource('(select $5::timestamptz as from_at, $6::numeric as commission_percentage)', 'assigned')}
+    having count(*) > 0
+  ), written as (
+    insert into statement_files (statement_id, piece, bytes)
+    select $1, 1 + $2::int / ${linesInPiece}, convert_to(records, 'UTF8') from piece
+  )
+  select records, lines from piece`
+
+type Piece = { records: string; lines: number }
+
+const insertPiece = 'insert into statement_files (statement_id, piece, bytes) values ($1, $2, $3)'
+
+export type FileWriter = {
+  /** Assigns the next lines to the statement and writes them. @returns whether there may be more */
+  writePiece(): Promise<boolean>
+  /** Writes the end of the file. @returns the hash of the file */
+  end(trailer: string): Promise<Buffer>
+}
+
+/** Writes the file of a statement: piece 0 is the header, then come the lines, and last the trailer. */
+export async function beginFile(client: pg.Client, statement: NewStatement, header: string): Promise<FileWriter> {
+  const { statementId, bankId, from, to, commissionPercentage } = statement
   const hash = createHash('sha256')
-  const taker = new Writable({
-    write(bytes: Buffer, _encoding, done) {
-      hash.update(bytes)
-      done()
+  let pieces = 0
+  const insert = async (text: string) => {
+    const bytes = Buffer.from(text)
+    await client.query(insertPiece, [statementId, pieces++, bytes])
+    hash.update(bytes)
+  }
+  await insert(header)
+  return {
+    async writePiece() {
+      const lines = (pieces - 1) * linesInPiece
+      const values = [statementId, lines, bankId, to, from, commissionPercentage]
+      const { rows } = await client.query<Piece>({ name: 'statements.piece', text: pieceText, values })
+      const [piece] = rows
+      if (!piece) return false
+      hash.update(piece.records)
+      pieces++
+      return piece.lines === linesInPiece
     },
-  })
-  await copyAsText(client, bytesOf([statementId]), hashing).writeTo(taker)
-  return hash.digest()
+    async end(trailer) {
+      await insert(trailer)
+      return hash.digest()
+    },
+  }
 }

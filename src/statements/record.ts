@@ -2,6 +2,7 @@
  * The records of a statement's file (contract/statements.md, "The file"): a header, one record for each line, and one
  * for each currency.
  */
+import { shownInstant } from '../db/instants.ts'
 import { commissionOf } from './commission.ts'
 
 const formatVersion = 1
@@ -82,7 +83,7 @@ export const lineValues = {
   operatorCode: 't.operator_code',
   tariffCode: 't.code',
   tariffName: 'l.tariff_name',
-  confirmedAt: `to_char(l.confirmed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  confirmedAt: shownInstant('l.confirmed_at'),
   currency: 'l.currency',
   amount: 'l.amount::text',
   commission: 'c.commission::text',
@@ -105,9 +106,9 @@ export const lineSource = (statement: string): string => `
  * Like `lineSource`, but for records. The cells with the codes of a tariff are made only once for consecutive lines of
  * the same tariff.
  */
-export const recordSource = (statement: string): string => `
+export const recordSource = (statement: string, lines: string): string => `
   ${statement} as s
-  cross join statement_lines l
+  cross join ${lines} l
   cross join lateral (
     select ${sqlCell('m.code')} || ',' || ${sqlCell('t.code')} as codes from tariffs t join mobile_operators m using (mobile_operator_id)
     where t.tariff_id = l.tariff_id offset 0

@@ -83,13 +83,16 @@ function byCreation(filter: OrderListFilter, put: Put): string {
   const conditions = conditionsOf(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const bank = `${put(filter.bankId)}::uuid`
-  const parts = [
-    `select r.order_id from unnest(${put(filter.statuses.filter(status => status !== 'reserved'))}::text[]) as s (status)
-     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
-     cross join lateral (
-       select order_id from orders where bank_id = ${bank} and status = s.status and ${ended}
-         ${tariffs ? 'and tariff_id = t.tariff_id' : ''} ${conditions} ${end}) as r`,
-  ]
+  // Each range has its own part, so that PostgreSQL merges ranges that are sorted already.
+  const parts = filter.statuses
+    .filter(status => status !== 'reserved')
+    .map(status => {
+      const range = `select order_id from orders where bank_id = ${bank} and status = ${put(status)} and ${ended}`
+      if (!tariffs) return `(${range} ${conditions} ${end})`
+      return `
+        select r.order_id from unnest(${tariffs}) as t (tariff_id)
+        cross join lateral (${range} and tariff_id = t.tariff_id ${conditions} ${end}) as r`
+    })
   const reserved = reservedCondition(filter, put)
   if (reserved !== null)
     parts.push(`(

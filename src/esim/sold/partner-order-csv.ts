@@ -4,6 +4,7 @@
  */
 import { csvCellSql } from '../../db/csv-cell-sql.ts'
 import type { Database, Queryable } from '../../db/database.ts'
+import { shownInstant } from '../../db/instants.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
@@ -13,35 +14,42 @@ import { listFilterOf, type OrderListSearch } from './order-store.ts'
 export type OrderFileDeps = { database: Database; aside: Queryable }
 
 const quoted = (text: string): string => `'"' || ${text} || '"'`
-const instant = (column: string): string => quoted(`instant_text(${column})`)
+const instant = (column: string): string => quoted(shownInstant(column))
+const row = (cells: readonly string[]): string => `concat(${cells.join(`, ',', `)})`
 
 /** SQL for each cell, in the order of the file; null is an empty cell. The values are those of `partnerOrderView`. */
 const cells = {
   orderId: quoted('o.order_id'),
   externalId: csvCellSql('o.external_id'),
-  operatorCode: csvCellSql('t.operator_code'),
-  tariffCode: csvCellSql('t.code'),
+  tariff: 't.cells',
   status: quoted('now.status'),
   msisdn: `case when now.status in ('reserved', 'confirmed') and p.msisdn <> '' then ${csvCellSql('p.msisdn')} end`,
   reservedUntil: `case when now.status in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
   createdAt: instant('o.created_at'),
   confirmedAt: 'times.confirmed',
-  // The price is a number, so its cell needs no protection against formulas.
+  // The price is a number, so its cell needs no protection against formulas. A currency has three letters.
   price: 'o.price',
-  currency: csvCellSql('o.currency'),
+  currency: quoted('o.currency'),
   endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,
   cancelledAt: 'times.cancelled',
   deliveryMode: quoted('o.delivery_mode'),
   // If sending was interrupted, the e-mail may have arrived.
   emailDelivery: quoted(`case o.mail when 'sending' then 'unknown' else o.mail end`),
   paymentReference: csvCellSql('o.payment_reference'),
-  statementId: quoted('s.statement_id'),
-  statementNumber: 's.number',
-  statementDay: quoted('s.day'),
+  statement: `coalesce(s.cells, ',,')`,
 }
 
-const header = `${Object.keys(cells).map(csvCell).join(',')}\r\n`
-const line = `concat(${Object.values(cells).join(`, ',', `)}, E'\\r\\n')`
+/** The columns of a cell that stands for several. Their texts are made once for many orders in a row. */
+const columns: Record<string, readonly string[]> = {
+  tariff: ['operatorCode', 'tariffCode'],
+  statement: ['statementId', 'statementNumber', 'statementDay'],
+}
+
+const header = `${Object.keys(cells)
+  .flatMap(name => columns[name] ?? name)
+  .map(csvCell)
+  .join(',')}\r\n`
+const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**
  * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids, so the first lines arrive at
@@ -56,11 +64,12 @@ const lines = `
     select ${instant('o.confirmed_at')} as confirmed, ${instant('o.cancelled_at')} as cancelled offset 0) times
   cross join lateral (select msisdn from profiles where profile_id = o.profile_id offset 0) p
   cross join lateral (
-    select t.code, m.code as operator_code from tariffs t join mobile_operators m using (mobile_operator_id)
-    where t.tariff_id = o.tariff_id offset 0) t
+    select ${row([csvCellSql('m.code'), csvCellSql('t.code')])} as cells
+    from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
   left join lateral (select statement_id from statement_lines where order_id = o.order_id offset 0) l on true
   left join lateral (
-    select statement_id, number, day from statements where statement_id = l.statement_id offset 0) s on true
+    select ${row([quoted('statement_id'), 'number', quoted('day')])} as cells
+    from statements where statement_id = l.statement_id offset 0) s on true
   order by found.order_id desc`
 
 /**
@@ -68,8 +77,8 @@ const lines = `
  *
  * @param deps.database where orders are read
  * @param deps.aside where tariffs are looked up
- * @param left aborts when the client disconnects
- * @throws DomainError 'unavailable' when the client has disconnected
+ * @param left aborts when the reader has left
+ * @throws DomainError 'unavailable' when the reader has left
  */
 export async function openOrderFile(deps: OrderFileDeps, search: OrderListSearch, left: AbortSignal): Promise<WriteTo> {
   const filter = await listFilterOf(deps.aside, search)
