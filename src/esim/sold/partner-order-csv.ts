@@ -22,16 +22,16 @@ const cells = {
   orderId: quoted('o.order_id'),
   externalId: csvCellSql('o.external_id'),
   tariff: 't.cells',
-  status: quoted('now.status'),
-  msisdn: `case when now.status in ('reserved', 'confirmed') and p.msisdn <> '' then ${csvCellSql('p.msisdn')} end`,
-  reservedUntil: `case when now.status in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
+  status: quoted('o.status_now'),
+  msisdn: `case when o.status_now in ('reserved', 'confirmed') and o.msisdn <> '' then ${csvCellSql('o.msisdn')} end`,
+  reservedUntil: `case when o.status_now in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
   createdAt: instant('o.created_at'),
-  confirmedAt: 'times.confirmed',
+  confirmedAt: 'o.confirmed',
   // The price is a number, so its cell needs no protection against formulas. A currency has three letters.
   price: 'o.price',
   currency: quoted('o.currency'),
-  endedAt: `coalesce(times.confirmed, times.cancelled, case when now.status = 'expired' then ${instant('o.reserved_until')} end)`,
-  cancelledAt: 'times.cancelled',
+  endedAt: `coalesce(o.confirmed, o.cancelled, case when o.status_now = 'expired' then ${instant('o.reserved_until')} end)`,
+  cancelledAt: 'o.cancelled',
   deliveryMode: quoted('o.delivery_mode'),
   // If sending was interrupted, the e-mail may have arrived.
   emailDelivery: quoted(`case o.mail when 'sending' then 'unknown' else o.mail end`),
@@ -53,23 +53,22 @@ const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**
  * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids, so the first lines arrive at
- * once, even in a long file.
+ * once, even in a long file. All that belongs to only one order is in the first lookup: otherwise PostgreSQL would keep the results
+ * of further lookups, which are never asked for again.
  */
 const lines = `
   select ${line} from ($2) found (order_id)
-  cross join lateral (select * from orders where order_id = found.order_id offset 0) o
   cross join lateral (
-    select case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end as status offset 0) now
-  cross join lateral (
-    select ${instant('o.confirmed_at')} as confirmed, ${instant('o.cancelled_at')} as cancelled offset 0) times
-  cross join lateral (select msisdn from profiles where profile_id = o.profile_id offset 0) p
+    select o.*, p.msisdn, l.statement_id, ${instant('o.confirmed_at')} as confirmed, ${instant('o.cancelled_at')} as cancelled,
+      case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end as status_now
+    from orders o join profiles p using (profile_id) left join statement_lines l on l.order_id = o.order_id
+    where o.order_id = found.order_id offset 0) o
   cross join lateral (
     select ${row([csvCellSql('m.code'), csvCellSql('t.code')])} as cells
     from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
-  left join lateral (select statement_id from statement_lines where order_id = o.order_id offset 0) l on true
   left join lateral (
     select ${row([quoted('statement_id'), 'number', quoted('day')])} as cells
-    from statements where statement_id = l.statement_id offset 0) s on true
+    from statements where statement_id = o.statement_id offset 0) s on true
   order by found.order_id desc`
 
 /**
