@@ -33,7 +33,6 @@ import { createSealer } from '../sealing.ts'
 import { lateSeconds } from '../statements/closing.ts'
 import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createAddressRules } from '../webhooks/addresses.ts'
-import { createDeliveredRecorder } from '../webhooks/delivering.ts'
 import { webhookPurpose } from '../webhooks/endpoints.ts'
 import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
@@ -292,7 +291,6 @@ export async function createWebhooks(
     sender,
     isSandbox,
     observe: { attempt, delivered },
-    recordDelivered: createDeliveredRecorder(pools.others),
   }
   return { deps, urls: { addresses, ports, isSandbox } }
 }

@@ -5,7 +5,6 @@
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
-import { type Batcher, createStatementBatcher } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -14,7 +13,7 @@ import { findFeed } from '../events/feed-store.ts'
 import { sampleOf } from '../events/samples.ts'
 import type { Sealer } from '../sealing.ts'
 import * as store from './delivery-store.ts'
-import { findEndpoint, findSecrets } from './endpoint-store.ts'
+import { findEndpoint, findSecrets, type SecretOfEndpoint } from './endpoint-store.ts'
 import { disable, lockEndpoint, placeOf } from './endpoints.ts'
 import { probedFrom, probeWait, retryAfterMs, waitAfter } from './schedule.ts'
 import type { Attempted, Sender } from './sender.ts'
@@ -27,82 +26,107 @@ export type DeliveringDeps = {
   sender: Sender
   isSandbox: boolean
   observe: { attempt(outcome: string): void; delivered(delaySeconds: number): void }
-  recordDelivered: Batcher<store.Delivered, null>
-}
-
-/** Records deliveries together that receivers accept at the same time. At most one record waits for each request of this process. */
-export const createDeliveredRecorder = (database: Queryable): Batcher<store.Delivered, null> =>
-  createStatementBatcher(async delivered => {
-    await store.recordDelivered(database, delivered)
-    return delivered.map(() => null)
-  })
-
-/** Attempts claimed deliveries of one endpoint at the same time. Its secrets are looked up once for all of them. */
-export function attemptDeliveries(
-  deps: DeliveringDeps,
-  endpointId: string,
-  claimed: readonly store.Claimed[],
-): Promise<void>[] {
-  if (claimed.length === 0) return []
-  const secrets = openSecrets(deps, endpointId)
-  return claimed.map(one => attemptOne(deps, one, { secrets, isTest: false }))
 }
 
 /** Makes the only attempt of a test. */
-export const attemptTest = (deps: DeliveringDeps, claimed: store.Claimed): Promise<void> =>
-  attemptOne(deps, claimed, { secrets: openSecrets(deps, claimed.endpointId), isTest: true })
+export async function attemptTest(deps: DeliveringDeps, claimed: store.Claimed): Promise<void> {
+  const secrets = await openSecretsOf(deps, claimed.endpointId)
+  await attempt(deps, claimed, { secrets, isTest: true })
+}
 
-/** Sends one claimed delivery and records the outcome. */
-async function attemptOne(
+/**
+ * Sends one claimed delivery and records a failure.
+ *
+ * @returns what has to be recorded when the receiver has accepted it; else null
+ */
+export async function attempt(
   deps: DeliveringDeps,
   claimed: store.Claimed,
-  { secrets, isTest }: { secrets: Promise<Buffer[]>; isTest: boolean },
-): Promise<void> {
+  { secrets, isTest = false }: { secrets: readonly Secret[]; isTest?: boolean },
+): Promise<store.Delivered | null> {
   const { body, eventId, url, endpointId, attempt } = claimed
   const { deliveryId, day } = claimed
-  const opened = await secrets
+  const at = realNow()
   if (body === null) {
-    await store.recordAttempt(deps.database, { deliveryId, day, attempt, ...lost }, ended)
-    return
+    await store.recordAttempt(deps.database, { deliveryId, day, attempt, at, ...lost }, ended)
+    return null
   }
-  const timestamp = Math.floor(realMs() / 1000)
+  const timestamp = Math.floor(at.getTime() / 1000)
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Perkline-Webhooks/1',
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures(opened, { id: eventId, timestamp, body }),
+    'webhook-signature': signatures(validAt(secrets, at), { id: eventId, timestamp, body }),
     'perkline-endpoint-id': endpointId,
     'perkline-attempt': String(attempt),
   }
   const attempted = await deps.sender.send(url, headers, body)
   deps.observe.attempt(attempted.outcome)
-  if (attempted.outcome === 'delivered' && claimed.recordedAt)
-    deps.observe.delivered((realMs() - claimed.recordedAt.getTime()) / 1000)
-  if (attempted.outcome === 'delivered' && !isTest) await deps.recordDelivered({ ...claimed, ...attempted })
-  else await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
+  const isDelivered = attempted.outcome === 'delivered'
+  if (isDelivered && claimed.recordedAt) deps.observe.delivered((realMs() - claimed.recordedAt.getTime()) / 1000)
+  if (isDelivered && !isTest) return { deliveryId, day, attempt, at, endpointId, ...attempted }
+  await deps.database.transaction(transaction => record(deps, transaction, { claimed, at, attempted, isTest }))
+  return null
 }
 
 /** The result for an event that was removed because of its age: it can no longer be sent. */
 const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
 const ended = { state: 'failed', waitMs: null, failures: 0 } as const
 
-async function openSecrets({ database, sealer }: DeliveringDeps, endpointId: string): Promise<Buffer[]> {
-  const secrets = await findSecrets(database, endpointId)
-  return secrets.map(({ secretId, sealed }) => sealer.open(sealed, placeOf(endpointId, secretId)))
+export type Secret = { secret: Buffer; validUntil: Date | null }
+
+const validAt = (secrets: readonly Secret[], at: Date): Buffer[] =>
+  secrets.filter(({ validUntil }) => validUntil === null || validUntil > at).map(({ secret }) => secret)
+
+/**
+ * The secrets of endpoints, the newest first. An endpoint whose secrets cannot be opened is left out.
+ *
+ * @param onError called with the error of each such endpoint
+ */
+export async function openSecrets(
+  { database, sealer }: DeliveringDeps,
+  endpointIds: readonly string[],
+  onError: (error: unknown) => void,
+): Promise<Map<string, Secret[]>> {
+  const byEndpoint = Map.groupBy(await findSecrets(database, endpointIds), ({ endpointId }) => endpointId)
+  const opened = new Map<string, Secret[]>()
+  for (const [endpointId, ofEndpoint] of byEndpoint) {
+    try {
+      const open = ({ secretId, sealed, validUntil }: SecretOfEndpoint) => ({
+        secret: sealer.open(sealed, placeOf(endpointId, secretId)),
+        validUntil,
+      })
+      opened.set(endpointId, ofEndpoint.map(open))
+    } catch (error) {
+      onError(error)
+    }
+  }
+  return opened
 }
 
-type Ending = { claimed: store.Claimed; attempted: Attempted; isTest: boolean }
+async function openSecretsOf(deps: DeliveringDeps, endpointId: string): Promise<Secret[]> {
+  const opened = await openSecrets(deps, [endpointId], error => {
+    throw error
+  })
+  return opened.get(endpointId) ?? []
+}
+
+type Ending = { claimed: store.Claimed; at: Date; attempted: Attempted; isTest: boolean }
 
 async function record(
   deps: DeliveringDeps,
   transaction: Queryable,
-  { claimed, attempted, isTest }: Ending,
+  { claimed, at, attempted, isTest }: Ending,
 ): Promise<void> {
   const { endpointId } = claimed
   const health = await store.lockHealth(transaction, endpointId)
   const isProbe = (health?.failedInRow ?? 0) >= probedFrom
-  await store.recordAttempt(transaction, { ...claimed, ...attempted }, nextOf(claimed, attempted, { isProbe, isTest }))
+  await store.recordAttempt(
+    transaction,
+    { ...claimed, at, ...attempted },
+    nextOf(claimed, attempted, { isProbe, isTest }),
+  )
   if (isTest || health === null) return
   const willProbe = health.failedInRow + 1 >= probedFrom
   const probeMs = willProbe ? probeWait(health.probes) : null
@@ -189,12 +213,21 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
 
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
   const tried: string[] = []
-  while (performance.now() < endsAtMs) {
-    const claimed = await store.claim(deps.database, { endpointId, max: probesAtOnce, early: true, but: tried })
-    if (claimed.length === 0) break
+  const asked = [{ endpointId, max: probesAtOnce, held: 0 }]
+  let delivered: store.Delivered[] = []
+  for (let isOver = false; !isOver; ) {
+    isOver = performance.now() > endsAtMs || (tried.length > 0 && (await store.isOneOnly(deps.database, endpointId)))
+    const claimed = await store.recordAndClaim(deps.database, {
+      delivered,
+      asked: isOver ? [] : asked,
+      early: true,
+      but: tried,
+    })
+    isOver ||= claimed.length === 0
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
-    await Promise.all(attemptDeliveries(deps, endpointId, claimed))
-    if (await store.isOneOnly(deps.database, endpointId)) break
+    const secrets = isOver ? [] : await openSecretsOf(deps, endpointId)
+    const results = await Promise.all(claimed.map(one => attempt(deps, one, { secrets })))
+    delivered = results.filter(result => result !== null)
   }
   return tried.length
 }

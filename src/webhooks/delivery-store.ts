@@ -36,6 +36,8 @@ export type Claimed = {
   day: string
   endpointId: string
   url: string
+  /** Of the endpoint. It is another one once the secrets have changed. */
+  version: number
   eventId: string
   attempt: number
   failures: number
@@ -43,67 +45,155 @@ export type Claimed = {
   recordedAt: Date | null
 }
 
-const claimText = `
-  with endpoint as materialized (
-    select * from webhook_endpoints where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked
+/** An endpoint for which deliveries are claimed. */
+export type Asked = {
+  endpointId: string
+  /** How many to claim at most. */
+  max: number
+  /** How many deliveries of the endpoint this process holds, without those that the same statement records. */
+  held: number
+}
+
+/** A success clears everything that failures have set. */
+const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
+  probe_at = null, probes = 0`
+
+/** When an attempt began that has no record yet. Each began with a lease. */
+export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
+
+/**
+ * Endpoints are locked in the order of their ids, as everywhere, to prevent deadlocks. To record, the statement waits for the lock; an
+ * endpoint that only asks is left out while others have it.
+ *
+ * `under_way` counts deliveries of all processes. While others hold some, at most ten are held together.
+ */
+const recordAndClaimText = `
+  with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds
+  ), done as materialized (
+    select * from unnest($1::uuid[], $2::date[], $3::int[], $4::timestamptz[], $5::int[], $6::int[], $7::text[])
+      as d (delivery_id, day, attempt, at, duration_ms, status_code, response_excerpt)
+    where (select holds from unsynced)
+  ), locked as materialized (
+    select * from webhook_endpoints where endpoint_id = any($8::uuid[]) order by endpoint_id for update
+  ), succeeded as (
+    update webhook_endpoints set ${succeeded} where endpoint_id in (select endpoint_id from locked)
+  ), attempted as (
+    insert into webhook_attempts (delivery_id, day, attempt, at, outcome, duration_ms, status_code, response_excerpt)
+    select delivery_id, day, attempt, at, 'delivered', duration_ms, status_code, response_excerpt
+    from done where (select count(*) from locked) >= 0
+    on conflict (delivery_id, attempt, day) do update set outcome = excluded.outcome, duration_ms = excluded.duration_ms,
+      status_code = excluded.status_code, response_excerpt = excluded.response_excerpt
+  ), ended as (
+    update webhook_deliveries w set state = 'delivered', leased_until = null, next_attempt_at = null
+    from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
+      and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
+  ), free as materialized (
+    select * from webhook_endpoints where endpoint_id = any($9::uuid[]) and not endpoint_id = any($8)
+      and (select count(*) from locked) >= 0 for update skip locked
   ), facts as materialized (
-    select e.*, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
-      (select count(*) from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
-         and d.leased_until > now()) as under_way
-    from endpoint e
-  ), oldest as materialized (
-    select d.delivery_id from facts e cross join lateral (
-      select * from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null
-      order by d.sequence, d.delivery_id limit 1) as d
+    select e.endpoint_id, e.url, e.version, e.probe_at, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
+      a.max, a.held, w.under_way
+    from unnest($9::uuid[], $10::int[], $11::int[]) as a (endpoint_id, max, held) cross join lateral (
+      select * from (select * from locked union all select * from free) as mine
+      where endpoint_id = a.endpoint_id and status = 'enabled' and deleted_at is null) as e cross join lateral (
+      select count(*) as under_way from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
+        and d.leased_until > now() and not d.delivery_id = any($1)) as w
+    where (select holds from unsynced)
   ), chosen as materialized (
-    select d.delivery_id, d.day from facts e cross join lateral (
-      select d.* from webhook_deliveries d
+    select d.*, e.url, e.version from facts e cross join lateral (
+      select d.delivery_id, d.day, d.attempts, d.leased_until from webhook_deliveries d
       where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null and coalesce(d.leased_until, '-infinity') <= now()
-        and (d.forced or ($3 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
-          and (not e.one_only or e.under_way = 0 and d.delivery_id = (select delivery_id from oldest)))
-        and not d.delivery_id = any($4::uuid[])
-      order by d.sequence, d.delivery_id limit greatest(0, least($2, ${maxAtOnce} - e.under_way))
+        and (d.forced or ($12 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
+          and (not e.one_only or e.under_way = 0 and d.delivery_id = (
+            select o.delivery_id from webhook_deliveries o
+            where o.endpoint_id = e.endpoint_id and o.state = 'pending' and o.test_body is null and not o.delivery_id = any($1)
+            order by o.sequence, o.delivery_id limit 1)))
+        and not d.delivery_id = any($1) and not d.delivery_id = any($13::uuid[])
+      order by d.sequence, d.delivery_id
+      limit greatest(0, least(e.max, case when e.under_way = e.held then e.max else ${maxAtOnce} - e.under_way end))
     ) as d
+  ), interrupted as (
+    insert into webhook_attempts (delivery_id, day, attempt, at, outcome)
+    select delivery_id, day, attempts, ${begunAt('leased_until')}, 'interrupted' from chosen where leased_until is not null
+    on conflict (delivery_id, attempt, day) do nothing
   ), claimed as (
     update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
-    from chosen c where d.delivery_id = c.delivery_id and d.day = c.day returning d.*
-  ), begun as (
-    insert into webhook_attempts (delivery_id, day, attempt, at, outcome)
-    select delivery_id, day, attempts, now(), 'interrupted' from claimed
+    from chosen c where d.delivery_id = c.delivery_id and d.day = c.day and d.attempts = c.attempts and d.state || '' = 'pending'
+    returning d.*, c.url, c.version
   )
-  select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", e.url, c.event_id as "eventId", c.attempts as attempt,
-    c.failures, v.body, v.recorded_at as "recordedAt"
-  from claimed c cross join endpoint e left join events v on v.event_id = c.event_id
+  select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.event_id as "eventId",
+    c.attempts as attempt, c.failures, v.body, v.recorded_at as "recordedAt"
+  from claimed c left join events v on v.event_id = c.event_id
     and v.day = (to_timestamp(('x' || substr(replace(c.event_id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date
   order by c.sequence`
 
-/**
- * Claims deliveries of an endpoint for this process, for the duration of one attempt.
- *
- * @param params.max how many
- * @param params.early also those that are not due yet
- * @param params.but ids of deliveries that were already attempted
- */
-export function claim(
-  database: Queryable,
-  params: { endpointId: string; max: number; early: boolean; but: readonly string[] },
-): Promise<Claimed[]> {
-  const statement = {
-    name: 'webhooks.claim',
-    plannedOnce: ['webhook_deliveries', 'webhook_attempts', 'events'],
-    text: claimText,
-  }
-  return database.query<Claimed>(statement, [params.endpointId, params.max, params.early, params.but])
-}
-
+/** An attempt that has ended. */
 export type Recorded = {
   deliveryId: string
   day: string
   attempt: number
+  /** When it began. */
+  at: Date
   outcome: Outcome
   durationMs: number
   statusCode: number | null
   responseExcerpt: string | null
+}
+
+/** An attempt that was answered with 2xx. */
+export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
+
+/**
+ * Records accepted deliveries, and claims the next ones for the duration of one attempt each, in one statement and so with one commit.
+ * With a statement for each delivery, a quick receiver mostly waited for us.
+ *
+ * The commit does not wait for the disk. If the database crashes, the deliveries of its last moment are made again, like those whose
+ * process dies between the 2xx and its record.
+ *
+ * @param params.delivered of any endpoints
+ * @param params.early claims also deliveries that are not due yet
+ * @param params.but ids of deliveries that are not claimed
+ * @returns the claimed deliveries in the order of their sequences
+ */
+export function recordAndClaim(
+  database: Queryable,
+  params: { delivered: readonly Delivered[]; asked: readonly Asked[]; early?: boolean; but?: readonly string[] },
+): Promise<Claimed[]> {
+  const { delivered, asked, early = false, but = [] } = params
+  const statement = {
+    name: 'webhooks.record-and-claim',
+    plannedOnce: ['webhook_deliveries', 'webhook_attempts', 'events'],
+    text: recordAndClaimText,
+  }
+  return database.query<Claimed>(statement, [
+    delivered.map(({ deliveryId }) => deliveryId),
+    delivered.map(({ day }) => day),
+    delivered.map(({ attempt }) => attempt),
+    delivered.map(({ at }) => at),
+    delivered.map(({ durationMs }) => durationMs),
+    delivered.map(({ statusCode }) => statusCode),
+    delivered.map(({ responseExcerpt }) => responseExcerpt),
+    [...new Set(delivered.map(({ endpointId }) => endpointId))],
+    asked.map(({ endpointId }) => endpointId),
+    asked.map(({ max }) => max),
+    asked.map(({ held }) => held),
+    early,
+    but,
+  ])
+}
+
+/** Gives back claimed deliveries whose attempts have not begun. */
+export async function giveBack(database: Queryable, claimed: readonly Claimed[]): Promise<void> {
+  await database.execute(
+    {
+      name: 'webhooks.give-back',
+      text: `
+        update webhook_deliveries w set leased_until = null, attempts = w.attempts - 1
+        from unnest($1::uuid[], $2::date[], $3::int[]) as d (delivery_id, day, attempt)
+        where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2) and w.attempts = d.attempt`,
+    },
+    [claimed.map(({ deliveryId }) => deliveryId), claimed.map(({ day }) => day), claimed.map(({ attempt }) => attempt)],
+  )
 }
 
 /** Records the outcome of an attempt. @returns false when the delivery ended meanwhile, or another attempt has begun */
@@ -112,15 +202,17 @@ export async function recordAttempt(
   recorded: Recorded,
   next: { state: DeliveryState; waitMs: number | null; failures: number },
 ): Promise<boolean> {
-  const { deliveryId, day, attempt, outcome, durationMs, statusCode, responseExcerpt } = recorded
+  const { deliveryId, day, attempt, at, outcome, durationMs, statusCode, responseExcerpt } = recorded
   await transaction.execute(
     {
       name: 'webhooks.record-attempt',
       text: `
-        update webhook_attempts set outcome = $4, duration_ms = $5, status_code = $6, response_excerpt = $7
-        where delivery_id = $1 and day = $2 and attempt = $3`,
+        insert into webhook_attempts (delivery_id, day, attempt, at, outcome, duration_ms, status_code, response_excerpt)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        on conflict (delivery_id, attempt, day) do update set outcome = excluded.outcome, duration_ms = excluded.duration_ms,
+          status_code = excluded.status_code, response_excerpt = excluded.response_excerpt`,
     },
-    [deliveryId, day, attempt, outcome, durationMs, statusCode, responseExcerpt],
+    [deliveryId, day, attempt, at, outcome, durationMs, statusCode, responseExcerpt],
   )
   const moved = await transaction.execute(
     {
@@ -133,56 +225,6 @@ export async function recordAttempt(
     [deliveryId, day, attempt, next.state, next.failures, next.waitMs],
   )
   return moved === 1
-}
-
-/** A success clears everything that failures have set. */
-const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
-  probe_at = null, probes = 0`
-
-/** An attempt that was answered with 2xx. */
-export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
-
-/**
- * Records accepted deliveries of any endpoints in one statement, and so with one commit. With a commit for each delivery, a quick
- * receiver mostly waited for commits. Endpoints are locked first and in the order of their ids, as everywhere, to prevent deadlocks.
- *
- * This commit does not wait for the disk; the commit of the next claim does. If the database crashes in between, the deliveries are
- * made again, like those whose process dies between the 2xx and its record.
- */
-export async function recordDelivered(database: Queryable, delivered: readonly Delivered[]): Promise<void> {
-  const listed = <Key extends keyof Delivered>(key: Key) => delivered.map(one => one[key])
-  await database.execute(
-    {
-      name: 'webhooks.record-delivered',
-      plannedOnce: ['webhook_deliveries', 'webhook_attempts'],
-      text: `
-        with locked as materialized (
-          select endpoint_id from webhook_endpoints where endpoint_id = any($7::uuid[]) order by endpoint_id for update
-        ), done as materialized (
-          select d.* from unnest($1::uuid[], $2::date[], $3::int[], $4::int[], $5::int[], $6::text[])
-            as d (delivery_id, day, attempt, duration_ms, status_code, response_excerpt)
-          where (select count(*) from locked) >= 0 and set_config('synchronous_commit', 'off', true) = 'off'
-        ), attempted as (
-          update webhook_attempts a set outcome = 'delivered', duration_ms = d.duration_ms, status_code = d.status_code,
-            response_excerpt = d.response_excerpt
-          from done d where a.delivery_id = d.delivery_id and a.day = d.day and a.day = any($2::date[]) and a.attempt = d.attempt
-        ), ended as (
-          update webhook_deliveries w set state = 'delivered', leased_until = null, next_attempt_at = null
-          from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
-            and w.state in ('pending', 'skipped')
-        )
-        update webhook_endpoints set ${succeeded} where endpoint_id in (select endpoint_id from locked)`,
-    },
-    [
-      listed('deliveryId'),
-      listed('day'),
-      listed('attempt'),
-      listed('durationMs'),
-      listed('statusCode'),
-      listed('responseExcerpt'),
-      listed('endpointId'),
-    ],
-  )
 }
 
 export type Health = {
@@ -248,12 +290,9 @@ export async function insertTest(transaction: Queryable, params: Omit<TestDelive
        insert into webhook_deliveries (${deliveryColumns}, leased_until, attempts, test_body)
        select uuid_at(now()), (now() at time zone 'UTC')::date, $1, $2, $3, $4, 0, $5, null, 'pending', now(), now(),
               now() + interval '${leaseSeconds} seconds', 1, $6 returning *
-     ), begun as (
-       insert into webhook_attempts (delivery_id, day, attempt, at, outcome)
-       select delivery_id, day, 1, now(), 'interrupted' from made
      )
-     select m.delivery_id as "deliveryId", m.day::text, m.endpoint_id as "endpointId", e.url, m.event_id as "eventId", 1 as attempt,
-       0 as failures, m.test_body as body, null as "recordedAt"
+     select m.delivery_id as "deliveryId", m.day::text, m.endpoint_id as "endpointId", e.url, e.version, m.event_id as "eventId",
+       1 as attempt, 0 as failures, m.test_body as body, null as "recordedAt"
      from made m join webhook_endpoints e using (endpoint_id)`,
     [params.account.type, params.account.id, params.endpointId, params.eventId, params.type, params.body],
   )
@@ -274,7 +313,7 @@ export async function countTests(transaction: Queryable, endpointId: string): Pr
 /** Ends the tests whose process was killed; they are not attempted again. */
 export async function endLostTests(database: Queryable): Promise<void> {
   await database.execute(
-    `update webhook_deliveries set state = 'failed', next_attempt_at = null, leased_until = null
+    `update webhook_deliveries set state = 'failed', next_attempt_at = null
      where state = 'pending' and test_body is not null and leased_until < now()`,
   )
 }

@@ -202,16 +202,19 @@ export async function deleteEndpoint(transaction: Queryable, endpointId: string)
 
 export type SealedSecret = { secretId: string; sealed: Buffer }
 
-/** The secrets that are valid now, the newest first. */
-export function findSecrets(database: Queryable, endpointId: string): Promise<SealedSecret[]> {
-  return database.query<SealedSecret>(
+export type SecretOfEndpoint = SealedSecret & { endpointId: string; validUntil: Date | null }
+
+/** The secrets of endpoints that are valid now, the newest first. */
+export function findSecrets(database: Queryable, endpointIds: readonly string[]): Promise<SecretOfEndpoint[]> {
+  return database.query<SecretOfEndpoint>(
     {
       name: 'webhooks.find-secrets',
       text: `
-        select secret_id as "secretId", sealed from webhook_secrets
-        where endpoint_id = $1 and (valid_until is null or valid_until > now()) order by created_at desc, valid_until desc nulls first`,
+        select endpoint_id as "endpointId", secret_id as "secretId", sealed, valid_until as "validUntil" from webhook_secrets
+        where endpoint_id = any($1) and (valid_until is null or valid_until > now())
+        order by created_at desc, valid_until desc nulls first`,
     },
-    [endpointId],
+    [endpointIds],
   )
 }
 

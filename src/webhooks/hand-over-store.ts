@@ -1,108 +1,123 @@
 /** SQL that creates deliveries: of new events, and of events that are sent again. */
 import type { Database, Queryable } from '../db/database.ts'
-import { typesOf } from '../events/catalogue.ts'
 import { deliveryColumns } from './delivery-store.ts'
 import { maxPending } from './endpoint-store.ts'
 import { isReplayed } from './replay-store.ts'
 
-const lookedAt = 10_000
+/** The maximum number of events that a statement examines, and of deliveries that it makes. It keeps its endpoints locked meanwhile. */
+const examinedAtOnce = 2_000
+const madeAtOnce = 500
+/** The maximum number of endpoints of a statement. */
+const endpointsAtOnce = 50
+
+type Waiting = { endpointId: string; hasReplay: boolean }
 
 /** Endpoints whose feed has events after their position, or that have an unfinished replay. */
-async function findWaitingEndpoints(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ id: string }>({
+function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
+  return database.query<Waiting>({
     name: 'webhooks.find-waiting',
     text: `
-      select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and (
-        e.position < (
+      select * from (
+        select e.endpoint_id as "endpointId", e.position < (
           select coalesce((
             select sequence from events v join (
               select day from feed_days d where d.account_type = e.account_type and d.account_id = e.account_id order by day desc limit 1
             ) as newest using (day)
-            where v.account_type = e.account_type and v.account_id = e.account_id order by sequence desc limit 1), 0))
-        or exists (select from webhook_replays r where r.endpoint_id = e.endpoint_id and r.finished_at is null))`,
+            where v.account_type = e.account_type and v.account_id = e.account_id order by sequence desc limit 1), 0)) as has_events,
+          exists (select from webhook_replays r where r.endpoint_id = e.endpoint_id and r.finished_at is null) as "hasReplay"
+        from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null
+      ) as found where has_events or "hasReplay" order by "endpointId"`,
   })
-  return rows.map(({ id }) => id)
 }
 
 /** Creates deliveries for the events after the endpoints' positions. @returns whether there may be more */
 export async function handOverAll(database: Database): Promise<boolean> {
+  const waiting = await findWaitingEndpoints(database)
+  for (const { endpointId, hasReplay } of waiting) if (hasReplay) await handOverReplay(database, endpointId)
   let mayBeMore = false
-  for (const endpointId of await findWaitingEndpoints(database))
-    mayBeMore = (await handOver(database, endpointId)) || mayBeMore
+  for (let first = 0; first < waiting.length; first += endpointsAtOnce) {
+    const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
+    mayBeMore = (await handOver(database, ids)) || mayBeMore
+  }
   return mayBeMore
 }
 
 /**
- * Creates as many deliveries of an endpoint as there is room for, and moves its position, in one transaction.
+ * Creates deliveries of some endpoints as far as there is room, and moves their positions, in one statement.
  *
  * @returns whether there may be more
  */
-function handOver(database: Database, endpointId: string): Promise<boolean> {
-  return database.transaction(async transaction => {
-    const [endpoint] = await transaction.query<HandingOver>(
-      `select account_type as "accountType", account_id as "accountId", event_types as "eventTypes", position,
-         (select count(*)::int from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending') as pending
-       from webhook_endpoints e where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`,
-      [endpointId],
-    )
-    if (!endpoint) return false
-    const replayed = await handOverReplay(transaction, endpointId, endpoint)
-    const room = maxPending - endpoint.pending - replayed
-    if (room <= 0) return false
-    const [moved] = await transaction.query<{ looked: number; made: number }>(handOverText, [
-      endpointId,
-      endpoint.position,
-      endpoint.eventTypes === null ? null : typesOf(endpoint.eventTypes),
-      room,
-    ])
-    return moved?.looked === lookedAt
-  })
-}
-
-type HandingOver = {
-  accountType: string
-  accountId: string
-  eventTypes: string[] | null
-  position: number
-  pending: number
+async function handOver(database: Database, endpointIds: readonly string[]): Promise<boolean> {
+  const [handed] = await database.query<{ mayBeMore: boolean }>({ name: 'webhooks.hand-over', text: handOverText }, [
+    endpointIds,
+    Math.floor(examinedAtOnce / endpointIds.length),
+    Math.floor(madeAtOnce / endpointIds.length),
+  ])
+  return handed?.mayBeMore === true
 }
 
 /** Ids made at the same instant ascend with the sequence, so the log shows deliveries in the order of the feed. */
-const made = (replay: string) => `
-  select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
+const made = (endpoint: string, replay: string) => `
+  select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, ${endpoint}, event_id, sequence, type, ${replay},
          'pending', now(), now()`
 
+const pendingOf = (endpoint: string): string =>
+  `(select count(*) from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
+
+/**
+ * Of each endpoint the next events are examined, up to the last one for which there is room. `types` are compared as by `typesOf`
+ * (events/catalogue.ts). Only days from that of the position on are read.
+ */
 const handOverText = `
-  with looked as materialized (
-    select v.account_type, v.account_id, v.event_id, v.sequence, v.type, $3::text[] is null or v.type = any($3) as is_wanted
-    from webhook_endpoints e join events v using (account_type, account_id)
-    where e.endpoint_id = $1 and v.sequence > $2 order by v.sequence limit ${lookedAt}
-  ), wanted as materialized (select * from looked where is_wanted order by sequence limit $4
-  ), reached as materialized (
-    select case when (select count(*) from wanted) = $4 then (select max(sequence) from wanted) else max(sequence) end as reached from looked
-  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('null::uuid')} from wanted
+  with endpoints as materialized (
+    select e.*, least($3, ${maxPending} - ${pendingOf('e.endpoint_id')}) as room
+    from webhook_endpoints e where endpoint_id = any($1) and status = 'enabled' and deleted_at is null
+    order by endpoint_id for update skip locked
+  ), examined as materialized (
+    select e.endpoint_id, e.room, v.*
+    from endpoints e cross join lateral (
+      select coalesce((
+        select day from feed_days d where d.account_type = e.account_type and d.account_id = e.account_id and d.first_sequence <= e.position + 1
+        order by day desc limit 1), '-infinity') as day
+    ) as since cross join lateral (
+      select *, count(*) filter (where is_wanted) over (order by sequence) as wanted from (
+        select v.account_type, v.account_id, v.event_id, v.sequence, v.type,
+          e.event_types is null or v.type = any(e.event_types) or split_part(v.type, '.', 1) || '.*' = any(e.event_types) as is_wanted
+        from events v where v.account_type = e.account_type and v.account_id = e.account_id and v.sequence > e.position
+          and v.day >= since.day and e.room > 0
+        order by v.sequence limit $2) as next
+    ) as v
+    where v.wanted < e.room or v.wanted = e.room and v.is_wanted
+  ), handed as (
+    insert into webhook_deliveries (${deliveryColumns}) ${made('endpoint_id', 'null::uuid')} from examined where is_wanted
   ), moved as (
-    update webhook_endpoints set position = (select reached from reached)
-    where endpoint_id = $1 and (select reached from reached) is not null
+    update webhook_endpoints e set position = reached.sequence
+    from (select endpoint_id, max(sequence) as sequence from examined group by endpoint_id) as reached
+    where e.endpoint_id = reached.endpoint_id
   )
-  select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
+  select exists (
+    select from examined group by endpoint_id, room
+    having count(*) = $2 or count(*) filter (where is_wanted) = room and room = $3) as "mayBeMore"`
 
 /** The maximum number of replayed deliveries of one endpoint within any second, over all workers. */
 const maxReplayedASecond = 50
 /** The maximum number of replayed deliveries that are made at once, so that a replay is spread over the second. */
 const replayedAtOnce = 12
 
-/**
- * Creates deliveries of a replay. The endpoint is locked, so no other worker creates deliveries between the count and
- * the insert. @returns how many deliveries were created
- */
-async function handOverReplay(transaction: Queryable, endpointId: string, { pending }: HandingOver): Promise<number> {
-  const [replay] = await transaction.query<{ replayId: string; justMade: number }>(nextReplayText, [endpointId])
-  if (!replay) return 0
-  const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - pending)
-  if (room <= 0) return 0
-  const [handed] = await transaction.query<{ made: number }>(replayText, [endpointId, replay.replayId, room])
-  return handed?.made ?? 0
+/** Creates deliveries of a replay. The endpoint is locked, so no other worker creates deliveries between the count and the insert. */
+function handOverReplay(database: Database, endpointId: string): Promise<void> {
+  return database.transaction(async transaction => {
+    const [endpoint] = await transaction.query<{ pending: number }>(
+      `select ${pendingOf('e.endpoint_id')}::int as pending
+       from webhook_endpoints e where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`,
+      [endpointId],
+    )
+    if (!endpoint) return
+    const [replay] = await transaction.query<{ replayId: string; justMade: number }>(nextReplayText, [endpointId])
+    if (!replay) return
+    const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - endpoint.pending)
+    if (room > 0) await transaction.execute(replayText, [endpointId, replay.replayId, room])
+  })
 }
 
 /**
@@ -125,10 +140,8 @@ const replayText = `
     where w.endpoint_id = $1 and e.sequence > r.position and e.sequence <= r.through
       and ${isReplayed({ endpoint: '$1', since: 'r.since', until: 'r.until', types: 'r.types', onlyFailed: 'r.only_failed' })}
     order by e.sequence limit $3
-  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$2::uuid')} from wanted
-  ), moved as (
-    update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
-      finished_at = case when (select count(*) from wanted) < $3 then now() end
-    where replay_id = $2
+  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$1::uuid', '$2::uuid')} from wanted
   )
-  select count(*)::int as made from wanted`
+  update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
+    finished_at = case when (select count(*) from wanted) < $3 then now() end
+  where replay_id = $2`

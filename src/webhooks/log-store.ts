@@ -1,7 +1,7 @@
 /** SQL that reads the log of deliveries: each attempt and its outcome. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { type DeliveryState, firstIdAt } from './delivery-store.ts'
+import { begunAt, type DeliveryState, firstIdAt } from './delivery-store.ts'
 import type { Outcome } from './sender.ts'
 
 type AttemptRow = {
@@ -40,16 +40,22 @@ export type DeliverySearch = {
 const maxExamined = 10_000
 
 /**
- * The columns of a delivery with its attempts. Attempts that are still running are left out, because they have no
- * outcome yet.
+ * The columns of a delivery with its attempts. An attempt is stored when it has ended. One whose lease is over without that was
+ * interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
   d.replay_id as "replayId", d.state, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt", coalesce((
     select json_agg(json_build_object('attempt', attempt, 'at', instant_text(at), 'durationMs', duration_ms, 'outcome', outcome,
       'statusCode', status_code, 'responseExcerpt', response_excerpt) order by attempt)
-    from webhook_attempts a where a.delivery_id = d.delivery_id and a.day = d.day
-      and not (a.attempt = d.attempts and a.outcome = 'interrupted' and coalesce(d.leased_until, '-infinity') > now())
+    from (
+      select attempt, at, duration_ms, outcome, status_code, response_excerpt
+      from webhook_attempts a where a.delivery_id = d.delivery_id and a.day = d.day
+      union all
+      select d.attempts, ${begunAt('d.leased_until')}, null, 'interrupted', null, null
+      where d.leased_until <= now() and not exists (
+        select from webhook_attempts a where a.delivery_id = d.delivery_id and a.day = d.day and a.attempt = d.attempts)
+    ) as attempts
   ), '[]') as attempts`
 
 export type DeliveryPage = {

@@ -1,11 +1,37 @@
-/** The loop that sends deliveries in a process, with a limited number of concurrent requests. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { attemptDeliveries, type DeliveringDeps } from './delivering.ts'
-import { claim, findDueEndpoints } from './delivery-store.ts'
+/**
+ * The loop that sends deliveries in a process. One statement at a time records what receivers have accepted and claims the next
+ * deliveries, of all endpoints together, while further requests are under way.
+ */
+import { attempt, type DeliveringDeps, openSecrets, type Secret } from './delivering.ts'
+import { type Claimed, type Delivered, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
 
 const lookEveryMs = 100
 /** The maximum number of concurrent requests to one endpoint. */
 const maxAtOnce = 10
+/** Accepted deliveries are recorded together: when there are so many, or this time after the first one. */
+const recordedTogether = 20
+const recordWithinMs = 5
+/** A quick endpoint has some more deliveries claimed than are under way: as many as it takes in this time. */
+const aheadMs = 200
+const maxAhead = 40
+/**
+ * A claimed delivery whose request cannot begin in this time is given back. So its lease outlives its request, and nothing is sent long
+ * after its endpoint was disabled or deleted.
+ */
+const maxWaitMs = 1_000
+
+/** An endpoint that this process is sending to. */
+type Lane = {
+  endpointId: string
+  /** Claimed deliveries whose requests have not begun. */
+  waiting: { claimed: Claimed; sinceMs: number }[]
+  underWay: number
+  /** How long the last request took; infinite until one was accepted, and after one has failed. */
+  tookMs: number
+  secrets: Secret[]
+  /** The endpoint's version when its secrets were read. */
+  version: number
+}
 
 /**
  * Starts the loop.
@@ -18,41 +44,143 @@ export function startDelivering(
   max: number,
   onError: (error: unknown) => void,
 ): { stop(): Promise<void> } {
+  const { database } = deps
   const stopping = new AbortController()
-  const underWay = new Set<Promise<void>>()
-  let roomMade = Promise.withResolvers<void>()
+  const lanes = new Map<string, Lane>()
+  /** Endpoints that may have deliveries to claim, the one that has waited longest first. */
+  const due = new Set<string>()
+  const requests = new Set<Promise<void>>()
+  const delivered: Delivered[] = []
+  const unsent: Claimed[] = []
+  let work = Promise.withResolvers<void>()
+  let recording: NodeJS.Timeout | undefined
 
-  const begin = (work: Promise<void>) => {
-    const noted = work.catch(onError).finally(() => {
-      underWay.delete(noted)
-      roomMade.resolve()
-    })
-    underWay.add(noted)
+  const isIdle = ({ waiting, underWay }: Lane) => waiting.length === 0 && underWay === 0
+  /** How many concurrent requests each endpoint may have. */
+  const share = () => Math.max(1, Math.min(maxAtOnce, Math.floor(max / lanes.size)))
+  const roomOf = ({ waiting, underWay, tookMs }: Lane) => {
+    const ahead = Math.min(maxAhead, Math.floor((share() * aheadMs) / Math.max(tookMs, 1)))
+    return share() + ahead - waiting.length - underWay
   }
-  const look = async () => {
-    for (const endpointId of await findDueEndpoints(deps.database)) {
-      const room = Math.min(maxAtOnce, max - underWay.size)
-      if (room <= 0 || stopping.signal.aborted) return
-      const claimed = await claim(deps.database, { endpointId, max: room, early: false, but: [] })
-      for (const attempt of attemptDeliveries(deps, endpointId, claimed)) begin(attempt)
+
+  const send = async (lane: Lane, claimed: Claimed) => {
+    lane.underWay++
+    const accepted = await attempt(deps, claimed, lane).catch(onError)
+    lane.underWay--
+    lane.tookMs = accepted?.durationMs ?? Number.POSITIVE_INFINITY
+    if (accepted) delivered.push(accepted)
+    // After a failure the next deliveries are claimed anew, by the rules for endpoints that fail.
+    else unsent.push(...lane.waiting.splice(0).map(({ claimed }) => claimed))
+  }
+  const begin = (lane: Lane) => {
+    const first = () => lane.waiting[0]
+    for (let next = first(); next; next = first()) {
+      const isLate = performance.now() - next.sinceMs > maxWaitMs || stopping.signal.aborted
+      if (!isLate && (lane.underWay >= share() || requests.size >= max)) return
+      lane.waiting.shift()
+      if (isLate) unsent.push(next.claimed)
+      else {
+        const request = send(lane, next.claimed).then(() => {
+          requests.delete(request)
+          ended(lane)
+        })
+        requests.add(request)
+      }
     }
+  }
+  const beginAll = () => {
+    for (const lane of lanes.values()) begin(lane)
+  }
+  const ended = (lane: Lane) => {
+    begin(lane)
+    if (requests.size < max) beginAll()
+    recording ??= setTimeout(() => work.resolve(), recordWithinMs)
+    if (isIdle(lane) || delivered.length >= recordedTogether) work.resolve()
+  }
+
+  /** Chooses the lanes to claim for. While an endpoint has no place, lanes claim no more, so that one gets free. */
+  const ask = () => {
+    const without = [...due].filter(id => !lanes.has(id))
+    const opened = without.slice(0, max - lanes.size)
+    for (const id of opened) lanes.set(id, openLane(id))
+    const asking = opened.length < without.length ? opened : [...due]
+    return asking.flatMap(id => {
+      const lane = lanes.get(id)
+      const room = lane ? roomOf(lane) : 0
+      return lane && room > 0 ? [{ lane, endpointId: id, max: room, held: lane.waiting.length + lane.underWay }] : []
+    })
+  }
+  const exchange = async () => {
+    clearTimeout(recording)
+    recording = undefined
+    beginAll()
+    if (unsent.length > 0) await giveBack(database, unsent.splice(0))
+    const asked = ask()
+    if (asked.length === 0 && delivered.length === 0) return
+    const claimed = await recordAndClaim(database, { delivered: delivered.splice(0), asked })
+    const sinceMs = performance.now()
+    const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
+    const found = asked.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
+    for (const { endpointId, max, claimed } of found) {
+      due.delete(endpointId)
+      if (claimed.length === max) due.add(endpointId)
+    }
+    await readSecrets(found)
+    for (const { lane, claimed } of found) {
+      // Without a secret nothing is sent. The endpoint was deleted, or the error is told; then it is tried again after the lease.
+      if (lane.secrets.length > 0) lane.waiting.push(...claimed.map(one => ({ claimed: one, sinceMs })))
+      begin(lane)
+    }
+  }
+  /** Reads the secrets of lanes that are new, or whose endpoints have changed. */
+  const readSecrets = async (found: { lane: Lane; claimed: Claimed[] }[]) => {
+    const stale = found.flatMap(({ lane, claimed: [first] }) =>
+      first && first.version !== lane.version ? [{ lane, version: first.version }] : [],
+    )
+    if (stale.length === 0) return
+    const ids = stale.map(({ lane }) => lane.endpointId)
+    const secrets = await openSecrets(deps, ids, onError)
+    for (const { lane, version } of stale) Object.assign(lane, { secrets: secrets.get(lane.endpointId) ?? [], version })
+  }
+
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  const step = async () => {
+    if (performance.now() - lookedAtMs >= lookEveryMs) {
+      lookedAtMs = performance.now()
+      for (const id of await findDueEndpoints(database)) due.add(id)
+    }
+    await exchange()
+    for (const lane of lanes.values()) if (isIdle(lane)) lanes.delete(lane.endpointId)
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      // `roomMade` is renewed before `look` runs. A request that ends during `look` makes room too, and its endpoint
-      // may not have been due yet when `look` began.
-      roomMade = Promise.withResolvers()
-      await look().catch(onError)
-      // A finished request makes room at once; otherwise look again after a while.
-      await Promise.race([roomMade.promise, sleep(lookEveryMs, undefined, { signal: stopping.signal })]).catch(() => {})
+      // `work` is renewed before a step, because a request that ends during the step makes work for the next one.
+      work = Promise.withResolvers()
+      await step().catch(onError)
+      const look = setTimeout(() => work.resolve(), lookEveryMs)
+      if (!stopping.signal.aborted) await work.promise
+      clearTimeout(look)
     }
   }
-  const ended = loop()
+  const ending = loop()
   return {
     async stop() {
       stopping.abort()
-      await ended
-      await Promise.all(underWay)
+      work.resolve()
+      await ending
+      beginAll()
+      await Promise.all(requests)
+      due.clear()
+      await exchange().catch(onError)
     },
   }
 }
+
+const openLane = (endpointId: string): Lane => ({
+  endpointId,
+  waiting: [],
+  underWay: 0,
+  tookMs: Number.POSITIVE_INFINITY,
+  secrets: [],
+  version: 0,
+})
