@@ -12,10 +12,14 @@ import { findPosition, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
- * Rows of the outbox per run. One row can stand for the orders of many requests, or for an event to hundreds of
- * banks.
+ * About the number of events of a run. A run of a long backlog reads all rows that are left, so short runs would read them often; a
+ * long run could exceed the time limit of statements.
  */
-const tickRows = 1_000
+const tickEvents = 5_000
+/** How many events a row can become. One row can stand for the orders of many requests, or for an event to hundreds of banks. */
+const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
+  then coalesce(jsonb_array_length(data->'banks'), 0) + coalesce(jsonb_array_length(data->'merchants'), 0)
+  else coalesce(cardinality(subjects), 0) end)`
 const daysAhead = 3
 
 const kindsOfOrders: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
@@ -81,7 +85,7 @@ const sequenceText = ({ parts }: Piece): string => `
   ), announced as materialized (
     select pg_notify('perkline', 'events') where exists (select from numbered)
   )
-  select (select count(*) from seen)::int as seen, (select count(*) from announced)::int as announced,
+  select (select is_full from taken) as "mayBeMore", (select count(*) from announced)::int as announced,
     coalesce((select json_object_agg(type, n) from (select type, count(*) as n from numbered group by type) as counts), '{}') as counts`
 
 export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
@@ -93,14 +97,19 @@ export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
  * @returns the number of events of each type; null when another process is doing it
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
-  return tickInOrder(database, 'events', { rows: tickRows, waits }, async (transaction, piece) => {
-    await ensurePartitions(transaction)
-    const [row] = await transaction.query<{ seen: number; counts: Record<string, number> }>(
-      { name: 'events.sequence', text: sequenceText(piece) },
-      piece.values,
-    )
-    return { mayBeMore: row?.seen === tickRows, counts: row?.counts ?? {} }
-  })
+  return tickInOrder(
+    database,
+    'events',
+    { rows: tickEvents, weight: eventsOfRow, waits },
+    async (transaction, piece) => {
+      await ensurePartitions(transaction)
+      const [row] = await transaction.query<Sequenced>(
+        { name: 'events.sequence', text: sequenceText(piece) },
+        piece.values,
+      )
+      return { mayBeMore: row?.mayBeMore === true, counts: row?.counts ?? {} }
+    },
+  )
 }
 
 /** Like `countWaiting`, but only for rows that become events, and without the rows of a long backlog that have numbers already. */

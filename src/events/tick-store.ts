@@ -38,6 +38,7 @@ export function tick<T>(
  * (at)`, the time of processing, which is never before that of the previous piece.
  *
  * @param options.rows the most rows of a piece
+ * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
  * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
  *   call is taken once a piece is not full
  * @param take runs one named statement with the piece's parts, which are the same for each piece of the consumer. It
@@ -46,13 +47,13 @@ export function tick<T>(
 export function tickInOrder<T>(
   database: Database,
   consumer: Consumer,
-  { rows, waits }: { rows: number; waits: boolean },
+  { rows, weight = '1', waits }: { rows: number; weight?: string; waits: boolean },
   take: (transaction: Queryable, piece: Piece) => Promise<T>,
 ): Promise<T | null> {
   return inTurn(database, { consumer, waits }, async transaction => {
     const [state] = await transaction.query<OrderedState>(beginInOrder, [consumer])
     if (!state) throw new Error(`The consumer ${consumer} has no position`)
-    return take(transaction, orderedPiece(consumer, state, rows))
+    return take(transaction, orderedPiece(consumer, state, { rows, weight }))
   })
 }
 
@@ -142,16 +143,24 @@ const aliveEvery = '10 seconds'
  * The next piece in the order of the rows. A backlog longer than a piece is read towards one fixed snapshot, by the
  * rows' numbers. A row outside that snapshot commits later, so its change of a subject is later, too.
  */
-function orderedPiece(consumer: Consumer, { snapshot, towards, reached }: OrderedState, rows: number): Piece {
+function orderedPiece(
+  consumer: Consumer,
+  { snapshot, towards, reached }: OrderedState,
+  { rows, weight }: { rows: number; weight: string },
+): Piece {
   const parts = `
     until as materialized (
       select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot, greatest(now(), previous.at) as at, previous.at as previous_at
       from (select at from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) as previous
     ), seen as materialized (
-      select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows
-      where outbox_id > $4::bigint and pg_visible_in_snapshot(xid, (select snapshot from until))
-      order by outbox_id limit ${rows}
-    ), taken as (select count(*) = ${rows} as is_full, max(outbox_id) as reached from seen
+      select * from (
+        select *, sum(${weight}) over (order by outbox_id rows unbounded preceding) as work_until, ${weight} as work from (
+          select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows
+          where outbox_id > $4::bigint and pg_visible_in_snapshot(xid, (select snapshot from until))
+          order by outbox_id limit ${rows}
+        ) as next
+      ) as weighed where work_until - work < ${rows}
+    ), taken as (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as reached from seen
     ), moved as (
       insert into event_ticks (consumer, at, snapshot, towards, reached)
       select '${consumer}', at, case when is_full then $5::pg_snapshot else snapshot end,
