@@ -19,6 +19,7 @@ export async function findFeed(database: Queryable, { type, id }: Account): Prom
   const [feed] = await database.query<Feed>(
     {
       name: 'events.find-feed',
+      plannedOnce: ['events'],
       text: `select f.feed_id as "feedId", f.removed_through as "removedThrough", ${lastSequence} as last from feeds f where ${accountIs}`,
     },
     [type, id],
@@ -32,6 +33,7 @@ export async function findLasts(database: Queryable, accounts: readonly Account[
   const rows = await database.query<{ last: number }>(
     {
       name: 'events.find-lasts',
+      plannedOnce: ['events'],
       text: `
         select coalesce(${lastSequence}, 0) as last
         from unnest($1::text[], $2::uuid[]) with ordinality as wanted (account_type, account_id, n)
@@ -42,8 +44,6 @@ export async function findLasts(database: Queryable, accounts: readonly Account[
   return rows.map(({ last }) => last)
 }
 
-/** The sequence of an event and its JSON text. Rows as lists: as objects a page of 1,000 took twice the processor time. */
-export type StoredEvent = [sequence: number, body: string]
 export type PageParams = {
   /** Only events with a higher sequence. */
   after: number
@@ -54,47 +54,78 @@ export type PageParams = {
   types: readonly string[] | null
 }
 
-/** Events in the order of the feed. */
-export async function findEvents(database: Queryable, account: Account, params: PageParams): Promise<StoredEvent[]> {
-  let found: StoredEvent[] = []
-  for (const day of await findDays(database, account, params)) {
-    found = found.concat(await findOfDay(database, account, { ...params, day, limit: params.limit - found.length }))
-    if (found.length >= params.limit) break
-  }
-  return found
+export type Page = {
+  /** The feed as of the statement that read the first events. */
+  feed: Feed
+  /** The JSON texts of the events in the order of the feed, with commas between. */
+  texts: string
+  count: number
+  /** The last sequence that was examined. */
+  examined: number
 }
 
-function findOfDay(
+/** Events of a feed, day by day. */
+export async function findEvents(database: Queryable, account: Account, params: PageParams): Promise<Page> {
+  const { after, limit, types } = params
+  // Sequences have no gaps, so without a filter a page has as many events as it examines.
+  const through = types === null ? Math.min(params.through, after + limit) : params.through
+  const page = await findOfDay(database, account, { ...params, through })
+  const isOver = () => page.examined >= Math.min(through, page.feed.last) || page.count >= limit
+  for (let before = after; page.examined > before && !isOver(); ) {
+    before = page.examined
+    const more = await findOfDay(database, account, { types, after: before, through, limit: limit - page.count })
+    page.texts = [page.texts, more.texts].filter(text => text !== '').join(',')
+    page.count += more.count
+    page.examined = more.examined
+  }
+  return page
+}
+
+/** Without a filter the database joins the texts of so many events. More than that take long to write into one value. */
+const joined = 64
+
+/** The feed, and events of the day of the next one. Taking a thousand rows out of the connection would take twice as long. */
+const ofDayText = `
+  select f.feed_id as "feedId", f.removed_through as "removedThrough", f.last, range.through, parts.*
+  from (select f.*, ${lastSequence} as last from feeds f where ${accountIs} offset 0) as f
+  left join lateral (
+    select d.day, least(f.last, $4, (
+      select first_sequence - 1 from feed_days where ${accountIs} and day > d.day order by day limit 1)) as through
+    from feed_days d where ${accountIs} and first_sequence <= $3::bigint + 1 order by day desc limit 1
+  ) as range on true
+  left join lateral (
+    select part.* from generate_series($3::bigint, range.through - 1, $7::bigint) as start cross join lateral (
+      select string_agg(body, ',') as text, count(*)::int as count, max(sequence) as reached from (
+        select sequence, body from events
+        where ${accountIs} and day = range.day and sequence > start and sequence <= least(start + $7, range.through)
+          and ($6::text[] is null or type = any($6))
+        order by sequence limit $5) as found
+    ) as part where part.count > 0
+  ) as parts on true`
+
+type Part = Feed & { through: number | null; text: string | null; count: number | null; reached: number | null }
+
+async function findOfDay(
   database: Queryable,
   { type, id }: Account,
-  { day, after, through, types, limit }: PageParams & { day: string },
-): Promise<StoredEvent[]> {
-  return database.tuples<StoredEvent>(
-    {
-      name: 'events.find-page',
-      text: `
-        select sequence, body from events
-        where ${accountIs} and day = $3 and sequence > $4 and sequence <= $5 and ($6::text[] is null or type = any($6))
-        order by sequence limit $7`,
-    },
-    [type, id, day, after, through, types, limit],
-  )
-}
-
-/** The days that a range of sequences covers. */
-async function findDays(database: Queryable, { type, id }: Account, { after, through }: PageParams): Promise<string[]> {
-  if (through <= after) return []
-  const rows = await database.query<{ day: string }>(
-    {
-      name: 'events.find-days',
-      text: `
-        select day::text from feed_days where ${accountIs} and first_sequence <= $4 and day >= coalesce((
-          select day from feed_days where ${accountIs} and first_sequence <= $3 order by day desc limit 1), '-infinity')
-        order by day`,
-    },
-    [type, id, after + 1, through],
-  )
-  return rows.map(({ day }) => day)
+  { after, through, types, limit }: PageParams,
+): Promise<Page> {
+  const statement = { name: 'events.find-page', plannedOnce: ['events'], text: ofDayText }
+  const atOnce = types === null ? joined : Math.max(1, through - after)
+  const parts = await database.query<Part>(statement, [type, id, after, through, limit, types, atOnce])
+  const [first] = parts
+  if (!first) throw new Error('An account has no feed')
+  const { feedId, removedThrough, last } = first
+  const found = parts
+    .filter(({ text }) => text !== null)
+    .sort((one, other) => (one.reached ?? 0) - (other.reached ?? 0))
+  const count = found.reduce((sum, part) => sum + (part.count ?? 0), 0)
+  return {
+    feed: { feedId, removedThrough, last },
+    texts: found.map(({ text }) => text).join(','),
+    count,
+    examined: (count === limit ? found.at(-1)?.reached : null) ?? Math.max(after, first.through ?? after),
+  }
 }
 
 /** @returns the event's JSON text; null when the account has no such event, or the event was removed because of its age */

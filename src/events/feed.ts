@@ -3,7 +3,7 @@ import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, typesOf } from './catalogue.ts'
-import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './feed-store.ts'
+import { type Feed, findEvent, findEvents, findFeed } from './feed-store.ts'
 import type { FeedWaiters } from './waiting.ts'
 
 /** Numbers all events written so far. Waits if another process is doing it. */
@@ -25,8 +25,9 @@ export type FeedParams = {
 }
 
 export type FeedPage = {
-  /** The events as JSON texts. */
-  data: string[]
+  /** The JSON texts of the events, with commas between. */
+  texts: string
+  count: number
   nextAfter: number
   lastSequence: number
   oldestSequence: number
@@ -56,7 +57,7 @@ export async function readFeed(deps: FeedDeps, account: Account, params: FeedPar
     return atEnd(await requireFeed(deps, account, null, params.feedId))
   }
   const first = await readPage(deps, account, { ...params, after, types })
-  if (params.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
+  if (params.waitSeconds === 0 || first.count > 0 || first.hasMore) return first
   const endTurn = deps.waiters.take(account)
   try {
     return await untilFound(deps, account, { ...params, after, types }, first)
@@ -70,7 +71,7 @@ type ReadParams = Omit<FeedParams, 'after' | 'types'> & { after: number; types: 
 async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, first: FeedPage): Promise<FeedPage> {
   const endsAtMs = performance.now() + params.waitSeconds * 1000
   let page = first
-  while (page.data.length === 0 && !page.hasMore) {
+  while (page.count === 0 && !page.hasMore) {
     const ms = endsAtMs - performance.now()
     if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, params.left))) break
     page = await readPage(deps, account, { ...params, after: page.nextAfter })
@@ -78,15 +79,14 @@ async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, 
   return page
 }
 
-async function readPage({ database }: FeedDeps, account: Account, params: ReadParams): Promise<FeedPage> {
+async function readPage(deps: FeedDeps, account: Account, params: ReadParams): Promise<FeedPage> {
   const { after, limit, types, feedId } = params
-  const feed = await requireFeed({ database }, account, after, feedId)
-  const examinedThrough = types === null ? feed.last : Math.min(feed.last, after + maxExamined)
-  const found = await findEvents(database, account, { after, through: examinedThrough, limit, types })
-  const fitting = withinBytes(found)
-  const isCut = fitting.length < found.length || found.length === limit || types === null
-  const nextAfter = isCut ? (fitting.at(-1)?.[0] ?? after) : examinedThrough
-  return { ...ends(feed), data: fitting.map(([, body]) => body), nextAfter, hasMore: nextAfter < feed.last }
+  const through = types === null ? Number.MAX_SAFE_INTEGER : after + maxExamined
+  const { feed, texts, count, examined } = await findEvents(deps.database, account, { after, through, limit, types })
+  requirePosition(feed, after, feedId)
+  // No event is longer than the limit.
+  if (Buffer.byteLength(texts) > maxBytes) return readPage(deps, account, { ...params, limit: Math.floor(count / 2) })
+  return { ...ends(feed), texts, count, nextAfter: examined, hasMore: examined < feed.last }
 }
 
 const ends = ({ feedId, last, removedThrough }: Feed) => ({
@@ -94,20 +94,7 @@ const ends = ({ feedId, last, removedThrough }: Feed) => ({
   oldestSequence: removedThrough + 1,
   feedId,
 })
-const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), data: [], nextAfter: feed.last, hasMore: false })
-
-/**
- * The first events that fit into the limit of bytes together. At least one fits, because no event is longer than the
- * limit.
- */
-function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
-  let bytes = 0
-  const end = events.findIndex(([, body]) => {
-    bytes += Buffer.byteLength(body) + 1
-    return bytes > maxBytes
-  })
-  return end === -1 ? [...events] : events.slice(0, end)
-}
+const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), texts: '', count: 0, nextAfter: feed.last, hasMore: false })
 
 /**
  * @param after null: the current end, which always exists
@@ -121,6 +108,11 @@ export async function requireFeed(
   feedId: string | undefined,
 ): Promise<Feed> {
   const feed = await findFeed(database, account)
+  requirePosition(feed, after, feedId)
+  return feed
+}
+
+function requirePosition(feed: Feed, after: number | null, feedId: string | undefined): void {
   if ((feedId !== undefined && feedId.toLowerCase() !== feed.feedId) || (after !== null && after > feed.last))
     throw new DomainError(
       'feed-restarted',
@@ -133,7 +125,6 @@ export async function requireFeed(
     throw new DomainError('events-removed', `Events before ${feed.removedThrough + 1} are over their retention`, {
       facts: { oldestSequence: feed.removedThrough + 1 },
     })
-  return feed
 }
 
 /** @returns the event's JSON text @throws DomainError 'not-found' */

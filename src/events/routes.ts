@@ -104,4 +104,4 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
 const sendText = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, text: string): Promise<never> =>
   reply.type('application/json; charset=utf-8').send(Buffer.from(text)) as never
 
-const pageText = ({ data, ...rest }: Page): string => `{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`
+const pageText = ({ texts, count: _, ...rest }: Page): string => `{"data":[${texts}],${JSON.stringify(rest).slice(1)}`

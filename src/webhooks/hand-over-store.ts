@@ -16,6 +16,7 @@ type Waiting = { endpointId: string; hasReplay: boolean }
 function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
   return database.query<Waiting>({
     name: 'webhooks.find-waiting',
+    plannedOnce: ['events'],
     text: `
       select * from (
         select e.endpoint_id as "endpointId", e.position < (
@@ -48,7 +49,12 @@ export async function handOverAll(database: Database): Promise<boolean> {
  * @returns whether there may be more
  */
 async function handOver(database: Database, endpointIds: readonly string[]): Promise<boolean> {
-  const [handed] = await database.query<{ mayBeMore: boolean }>({ name: 'webhooks.hand-over', text: handOverText }, [
+  const statement = {
+    name: 'webhooks.hand-over',
+    plannedOnce: ['events', 'webhook_deliveries'],
+    text: handOverText,
+  }
+  const [handed] = await database.query<{ mayBeMore: boolean }>(statement, [
     endpointIds,
     Math.floor(examinedAtOnce / endpointIds.length),
     Math.floor(madeAtOnce / endpointIds.length),

@@ -29,16 +29,16 @@ export async function namedAccount(database: Queryable, params: AccountParams): 
   return row
 }
 
-/** The newest events of a feed as JSON texts, the oldest of them first. */
-export async function readTail(database: Queryable, account: Account, limit: number): Promise<string[]> {
+/** The newest events of a feed, the oldest of them first. */
+export async function readTail(database: Queryable, account: Account, limit: number): Promise<object[]> {
   const { last } = await findFeed(database, account)
-  const found = await findEvents(database, account, {
+  const { texts } = await findEvents(database, account, {
     after: Math.max(0, last - limit),
     through: last,
     limit,
     types: null,
   })
-  return found.map(([, body]) => body)
+  return JSON.parse(`[${texts}]`)
 }
 
 export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
