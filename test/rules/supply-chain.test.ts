@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 type Package = { hasInstallScript?: boolean; integrity?: string; resolved?: string; link?: boolean; version?: string }
 const { packages } = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
@@ -37,4 +38,22 @@ test('the bill of materials of a production installation needs no development pa
   const names = JSON.parse(stdout).components.map(({ name }: { name: string }) => name)
   assert.ok(names.includes('fastify') && names.includes('vite'))
   assert.ok(!names.includes('@redocly/cli'))
+})
+
+const dangerous = [
+  /^import (?!type ).*\b(spawn|exec\w*|fork)\b.* from 'node:child_process'/m,
+  /from 'node:(vm|dgram)'/,
+  /\b(new Worker|new Function|eval|new Busboy|parseDocument)\(/,
+  /\b(createGzip|gzipSync|deflateSync|\w*([iI]nflate|[gG]unzip|Decompress)\w*)\(/,
+  /from 'node:https'.*\bAgent\b|\bAgent as .* from 'node:https'/,
+]
+
+test('the threat model lists each file of code that does something dangerous', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+  const found = globSync('src/**/*.ts', { cwd: root }).filter(file => dangerous.some(rule => rule.test(textOf(file))))
+  const [, table = ''] = textOf('docs/threat-model.md').split('| Code that does something dangerous |')
+  const missing = found.filter(file => !table.includes(`(../${file})`))
+  assert.deepEqual(missing, [])
+  assert.ok(found.length >= 10)
 })
