@@ -6,11 +6,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { gatherBody } from '../../src/http/input/gathered-body.ts'
 import { readJsonAside, splitValue } from '../../src/http/input/json-pieces.ts'
 import { countWaiting } from '../../src/work/concurrency-limit.ts'
 import { assertRefused, campaignDirectory, campaignForm, ids } from '../support/campaigns.ts'
@@ -201,6 +205,27 @@ test('a large form with many kinds of faults is told the same as a small one', a
     'description must be shorter than or equal to 666 characters',
     'terminals.2.terminal_id must be unique in the list',
   ])
+})
+
+test('of a body that arrives fast, others are served between its parts, and the memory of a part is freed at once', async () => {
+  const parts = Array.from({ length: 20 }, (_, index) => Buffer.alloc(64 * 1024, index))
+  const payload = new Readable({ read() {}, highWaterMark: 4 * 1024 * 1024 })
+  for (const part of [...parts, null]) payload.push(part)
+  let turn = 0
+  const turns: number[] = []
+  const others = setInterval(() => turn++, 0)
+  const request = {
+    headers: { 'content-length': String(20 * 64 * 1024) },
+    routeOptions: { bodyLimit: 16 * 1024 * 1024 },
+    bodyObserver: { add: () => turns.push(turn) },
+  }
+  const body = await new Promise<Buffer>((resolve, reject) =>
+    gatherBody(request as unknown as FastifyRequest, payload as IncomingMessage, resolve, reject),
+  )
+  clearInterval(others)
+  assert.deepEqual([...body.filter((_, at) => at % 65_536 === 9)], [...parts.keys()])
+  assert.deepEqual(new Set(parts.map(({ byteLength }) => byteLength)), new Set([0]))
+  assert.ok(new Set(turns).size > 3, turns.join())
 })
 
 const large = 300_000

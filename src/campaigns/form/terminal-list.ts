@@ -6,7 +6,7 @@ import type { Terminal } from './terms.ts'
 
 export type TerminalList = {
   count: number
-  /** JSON in UTF-8, in pieces of at most 64 KiB, because it may be long; null: the stored terminals stay. */
+  /** JSON in UTF-8, in pieces of at most 60 KiB, because it may be long; null: the stored terminals stay. */
   text: readonly Uint8Array[] | null
 }
 
@@ -63,7 +63,8 @@ export function readAside(body: object): { body: object; lists: { list: string[]
 const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array
 
-const pieceBytes = 64 * 1024
+/** A piece and its message fit into one read of the channel between processes, so that they need no further memory. */
+const pieceBytes = 60 * 1024
 
 function textOf(terminals: readonly Terminal[]): Uint8Array[] {
   const bytes = new TextEncoder().encode(JSON.stringify(terminals))

@@ -35,3 +35,12 @@ export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
   clearTimeout(forgetting)
   forgetting = setTimeout(() => kept.splice(0), keptMs).unref()
 }
+
+/** The minimum size of memory that is freed early. Smaller memory seldom makes the garbage collector start. */
+const minFreedBytes = 16 * 1024
+
+/** Frees the memory of a piece that nobody reads any more, before the garbage collector would. */
+export function freeMemory({ buffer, byteLength }: Buffer): void {
+  const isShared = byteLength < buffer.byteLength
+  if (byteLength >= minFreedBytes && !isShared && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}

@@ -1,7 +1,11 @@
-/** Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. */
+/**
+ * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. Of a body that
+ * arrives fast, one part is taken in each turn of the event loop, and its memory is freed at once. Otherwise the parts of a
+ * body would be taken 32 at a time, and the garbage collector would stop all requests to free them.
+ */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
-import { giveBackMemory, takeMemory } from './body-memory.ts'
+import { freeMemory, giveBackMemory, takeMemory } from './body-memory.ts'
 
 /** Follows a body while it arrives. */
 export type BodyObserver = {
@@ -49,6 +53,11 @@ export function gatherBody(
     else {
       request.bodyObserver?.add(piece)
       length += piece.copy(body, length)
+      freeMemory(piece)
+      if (length < maxBytes) {
+        payload.pause()
+        setImmediate(() => payload.resume())
+      }
     }
   }
   const finish = (): void => {
