@@ -193,7 +193,7 @@ function readNewestEventsRoute(app: App, webhooks: Deps): void {
     async request => {
       const { limit, ...named } = request.query
       const account: Account = (await namedAccount(database, named)) ?? { type: 'platform', id: platformAccountId }
-      return { data: await readTail(database, account, limit) }
+      return { data: JSON.parse(`[${await readTail(database, account, limit)}]`) }
     },
   )
 }

@@ -29,8 +29,8 @@ export async function namedAccount(database: Queryable, params: AccountParams): 
   return row
 }
 
-/** The newest events of a feed, the oldest of them first. */
-export async function readTail(database: Queryable, account: Account, limit: number): Promise<object[]> {
+/** The JSON texts of the newest events of a feed with commas between, the oldest of them first. */
+export async function readTail(database: Queryable, account: Account, limit: number): Promise<string> {
   const { last } = await findFeed(database, account)
   const { texts } = await findEvents(database, account, {
     after: Math.max(0, last - limit),
@@ -38,7 +38,7 @@ export async function readTail(database: Queryable, account: Account, limit: num
     limit,
     types: null,
   })
-  return JSON.parse(`[${texts}]`)
+  return texts
 }
 
 export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
