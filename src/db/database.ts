@@ -6,7 +6,7 @@
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
-import { hasLostAgainstOthers, isLost, mapError } from './errors.ts'
+import { hasLostAgainstOthers, isLost, mapError, notReached } from './errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
 import {
   beginSession,
@@ -189,7 +189,7 @@ function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
     take,
     waiting: () => waiting,
     async run<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-      const client = await take(pool).catch(mapError)
+      const client = await take(pool).catch(notReached)
       const heard = listen(client)
       try {
         const result = await work(client)
@@ -229,7 +229,7 @@ function createLongRead(
   hearing: Hearing,
 ): Database['longRead'] {
   return async work => {
-    const client = await clients.take(pool).catch(mapError)
+    const client = await clients.take(pool).catch(notReached)
     const heard = hearing.listen(client)
     try {
       const result = await watched(connection, client, async own => {

@@ -50,3 +50,13 @@ export function mapError(error: unknown): never {
   if (isLost(error) || isEnded(error)) throw databaseAway(error)
   throw error
 }
+
+/**
+ * When no connection can be opened, the database is away, whatever it says. A server with a full disk, for example, refuses
+ * sessions with an internal error.
+ *
+ * @throws DomainError 'unavailable'
+ */
+export function notReached(error: unknown): never {
+  throw databaseAway(error)
+}

@@ -1,6 +1,6 @@
 /** How connections to PostgreSQL are made, and the settings of their sessions. */
 import pg from 'pg'
-import { mapError } from './errors.ts'
+import { mapError, notReached } from './errors.ts'
 import { parseInstant } from './instants.ts'
 import { applicationName } from './versions.ts'
 
@@ -99,7 +99,7 @@ export const clientSettings = (connection: Connection) => ({
 export async function openClient(connection: Connection): Promise<pg.Client> {
   const own = new pg.Client(clientSettings(connection))
   own.on('error', () => {})
-  await own.connect().catch(mapError)
+  await own.connect().catch(notReached)
   await beginSession(own, {}).catch(async error => {
     await own.end().catch(() => {})
     mapError(error)

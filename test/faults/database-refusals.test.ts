@@ -1,11 +1,15 @@
 /**
- * A database that accepts no connections or is read only: every answer is 503, and sales continue as soon as it works
+ * A database that accepts no connections, for any reason, or is read only: every answer is 503, and sales continue as soon as it works
  * again.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { openDatabase } from '../../src/db/database.ts'
+import { DomainError } from '../../src/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { assertError, type Bank, openBank, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
@@ -82,4 +86,31 @@ test('it is read only, as a standby: what writes is 503', async () => {
     await endSessions()
   }
   await until('it sells', async () => (await bank.reserve(`written-${++lastId}`)).status === 201)
+})
+
+test('it cannot begin sessions, because its disk is full: it counts as away', async () => {
+  const server = createServer(socket => {
+    const fields = ['SFATAL', 'VFATAL', 'CXX000', 'Mcould not write init file'].map(field => `${field}\0`).join('')
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(4 + fields.length + 1)
+    socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(`${fields}\0`)])))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const database = openDatabase({
+    connection: { host: '127.0.0.1', port, user: 'perkline', database: 'perkline' },
+    poolSize: 1,
+  })
+  const isAway = (error: unknown) => error instanceof DomainError && error.code === 'unavailable'
+  try {
+    await assert.rejects(database.query('select 1'), isAway)
+    await assert.rejects(
+      database.longRead(async () => {}),
+      isAway,
+    )
+    await assert.rejects(database.connect(), isAway)
+  } finally {
+    await database.close()
+    server.close()
+  }
 })
