@@ -65,7 +65,9 @@ export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interv
  * Endpoints are locked in the order of their ids, as everywhere, to prevent deadlocks. To record, the statement waits for the lock; an
  * endpoint that only asks is left out while others have it.
  *
- * `under_way` counts deliveries of all processes. While others hold some, at most ten are held together.
+ * `under_way` counts deliveries of all processes. While others hold some, at most ten are held together. The statement does not see what
+ * others have claimed since it began. So each claim writes the endpoint's row, and nothing is claimed when the locked row is another
+ * than the one that the statement sees.
  */
 const recordAndClaimText = `
   with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds
@@ -74,7 +76,7 @@ const recordAndClaimText = `
       as d (delivery_id, day, attempt, at, duration_ms, status_code, response_excerpt)
     where (select holds from unsynced)
   ), locked as materialized (
-    select * from webhook_endpoints where endpoint_id = any($8::uuid[]) order by endpoint_id for update
+    select *, xmin as written_by from webhook_endpoints where endpoint_id = any($8::uuid[]) order by endpoint_id for update
   ), succeeded as (
     update webhook_endpoints set ${succeeded} where endpoint_id in (select endpoint_id from locked)
   ), attempted as (
@@ -88,14 +90,15 @@ const recordAndClaimText = `
     from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
       and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
   ), free as materialized (
-    select * from webhook_endpoints where endpoint_id = any($9::uuid[]) and not endpoint_id = any($8)
+    select *, xmin as written_by from webhook_endpoints where endpoint_id = any($9::uuid[]) and not endpoint_id = any($8)
       and (select count(*) from locked) >= 0 for update skip locked
   ), facts as materialized (
     select e.endpoint_id, e.url, e.version, e.probe_at, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
       a.max, a.held, w.under_way
     from unnest($9::uuid[], $10::int[], $11::int[]) as a (endpoint_id, max, held) cross join lateral (
       select * from (select * from locked union all select * from free) as mine
-      where endpoint_id = a.endpoint_id and status = 'enabled' and deleted_at is null) as e cross join lateral (
+      where endpoint_id = a.endpoint_id and status = 'enabled' and deleted_at is null and written_by = (
+        select xmin from webhook_endpoints seen where seen.endpoint_id = a.endpoint_id)) as e cross join lateral (
       select count(*) as under_way from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
         and d.leased_until > now() and not d.delivery_id = any($1)) as w
     where (select holds from unsynced)
@@ -120,6 +123,9 @@ const recordAndClaimText = `
     update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
     from chosen c where d.delivery_id = c.delivery_id and d.day = c.day and d.attempts = c.attempts and d.state || '' = 'pending'
     returning d.*, c.url, c.version
+  ), marked as (
+    update webhook_endpoints set version = version where endpoint_id in (
+      select endpoint_id from free where endpoint_id in (select endpoint_id from claimed))
   )
   select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.event_id as "eventId",
     c.attempts as attempt, c.failures, v.body, v.recorded_at as "recordedAt"

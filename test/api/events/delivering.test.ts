@@ -236,3 +236,33 @@ test('an attempt whose process was killed is in the log as interrupted, once its
   ])
   await remove(resting, endpointId)
 })
+
+test('a process that waited for an endpoint while another one claimed holds no more than ten together with it', async () => {
+  reset()
+  const { database } = resting.platform
+  const endpointId = await makeEndpoint(resting)
+  await tell(resting, 60)
+  await number(resting)
+  await handOverAll(database)
+  const [first] = await recordAndClaim(database, { delivered: [], asked: [{ endpointId, max: 1, held: 0 }] })
+  assert.ok(first)
+  const end = { at: new Date(), durationMs: 1, statusCode: 204, responseExcerpt: null }
+  let waiting: ReturnType<typeof recordAndClaim> = Promise.resolve([])
+  const other = await database.transaction(async transaction => {
+    const claimed = await recordAndClaim(transaction, { delivered: [], asked: [{ endpointId, max: 9, held: 0 }] })
+    const delivered = [{ ...first, ...end }]
+    waiting = recordAndClaim(database, { delivered, asked: [{ endpointId, max: 50, held: 0 }] })
+    await until('it waits', async () => {
+      const [row] = await database.query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return row?.n === 1
+    })
+    return claimed
+  })
+  const own = await waiting
+  assert.equal(other.length, 9)
+  assert.ok(other.length + own.length <= 10, `${other.length} and ${own.length}`)
+  assert.ok((await stored(resting, endpointId)).some(({ state, n }) => state === 'delivered' && n === 1))
+  await remove(resting, endpointId)
+})
