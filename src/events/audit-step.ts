@@ -23,9 +23,9 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant, by the clock of the rules, since which all events are stored with their subjects. When old days
- * were removed, this instant is one hour after the beginning of the oldest day that is left. The hour is needed because
- * clocks differ.
+ * SQL for the beginning of the time that the audit checks: every later event is stored with its subject. Where the
+ * events of old days were removed, that time begins one hour after the start of the oldest stored day. The hour
+ * allows for clocks that differ. The instant is by the rules' clock, which a sandbox can set forward.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}
@@ -33,16 +33,17 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
   from event_positions p where p.name = 'events.subjects')`
 
 /**
- * SQL for the instant, by the clock of the rules, up to which everything is numbered: the last tick without a backlog,
- * less the longest time between a change and its commit.
+ * SQL for the instant, by the rules' clock, up to which every event is numbered: the time of the last tick that left
+ * no backlog, minus the longest time between a change and its commit.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
 
 /**
- * Finds confirmed orders without their event. Ids of orders ascend, so their events are a range of the index, too.
+ * Finds confirmed orders that have no event. Order ids ascend, so the events of a range of orders are one range in
+ * the index of subjects.
  *
- * @param numberAllEvents left out where nothing may be written
+ * @param numberAllEvents left out for a database that must not be changed
  */
 export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'orders and their events',
@@ -96,7 +97,9 @@ const placeOf = (after: string[] | null): Place => ({
   sequence: Number(after?.[2] ?? 0),
 })
 
-/** The feed at a position, or the next one, together with the feed after it. */
+/**
+ * Returns the feed of this account, or else the first feed after it, together with the key of the feed that follows.
+ */
 async function findFeed(database: Queryable, { type, id, sequence }: Place): Promise<Feed | null> {
   const [feed, next] = await database.query<Pick<Place, 'type' | 'id'>>(
     `select account_type as type, account_id as id from feeds where (account_type, account_id) >= ($1, $2::uuid)

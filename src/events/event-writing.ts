@@ -59,10 +59,10 @@ const rowOf = ({ type, at, banks, merchants, platform, data }: RecordedEvent): o
 type Recipients = { bank: string; merchant?: string; platform?: boolean }
 
 /**
- * Like `recordEvents`, but as a part of a statement's `with`, with one event for each row of another part.
+ * Returns the `insert` of a `with` query that records one event for each row of `params.from`.
  *
- * @param params.text SQL for the text of `data`
- * @param params.at SQL for the instant
+ * @param params.text SQL for the JSON text of `data`
+ * @param params.at SQL for the instant when the event happened; left out: now
  */
 export function recordingEvents(params: {
   type: EventTypeName

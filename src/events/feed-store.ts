@@ -81,10 +81,13 @@ export async function findEvents(database: Queryable, account: Account, params: 
   return page
 }
 
-/** Without a filter the database joins the texts of so many events. More than that take long to write into one value. */
+/** How many event texts the database joins into one value when there is no filter. Longer values take long to write. */
 const joined = 64
 
-/** The feed, and events of the day of the next one. Taking a thousand rows out of the connection would take twice as long. */
+/**
+ * Reads the feed and the events after `$3`, up to the end of the day of the first of these events. The texts are
+ * joined, because receiving a thousand single rows would take twice as long.
+ */
 const ofDayText = `
   select f.feed_id as "feedId", f.removed_through as "removedThrough", f.last, range.through, parts.*
   from (select f.*, ${lastSequence} as last from feeds f where ${accountIs} offset 0) as f

@@ -84,7 +84,7 @@ async function readPage(deps: FeedDeps, account: Account, params: ReadParams): P
   const through = types === null ? Number.MAX_SAFE_INTEGER : after + maxExamined
   const { feed, texts, count, examined } = await findEvents(deps.database, account, { after, through, limit, types })
   requirePosition(feed, after, feedId)
-  // No event is longer than the limit.
+  // A page of one event always fits, because no event is longer than the limit.
   if (Buffer.byteLength(texts) > maxBytes) return readPage(deps, account, { ...params, limit: Math.floor(count / 2) })
   return { ...ends(feed), texts, count, nextAfter: examined, hasMore: examined < feed.last }
 }

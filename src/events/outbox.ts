@@ -14,17 +14,17 @@ export type EventKind = 'order.confirmed' | 'order.cancelled' | 'order.expired' 
 export type Account = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }
 
 /**
- * A part of a statement's `with` that records changes of orders: one row for each bank, however many orders there
- * are.
+ * Returns the `insert` of a `with` query that records changes of orders. It writes one row for each bank, with the
+ * ids of all changed orders of that bank.
  *
- * @param changed the part that changes them; it returns `bank_id` and `order_id`. It must also set `ended_by`;
- *   otherwise a trigger records the change again (migration 0026)
+ * @param changed the `with` query that changes the orders; it returns `bank_id` and `order_id`. It must also set
+ *   `ended_by`; otherwise a trigger records the change again (migration 0026)
  */
 export const recordingOrders = (kind: EventKind, changed: string): string => `
   insert into outbox (kind, account, subjects)
   select '${kind}', bank_id, array_agg(order_id) from ${changed} group by bank_id`
 
-/** A row with its own data. `kind` is none of `eventKinds`. */
+/** A row with its own data. Its `kind` is not one of `EventKind`. */
 export type OutboxRow = { kind: string; account: Account; data: object }
 
 /**

@@ -12,8 +12,8 @@ import { findPosition, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
- * About the number of events of a run. A run of a long backlog reads all rows that are left, so short runs would read them often; a
- * long run could exceed the time limit of statements.
+ * The approximate number of events that one run numbers. With a long backlog, each run reads all remaining rows, so
+ * short runs would read them many times. A long run could exceed the time limit of statements.
  */
 const tickEvents = 5_000
 /** How many events a row can become. One row can stand for the orders of many requests, or for an event to hundreds of banks. */
@@ -45,7 +45,7 @@ const ofOthers = `
   ) as r
   where s.kind = '${eventKind}'`
 
-/** SQL for the last sequence of the account of `f` (feeds), by the index of its newest day. */
+/** SQL for the last sequence of the feed `f`. It reads only the newest day of that feed. */
 export const lastSequence = `coalesce((
   select newest.sequence from (
     select day from feed_days d where d.account_type = f.account_type and d.account_id = f.account_id order by day desc limit 1

@@ -6,11 +6,11 @@ const tickLock = 7_365_026
 /** The maximum number of outbox rows in a piece. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
 
-/** Parts of the statement that takes the next rows, and their parameters. */
+/** The `with` queries by which a statement takes the next rows of the outbox, and their parameters. */
 export type Piece = {
-  /** Define `seen (kind, account, subjects)` and move the position. */
+  /** The `with` queries. They define `seen (kind, account, subjects)` and move the consumer's position. */
   parts: string
-  /** The parameters of the parts. The statement adds its own after them. */
+  /** The parameters of `parts`. The statement adds its own parameters after them. */
   values: unknown[]
 }
 
@@ -58,9 +58,9 @@ export function tickInOrder<T>(
 }
 
 /**
- * Settings of a transaction whose statement keeps its plan. The statement runs several times a second and mostly finds
- * little, so planning it each time cost more than running it. Its plan must be right for tables of any size: it finds
- * rows by an index, each within `lateral (... offset 0)`.
+ * Settings of a transaction whose statement has a cached plan. The statement runs several times a second and mostly
+ * finds little, so planning it each time would cost more than running it. The cached plan must be right for tables of
+ * any size: it finds rows by an index, each within `lateral (... offset 0)`.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -83,8 +83,8 @@ function inTurn<T>(
 }
 
 /**
- * How long the database waits for the next statement of a tick. A process that is frozen, or whose machine is gone, holds up the
- * ticks of the others for so long.
+ * How long the database waits for the next statement of a tick. A process that hangs, or whose machine has failed,
+ * blocks the ticks of other processes for at most this time.
  */
 const frozenMs = 5_000
 const becoming = (name: string, taken: string): Statement => ({

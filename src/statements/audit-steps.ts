@@ -105,7 +105,10 @@ const statementsAtOnce = 100
 /** This many lines are about 5 MB of files. A longer statement is a piece of its own. */
 const linesAtOnce = 20_000
 
-/** The next statements in the order of banks and numbers. `isNext`: it begins where the previous one ends. */
+/**
+ * The next statements in the order of banks and numbers. `isNext` says whether a statement begins where the previous
+ * one ends.
+ */
 const findNext = (database: Queryable, bank: Bank, after: string[] | null): Promise<Closed[]> =>
   database.query(
     `with page as materialized (

@@ -16,7 +16,7 @@ const bytesOf = (statementIds: readonly string[]): string =>
     [statementIds],
   )
 
-/** Opens the files of statements, one after the other. @param left, @throws as `openCopy` */
+/** Opens the files of statements, one after the other. `left` and the errors are those of `openCopy`. */
 export const openFiles = (database: Database, statementIds: readonly string[], left: AbortSignal): Promise<WriteTo> =>
   openCopy(database, bytesOf(statementIds), left)
 

@@ -48,7 +48,11 @@ async function takeOld(database: Database): Promise<boolean> {
   return true
 }
 
-/** @returns the order up to which all orders have lines */
+/**
+ * Creates the lines of the next old orders.
+ *
+ * @returns the id of the order up to which all orders have lines
+ */
 async function takeOldPiece(transaction: Queryable, after: string): Promise<string> {
   const [last] = await transaction.query<{ orderId: string }>(
     `select order_id as "orderId" from orders where order_id > $1 order by order_id offset ${oldOrdersAtOnce - 1} limit 1`,

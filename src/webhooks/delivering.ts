@@ -35,9 +35,9 @@ export async function attemptTest(deps: DeliveringDeps, claimed: store.Claimed):
 }
 
 /**
- * Sends one claimed delivery and records a failure.
+ * Sends one claimed delivery. A failure is recorded here; the caller records a success.
  *
- * @returns what has to be recorded when the receiver has accepted it; else null
+ * @returns the success; null after a failure
  */
 export async function attempt(
   deps: DeliveringDeps,
@@ -80,9 +80,9 @@ const validAt = (secrets: readonly Secret[], at: Date): Buffer[] =>
   secrets.filter(({ validUntil }) => validUntil === null || validUntil > at).map(({ secret }) => secret)
 
 /**
- * The secrets of endpoints, the newest first. An endpoint whose secrets cannot be opened is left out.
+ * Decrypts the secrets of endpoints, the newest first. An endpoint whose secrets cannot be decrypted is left out.
  *
- * @param onError called with the error of each such endpoint
+ * @param onError called with the error of each endpoint that is left out
  */
 export async function openSecrets(
   { database, sealer }: DeliveringDeps,

@@ -36,7 +36,7 @@ export type Claimed = {
   day: string
   endpointId: string
   url: string
-  /** Of the endpoint. It is another one once the secrets have changed. */
+  /** The endpoint's version. It changes when the secrets change. */
   version: number
   eventId: string
   attempt: number
@@ -58,16 +58,17 @@ export type Asked = {
 const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
   probe_at = null, probes = 0`
 
-/** When an attempt began that has no record yet. Each began with a lease. */
+/** SQL for the time when an attempt began that has no record yet. It counts as begun when its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
 /**
- * Endpoints are locked in the order of their ids, as everywhere, to prevent deadlocks. To record, the statement waits for the lock; an
- * endpoint that only asks is left out while others have it.
+ * The statement locks endpoints in the order of their ids, like all statements, to prevent deadlocks. It waits for
+ * the locks of endpoints with a success to record. It skips other endpoints while another transaction has locked
+ * them.
  *
- * `under_way` counts deliveries of all processes. While others hold some, at most ten are held together. The statement does not see what
- * others have claimed since it began. So each claim writes the endpoint's row, and nothing is claimed when the locked row is another
- * than the one that the statement sees.
+ * `under_way` counts deliveries of all processes. While other processes hold deliveries of an endpoint, all processes
+ * together hold at most ten of them. The statement does not see what others have claimed since it began. So each claim
+ * writes the endpoint's row, and nothing is claimed when the locked row is not the one that the statement sees.
  */
 const recordAndClaimText = `
   with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds
@@ -150,13 +151,14 @@ export type Recorded = {
 export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
 
 /**
- * Records accepted deliveries, and claims the next ones for the duration of one attempt each, in one statement and so with one commit.
- * With a statement for each delivery, a quick receiver mostly waited for us.
+ * Records accepted deliveries, and claims the next deliveries for the duration of one attempt each. Both happen in
+ * one statement and so with one commit. With one statement for each delivery, a fast receiver would mostly wait for
+ * the platform.
  *
- * The commit does not wait for the disk. If the database crashes, the deliveries of its last moment are made again, like those whose
- * process dies between the 2xx and its record.
+ * The commit does not wait for the disk. If the database crashes, the deliveries recorded just before are sent again,
+ * like deliveries whose process dies between the 2xx and its record.
  *
- * @param params.delivered of any endpoints
+ * @param params.delivered accepted deliveries of any endpoints
  * @param params.early claims also deliveries that are not due yet
  * @param params.but ids of deliveries that are not claimed
  * @returns the claimed deliveries in the order of their sequences

@@ -354,7 +354,11 @@ export function readOverlap(text = 'PT24H'): number {
   return ms
 }
 
-/** A date alone is that whole day, UTC. @throws DomainError 'invalid' */
+/**
+ * Reads the first or last event of a replay. A date without a time means that whole day in UTC.
+ *
+ * @throws DomainError 'invalid'
+ */
 export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
   if (typeof input === 'number') return input
   const at = readInstant(input)

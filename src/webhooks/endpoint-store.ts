@@ -87,7 +87,7 @@ export async function findEndpoint(
   return endpoint ?? null
 }
 
-/** Locks an endpoint until the transaction ends, and returns its state after that. */
+/** Locks an endpoint until the transaction ends. Returns its state as of the lock. */
 export async function lockEndpoint(
   transaction: Queryable,
   account: Account | null,
@@ -253,8 +253,9 @@ export async function insertSecret(
 }
 
 /**
- * Lets the current secret end after the overlap, and ends a secret that is in its overlap already. @returns when the
- * current one ends
+ * Sets the current secret to end after the overlap. A still older secret ends at once.
+ *
+ * @returns when the current secret ends
  */
 export async function endSecrets(transaction: Queryable, endpointId: string, overlapMs: number): Promise<Date> {
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1 and valid_until is not null', [

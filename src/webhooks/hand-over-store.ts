@@ -4,7 +4,10 @@ import { deliveryColumns } from './delivery-store.ts'
 import { maxPending } from './endpoint-store.ts'
 import { isReplayed } from './replay-store.ts'
 
-/** The maximum number of events that a statement examines, and of deliveries that it makes. It keeps its endpoints locked meanwhile. */
+/**
+ * The maximum number of events that one statement examines, and of deliveries that it creates. Both are limited,
+ * because the statement keeps its endpoints locked.
+ */
 const examinedAtOnce = 2_000
 const madeAtOnce = 500
 /** The maximum number of endpoints of a statement. */
@@ -71,8 +74,8 @@ const pendingOf = (endpoint: string): string =>
   `(select count(*) from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
 
 /**
- * Of each endpoint the next events are examined, up to the last one for which there is room. `types` are compared as by `typesOf`
- * (events/catalogue.ts). Only days from that of the position on are read.
+ * Examines the next events of each endpoint, up to the last event for which there is room. It selects types as
+ * `typesOf` does (events/catalogue.ts). It reads no days before the day of the endpoint's position.
  */
 const handOverText = `
   with endpoints as materialized (

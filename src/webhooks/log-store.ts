@@ -40,8 +40,8 @@ export type DeliverySearch = {
 const maxExamined = 10_000
 
 /**
- * The columns of a delivery with its attempts. An attempt is stored when it has ended. One whose lease is over without that was
- * interrupted.
+ * The columns of a delivery with its attempts. An attempt is stored when it ends. An attempt that is not stored
+ * although its lease is over was interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
@@ -72,7 +72,10 @@ const lookedAt = `
     and ($8::text is null or not $11 or state = $8)
   order by delivery_id desc`
 
-/** Examines no more deliveries than a page needs. `lookedTo` is null when the page is full, or when all deliveries were examined. */
+/**
+ * Reads a page, and examines at most `$12` deliveries for it. `lookedTo` is the last examined delivery. It is null
+ * when the page is full, or when all deliveries were examined.
+ */
 const pageText = `
   with found as materialized (
     select * from (${lookedAt} limit $12) as looked

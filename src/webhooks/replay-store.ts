@@ -83,8 +83,9 @@ export async function firstSequenceSince(
 }
 
 /**
- * The last event of the newest day that contains an event from that time or earlier; null: none. When no worker ran, an
- * event is recorded days after it happened. For this reason the lowest timestamp of each day is stored.
+ * Returns the last event of the newest day that contains an event with this timestamp or an earlier one; null: none.
+ * If no worker was running, an event is recorded days after it happened. For this reason the lowest timestamp of each
+ * day is stored.
  */
 export async function lastSequenceUntil(
   database: Queryable,

@@ -18,7 +18,9 @@ export const waits = [
 const spread = 0.1
 const maxRetryAfterMs = 24 * hour
 
-/** After so many failed attempts in a row the endpoint is only probed. */
+/**
+ * After this many failed attempts in a row, an endpoint gets only probes: single deliveries with a wait between them.
+ */
 export const probedFrom = 20
 const firstProbeMs = 30 * second
 const lastProbeMs = 5 * minute

@@ -36,7 +36,10 @@ const descriptionBy = (pattern: string) =>
     }),
   )
 const newDescription = descriptionBy(`^[^${invisible}${invisibleAbove}]*$`)
-/** The description in answers. The serializer of answers understands only the common syntax of patterns. */
+/**
+ * The schema of an endpoint's description in answers. It has the documented pattern, because the serializer of
+ * answers understands only pattern syntax that all engines share.
+ */
 const description = descriptionBy(documentedPattern)
 const eventTypes = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

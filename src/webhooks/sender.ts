@@ -87,7 +87,11 @@ const lookupWithin =
     )
   }
 
-/** Ends the request when connecting, or all of it, takes too long. @param connectEvent of a new socket */
+/**
+ * Ends the request when connecting, or the whole request, takes too long.
+ *
+ * @param connectEvent the event by which a new socket reports that it is connected
+ */
 function limitTime(request: ClientRequest, connectEvent: 'connect' | 'secureConnect'): void {
   const end = () => request.destroy(new LateError())
   const whole = setTimeout(end, wholeMs)
@@ -118,7 +122,7 @@ function answerOf(request: ClientRequest): Promise<Answer> {
     })
     request.on('error', reject)
     request.once('close', () => {
-      // The request has ended. Without an answer and without an error, the caller would wait forever.
+      // The request may have ended without an answer and without an error. Then the caller would wait forever.
       if (!hasAnswer) reject(new Error('The connection ended without an answer'))
     })
   })

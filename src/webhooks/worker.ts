@@ -8,10 +8,16 @@ import { type Claimed, type Delivered, findDueEndpoints, giveBack, recordAndClai
 const lookEveryMs = 100
 /** The maximum number of concurrent requests to one endpoint. */
 const maxAtOnce = 10
-/** Accepted deliveries are recorded together: when there are so many, or this time after the first one. */
+/**
+ * Accepted deliveries are recorded together: as soon as there are `recordedTogether` of them, but no later than
+ * `recordWithinMs` after a request has ended.
+ */
 const recordedTogether = 20
 const recordWithinMs = 5
-/** A quick endpoint has some more deliveries claimed than are under way: as many as it takes in this time. */
+/**
+ * A process claims more deliveries of a fast endpoint than it sends at once: as many more as the endpoint accepts in
+ * this time.
+ */
 const aheadMs = 200
 const maxAhead = 40
 /**
@@ -98,7 +104,10 @@ export function startDelivering(
     if (isIdle(lane) || delivered.length >= recordedTogether) work.resolve()
   }
 
-  /** Chooses the lanes to claim for. While an endpoint has no place, lanes claim no more, so that one gets free. */
+  /**
+   * Chooses the endpoints to claim deliveries for. While a due endpoint has no lane, existing lanes claim nothing, so
+   * that one of them becomes free.
+   */
   const ask = () => {
     const without = [...due].filter(id => !lanes.has(id))
     const opened = without.slice(0, max - lanes.size)
@@ -127,7 +136,8 @@ export function startDelivering(
     }
     await readSecrets(found)
     for (const { lane, claimed } of found) {
-      // Without a secret nothing is sent. The endpoint was deleted, or the error is told; then it is tried again after the lease.
+      // Without a secret, nothing is sent. Either the endpoint was deleted, or its secrets could not be decrypted. In
+      // the second case the error was reported, and the deliveries are claimed again after their leases.
       if (lane.secrets.length > 0) lane.waiting.push(...claimed.map(one => ({ claimed: one, sinceMs })))
       begin(lane)
     }

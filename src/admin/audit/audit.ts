@@ -58,7 +58,8 @@ const maxNamed = 10
  *
  * @param now for checks that depend on the time
  * @returns each check with its findings, in plain words and without secrets
- * @throws DomainError 'conflict' while another one runs; 'unavailable' when the client has left or the database is away
+ * @throws DomainError 'conflict' while another audit runs; 'unavailable' when the client has disconnected or the
+ *   database cannot be reached
  */
 export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): Promise<AuditResult> {
   const { database } = deps

@@ -272,7 +272,10 @@ const segments = (within: Within): Read => ({
   ],
 })
 
-/** Checks the stored counts of banks or merchants. One statement per party, so that no change can come between. */
+/**
+ * Checks the stored counts of banks or merchants. One statement compares all counts of a party, so that nothing
+ * changes in between.
+ */
 function countsOf(party: 'bank' | 'merchant'): Walk {
   const [table, key] = [`${party}s`, `${party}_id`]
   const [kept, bankStatus] = party === 'bank' ? ['campaign_banks', 'status'] : ['campaigns', `''`]

@@ -1,7 +1,7 @@
 /**
- * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"). Only this file knows which
- * transitions are possible. The caller locks the campaign, asks here, and writes all changes in one transaction; the SQL that
- * writes checks the starting states again.
+ * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"). Only this file
+ * knows which transitions are possible. The caller locks the campaign, calls a function of this file, and writes all
+ * changes in one transaction. The statement that writes them checks again that the starting states are unchanged.
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
@@ -296,11 +296,11 @@ export function remove(campaign: CampaignState, now: Date): Decision {
 }
 
 /**
- * An edit names other banks than before.
+ * Decides about an edit that changes which banks are invited.
  *
  * @param bankIds all banks that are to be invited from now on
- * @throws DomainError 'campaign-state' when the banks can no longer change, or when one would be removed after a bank has
- *   approved
+ * @throws DomainError 'campaign-state' when the banks can no longer change, or when one would be removed after a bank
+ *   has approved
  */
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))

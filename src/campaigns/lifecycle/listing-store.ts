@@ -23,9 +23,9 @@ export type Listing = {
 
 export type Listed = {
   ids: string[]
-  /** How many of the rows that were looked at match the filter; without a filter, only as many as were needed. */
+  /** How many of the rows that were read match the filter; without a filter, only as many as were needed. */
   found: number
-  /** There are more campaigns than were looked at. */
+  /** There are more campaigns than were read. */
   hasOlder: boolean
   /** There are more campaigns after this page. */
   hasMore: boolean

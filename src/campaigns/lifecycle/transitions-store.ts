@@ -85,7 +85,10 @@ export async function lockCampaign(transaction: Queryable, cashbackId: string): 
   return campaign ?? null
 }
 
-/** One index for each part. A single condition with three alternatives would read every campaign. */
+/**
+ * The kinds of due transitions. Each is found by an index of its own. A single condition with three alternatives
+ * would read every campaign.
+ */
 const dueParts = [
   { part: 'starting', due: `status = 'approved' and date_from <= $1`, by: 'date_from' },
   {
@@ -239,10 +242,10 @@ const newsStatement: Statement = {
 }
 
 /**
- * Prepares a change of a bank's segment that is no decision about the campaign. It locks the campaign and raises its version, so
- * that every cached answer becomes stale.
+ * Prepares a change of a bank's segment that is no decision about the campaign. It locks the campaign and raises its
+ * version, so that every cached answer becomes stale.
  *
- * @param transaction the one that then changes the segment
+ * @param transaction the transaction that then changes the segment
  */
 export async function recordSegmentChange(
   transaction: Queryable,
@@ -287,7 +290,11 @@ type Written = {
   followers: readonly ReturnType<typeof followersOf>[number][]
 }
 
-/** @throws Error when a campaign or a bank was not in the state that was decided about */
+/**
+ * Writes the new states and the history, in one statement.
+ *
+ * @throws Error when a campaign or a bank was not in the state on which its decision was based
+ */
 async function writeRows(
   transaction: Queryable,
   { decided, after, steps, followers }: Written,

@@ -86,8 +86,8 @@ async function compareSides(
 }
 
 /**
- * Pieces of whole hours with about `ordersAtOnce` orders. They are found by id, because the id begins with the instant
- * at which the order was made, shortly before its end.
+ * Pieces of whole hours with about `ordersAtOnce` orders. The orders are found by id, because an id begins with the
+ * instant at which the order was made, which is shortly before the order ends.
  */
 const hours: Step = {
   name: hoursCheck.code,

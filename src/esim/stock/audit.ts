@@ -1,4 +1,4 @@
-/** Checks whether sealed profiles can still be opened. */
+/** Checks whether sealed profiles can still be decrypted. */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Check, Finding, Step } from '../../db/check.ts'
 import { SealingError } from '../../sealing.ts'
@@ -13,12 +13,14 @@ export const sealedCheck: Check = {
 }
 
 const openedProfiles = 2_000
-/** Opening a profile takes some microseconds. After each batch, other requests to this process get their turn. */
+/**
+ * How many profiles are decrypted before other requests to this process get their turn. Each takes some microseconds.
+ */
 const openedAtOnce = 200
 
 /**
- * Opens a random sample of the profiles. Each must open in its own row and contain the ICCID whose hash the row has
- * (contract/security.md, "Keys").
+ * Decrypts a random sample of the profiles. The sealed data must belong to its own row and contain the ICCID whose
+ * hash the row has (contract/security.md, "Keys").
  */
 export const sealedStep = (sealing: Sealing): Step => ({
   name: 'sealed-profiles',

@@ -18,7 +18,7 @@ const keptMs = 5_000
 const kept: Buffer<ArrayBuffer>[] = []
 let forgetting: NodeJS.Timeout | undefined
 
-/** @returns at least so many bytes with arbitrary content */
+/** Returns a buffer of at least this many bytes. Its content is arbitrary. */
 export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   if (bytes < minUnpooledBytes) return Buffer.allocUnsafe(bytes)
   const isKept = bytes >= minKeptBytes && bytes <= maxKeptBytes

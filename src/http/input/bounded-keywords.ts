@@ -6,7 +6,11 @@
 import type { Ajv2020, AnySchema, AnySchemaObject, ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 
-/** @param maxErrors the maximum for one list or object */
+/**
+ * Replaces the two keywords of an AJV instance.
+ *
+ * @param maxErrors the maximum number of errors that are reported for one list or object
+ */
 export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
   // The meta-schema is compiled at first use and needs the original keywords.
   ajv.compile({})

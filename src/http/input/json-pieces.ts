@@ -37,12 +37,12 @@ function textOf(schema: object): string {
 
 const aside = createAsideProcess(new URL('./json-process.ts', import.meta.url))
 
-/** How many entries of a list are sent at once. This thread receives so many entries in a few milliseconds. */
+/** How many entries of a list are sent at once. Receiving them takes this thread a few milliseconds. */
 const entriesOfPiece = 500
 
 /**
- * Does the work of `countValues`, `readJson` and the schema check in a process of its own. Only the fields that are needed come back
- * (`neededFields`).
+ * Does the work of `countValues`, `readJson` and the schema check in a process of its own. It returns only the fields
+ * that the operation reads (`neededFields`).
  *
  * @throws DomainError 'invalid' for invalid JSON, or too much of it; 'unavailable' when the process was killed
  */

@@ -5,7 +5,10 @@ import { countValues, readJson } from './json.ts'
 import { type AsideReader, type JsonJob, type JsonPiece, neededFields, splitValue } from './json-pieces.ts'
 import { findErrors } from './validation.ts'
 
-/** One validator for each route, so that each is compiled once. */
+/**
+ * The parsed schemas by their JSON text. AJV caches a validator by its schema object, so using the same object again
+ * avoids compiling it again.
+ */
 const schemas = new Map<string, object>()
 
 function schemaOf(text: string): object {

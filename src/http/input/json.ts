@@ -9,7 +9,7 @@ import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
-/** Far more than any valid body has. A body full of names would block other requests. */
+/** The default limit of names is far more than any valid body has. A body full of names would block other requests. */
 const defaultMaxNames = 1_000
 /** The search for errors stops at this number, because nobody reads more. */
 const maxErrors = 100

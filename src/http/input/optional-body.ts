@@ -18,8 +18,8 @@ export const hasBody = (headers: IncomingHttpHeaders): boolean =>
 export const bodyOptional = { bodyOptional: true }
 
 /**
- * Such a route gets an empty object for an absent body, but not for `null`. The content type is ignored, because clients without
- * a body often send one (`curl -d ''` sends a form's).
+ * Gives a route with `bodyOptional` an empty object for an absent body, but not for `null`. The content type of an
+ * absent body is ignored, because clients without a body often send one (`curl -d ''` sends a form's).
  */
 export function takeAbsentBodies(app: FastifyInstance): void {
   app.addHook('onRequest', ({ headers, routeOptions }, _reply, done) => {

@@ -61,12 +61,15 @@ export function findErrors(schema: object, value: unknown): SchemaError[] {
 /** Bodies that another process has checked, with the errors that it found. */
 const checkedBodies = new WeakMap<object, readonly SchemaError[]>()
 
-/** Marks a body as checked, so that it is not checked here again. */
+/** Records the errors that another process has found in a body, so that this process does not check the body again. */
 export function noteErrors(body: object, errors: readonly SchemaError[]): void {
   checkedBodies.set(body, errors)
 }
 
-/** Compiles each validator for the first request that needs it, because compiling all of them took most of a start. */
+/**
+ * Compiles each validator for the first request that needs it. Compiling all of them in advance would take most of
+ * the time of a start.
+ */
 export const validatorCompiler = (({ schema, httpPart }) => {
   const typed = httpPart === 'body' ? [] : typedTexts(schema)
   const single = httpPart === 'querystring' ? singleNames(schema) : []
