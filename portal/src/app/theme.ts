@@ -56,6 +56,8 @@ export const theme = createTheme({
       defaultProps: { variant: 'light', size: 'lg' },
       styles: { root: { textTransform: 'none', fontWeight: 600 } },
     },
+    // Mantine's own line is as high as the font, which cuts off the lower parts of letters such as g.
+    Button: { styles: { label: { lineHeight: 1.35 } } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Modal: {
