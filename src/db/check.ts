@@ -81,7 +81,7 @@ export type Read = {
   /** SQL that follows `from`. */
   from: string
   rules: readonly Rule[]
-  /** SQL aggregates by check and name. */
+  /** SQL of figures that are counted: for each check, the expression of each figure by its name. */
   counts?: Record<string, Record<string, string>>
   /**
    * Waits until everything that was written before the call can be seen by the rules. Rows that broke a rule are then checked

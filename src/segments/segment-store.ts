@@ -2,8 +2,8 @@
 import type { Queryable } from '../db/database.ts'
 
 /**
- * Splits the staged customers by bank, invited or not, into tables of this transaction. A repeated id counts once, at its first
- * line.
+ * Splits the staged customers by bank into temporary tables, which are dropped at the commit. Banks that are not invited are
+ * included. A repeated id counts once, at its first line.
  */
 export async function splitByBank(transaction: Queryable): Promise<void> {
   await transaction.execute(

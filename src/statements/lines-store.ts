@@ -49,9 +49,9 @@ async function takeOld(database: Database): Promise<boolean> {
 }
 
 /**
- * Creates the lines of the next old orders.
+ * Creates the statement lines of the next orders that were sold before statements existed.
  *
- * @returns the id of the order up to which all orders have lines
+ * @returns the id of the last of these orders; every order up to it now has its line
  */
 async function takeOldPiece(transaction: Queryable, after: string): Promise<string> {
   const [last] = await transaction.query<{ orderId: string }>(

@@ -42,7 +42,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
   let old = await startOld()
   const balancer = await startHaproxy(ports)
   try {
-    // This directory must be the first, because its entries have ids of their own.
+    // The partners of campaigns come first, because their directory file gives them ids. An existing partner cannot get another id.
     const campaigners = await openCampaigners(old)
     const { alpha } = await openShop(old, { profiles: 4_000, seed: 7_901 })
     await runCampaign(old, campaigners, 'before')

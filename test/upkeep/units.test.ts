@@ -19,7 +19,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/,
 const units = join(checkout, 'deploy', 'systemd')
 const mostExposed = 2.5
 
-/** The units with the paths of this checkout. */
+/** Copies the systemd units to a temporary folder, with the paths of this checkout in place of those of an installation. */
 async function installed(): Promise<{ folder: string; names: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-units-'))
   await cp(units, folder, { recursive: true })

@@ -66,7 +66,7 @@ export function createFormat(language: Language, timeZone: string) {
     dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
     /** With weekday, seconds and zone, for a title. */
     precise: (instant: string | Date): string => precise().format(new Date(instant)),
-    /** Whole days as days, the last one included; any other period with times. */
+    /** Formats a period. A period of whole days is shown by its first and last day, any other one with its times. */
     period(dateFrom: string, dateTo: string): string {
       const days = daysOfPeriod(dateFrom, dateTo, timeZone)
       if (!days) return dayTime().formatRange(new Date(dateFrom), new Date(dateTo))

@@ -48,7 +48,7 @@ const restAfterMs = 50
 /** The longest pause of the audit. A longer pause would not reduce the load any further. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
-/** How long to try to get the lock, because a connection that was just closed may still hold it for a moment. */
+/** How long to keep trying to get the lock. A connection that was just closed may still hold it for a moment. */
 const lockWithinMs = 2_000
 /** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10

@@ -196,8 +196,8 @@ const confirmWithReferences = confirmWith(
 export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
- * Confirms every order of one bank that is still reserved.
- * @returns each order as it is afterwards; null for one that does not exist or belongs to another bank
+ * Confirms those of the given orders that belong to the bank and are still reserved.
+ * @returns for each given order, how it is afterwards; null if it does not exist or belongs to another bank
  */
 export async function confirm(
   database: Queryable,

@@ -172,8 +172,8 @@ export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
 const countsText = `'"confirmed":' || confirmed || ',"cancelled":' || cancelled || ',"expired":' || expired || ',"amounts":['
   || coalesce(amounts, '') || ']}'`
 /**
- * SQL for the amounts in each currency. The rows must be sorted by currency. Sorting within each of tens of thousands
- * of groups would take a tenth of the time.
+ * SQL for the amounts in each currency. The rows must already be sorted by currency: an `order by` inside the aggregate
+ * would sort tens of thousands of groups one by one, which would add about 10 % to the time of the query.
  */
 const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || trim_scale(amount) || '}', ',')
   filter (where confirmed > 0)`
