@@ -129,5 +129,5 @@ function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors
 
 function bounded(errors: (string | BrokenRule)[]): (string | BrokenRule)[] {
   if (errors.length <= maxErrors) return errors
-  return [...errors.slice(0, maxErrors), `... and ${errors.length - maxErrors} more faults`]
+  return [...errors.slice(0, maxErrors), `... and ${errors.length - maxErrors} more errors`]
 }

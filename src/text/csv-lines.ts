@@ -88,6 +88,6 @@ export function splitRecord(text: string): string[] | undefined {
 
 /** Lists errors for people. The last line has their total number and says what happened to the file. */
 export function describeErrors(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
-  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
-  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: ${outcome}`]
+  const more = count > named.length ? `... and ${count - named.length} more errors; ` : ''
+  return [...named, `${more}${count} ${count === 1 ? 'error' : 'errors'} in all: ${outcome}`]
 }

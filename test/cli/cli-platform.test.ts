@@ -105,7 +105,7 @@ test('stock: imported with rejects, counted and withdrawn', async () => {
   assert.deepEqual([strict.code, strict.stdout], [1, ''])
   assert.match(
     strict.stderr,
-    /^Nothing was imported from .*stock\.csv:\n {2}- line 4.*\n {2}- line 8.*\n {2}- 2 faults in all/,
+    /^Nothing was imported from .*stock\.csv:\n {2}- line 4.*\n {2}- line 8.*\n {2}- 2 errors in all/,
   )
 
   const imported = await json([...importing, '--skip-invalid', '--rejects', rejects])

@@ -288,7 +288,7 @@ describe('POST /admin/profiles', () => {
     assert.equal(answer.status, 400)
     assert.deepEqual(answer.body.message, [
       'line 22: must have four columns, as the header has',
-      '1 fault in all: nothing was imported',
+      '1 error in all: nothing was imported',
     ])
     assert.equal((await stockOf('eu-10gb')).free, free)
   })

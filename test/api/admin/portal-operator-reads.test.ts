@@ -187,7 +187,7 @@ suite('stock', () => {
     const strict = await load(file, '&dryRun=true')
     assert.deepEqual(
       [strict.status, strict.body.message],
-      [400, ['line 8, column iccid: must be 18 to 20 digits', '1 fault in all: nothing was imported']],
+      [400, ['line 8, column iccid: must be 18 to 20 digits', '1 error in all: nothing was imported']],
     )
     assert.deepEqual(await desk('ua-5gb'), before)
     const real = await load(file, '&skipInvalid=true')

@@ -104,7 +104,7 @@ describe('import', () => {
     assert.deepEqual(error.details, [
       'line 3: must have four columns, as the header has',
       'line 4, column iccid: must be 18 to 20 digits',
-      '2 faults in all: nothing was imported',
+      '2 errors in all: nothing was imported',
     ])
     assert.equal(await stored(), 0)
   })
@@ -114,7 +114,7 @@ describe('import', () => {
     assert.ok(Array.isArray(error.details))
     assert.equal(error.details.length, 21)
     assert.match(error.details[19] ?? '', /^line 21, /)
-    assert.equal(error.details[20], '... and 35 more faults; 55 faults in all: nothing was imported')
+    assert.equal(error.details[20], '... and 35 more errors; 55 errors in all: nothing was imported')
   })
 
   test('with skipInvalid the good lines go in, and each bad one is told by line, column and reason', async () => {

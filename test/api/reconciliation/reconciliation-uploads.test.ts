@@ -135,7 +135,7 @@ suite('files', () => {
         'line 3: cashbackAmount must be at least 0, not "-1"',
         'line 4: must have 5 values, as the header has, not 1',
         'line 5: transactionId must be one line of 1 to 128 characters, not ""',
-        '4 faults in all: nothing was kept',
+        '4 errors in all: nothing was kept',
       ])
       assert.deepEqual(answer.body.problems.slice(0, 3), [
         { line: 3, column: 'amount', rule: 'decimal', params: { decimals: 2 }, value: '12,5' },
@@ -150,7 +150,7 @@ suite('files', () => {
       const { message } = answer.body
       assert.equal(message.length, 21)
       assert.equal(message[19], 'line 21: must have 5 values, as the header has, not 1')
-      assert.equal(message[20], '... and 2980 more faults; 3000 faults in all: nothing was kept')
+      assert.equal(message[20], '... and 2980 more errors; 3000 errors in all: nothing was kept')
     }))
 
   test('400: an empty file, and one without its header', () =>
@@ -171,7 +171,7 @@ suite('files', () => {
       )
       assertRefused(answer, 400, [
         'line 200002: amount must be a decimal number with at most 2 decimals, not "x"',
-        '1 fault in all: nothing was kept',
+        '1 error in all: nothing was kept',
       ])
     }))
 })

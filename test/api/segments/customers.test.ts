@@ -80,7 +80,7 @@ suite('customers import', () => {
     assert.match(stderr, /^Nothing was imported from .*customers\.csv/)
     assert.equal(stderr.match(/line \d+ customerId must be/g)?.length, 20)
     assert.match(stderr, /line 3 customerId must be 1 to 128 characters.*without a space at either end/)
-    assert.match(stderr, /and 10 more faults; 30 faults in all: nothing was kept/)
+    assert.match(stderr, /and 10 more errors; 30 errors in all: nothing was kept/)
     assert.ok(!stderr.includes('secret'))
     assert.deepEqual(await directory(), {})
   })
@@ -91,7 +91,7 @@ suite('customers import', () => {
     assert.equal(code, 1)
     assert.match(stderr, /line 3 must name a customer of alpha: this one belongs to another bank/)
     assert.match(stderr, /line 5 must name/)
-    assert.match(stderr, /2 faults in all/)
+    assert.match(stderr, /2 errors in all/)
     assert.deepEqual(await directory(), { beta: ['X-1', 'X-2'] })
   })
 
