@@ -73,7 +73,9 @@ export async function findEvents(database: Queryable, account: Account, params: 
   const isOver = () => page.examined >= Math.min(through, page.feed.last) || page.count >= limit
   for (let before = after; page.examined > before && !isOver(); ) {
     before = page.examined
-    const more = await findOfDay(database, account, { types, after: before, through, limit: limit - page.count })
+    // The feed may have grown meanwhile; the page ends where the feed ended at its first statement.
+    const end = Math.min(through, page.feed.last)
+    const more = await findOfDay(database, account, { types, after: before, through: end, limit: limit - page.count })
     page.texts = [page.texts, more.texts].filter(text => text !== '').join(',')
     page.count += more.count
     page.examined = more.examined

@@ -40,6 +40,8 @@ export type Claimed = {
   version: number
   eventId: string
   attempt: number
+  /** Whether somebody asked for this attempt, so that it does not wait for its time. */
+  wasForced: boolean
   failures: number
   body: string | null
   recordedAt: Date | null
@@ -50,7 +52,7 @@ export type Asked = {
   endpointId: string
   /** How many to claim at most. */
   max: number
-  /** How many deliveries of the endpoint this process holds, without those that the same statement records. */
+  /** How many deliveries of the endpoint this process has claimed and not finished. Those that the same call records are not counted. */
   held: number
 }
 
@@ -90,6 +92,7 @@ const recordAndClaimText = `
     update webhook_deliveries w set state = 'delivered', leased_until = null, next_attempt_at = null
     from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
       and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
+    returning w.delivery_id
   ), free as materialized (
     select *, xmin as written_by from webhook_endpoints where endpoint_id = any($9::uuid[]) and not endpoint_id = any($8)
       and (select count(*) from locked) >= 0 for update skip locked
@@ -101,18 +104,19 @@ const recordAndClaimText = `
       where endpoint_id = a.endpoint_id and status = 'enabled' and deleted_at is null and written_by = (
         select xmin from webhook_endpoints seen where seen.endpoint_id = a.endpoint_id)) as e cross join lateral (
       select count(*) as under_way from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
-        and d.leased_until > now() and not d.delivery_id = any($1)) as w
+        and d.leased_until > now() and not d.delivery_id in (select delivery_id from ended)) as w
     where (select holds from unsynced)
   ), chosen as materialized (
     select d.*, e.url, e.version from facts e cross join lateral (
-      select d.delivery_id, d.day, d.attempts, d.leased_until from webhook_deliveries d
+      select d.delivery_id, d.day, d.attempts, d.leased_until, d.forced from webhook_deliveries d
       where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null and coalesce(d.leased_until, '-infinity') <= now()
         and (d.forced or ($12 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
           and (not e.one_only or e.under_way = 0 and d.delivery_id = (
             select o.delivery_id from webhook_deliveries o
-            where o.endpoint_id = e.endpoint_id and o.state = 'pending' and o.test_body is null and not o.delivery_id = any($1)
+            where o.endpoint_id = e.endpoint_id and o.state = 'pending' and o.test_body is null
+              and not o.delivery_id in (select delivery_id from ended)
             order by o.sequence, o.delivery_id limit 1)))
-        and not d.delivery_id = any($1) and not d.delivery_id = any($13::uuid[])
+        and not d.delivery_id in (select delivery_id from ended) and not d.delivery_id = any($13::uuid[])
       order by d.sequence, d.delivery_id
       limit greatest(0, least(e.max, case when e.under_way = e.held then e.max else ${maxAtOnce} - e.under_way end))
     ) as d
@@ -123,13 +127,13 @@ const recordAndClaimText = `
   ), claimed as (
     update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
     from chosen c where d.delivery_id = c.delivery_id and d.day = c.day and d.attempts = c.attempts and d.state || '' = 'pending'
-    returning d.*, c.url, c.version
+    returning d.*, c.url, c.version, c.forced as was_forced
   ), marked as (
     update webhook_endpoints set version = version where endpoint_id in (
       select endpoint_id from free where endpoint_id in (select endpoint_id from claimed))
   )
   select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.event_id as "eventId",
-    c.attempts as attempt, c.failures, v.body, v.recorded_at as "recordedAt"
+    c.attempts as attempt, c.was_forced as "wasForced", c.failures, v.body, v.recorded_at as "recordedAt"
   from claimed c left join events v on v.event_id = c.event_id
     and v.day = (to_timestamp(('x' || substr(replace(c.event_id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date
   order by c.sequence`
@@ -196,11 +200,16 @@ export async function giveBack(database: Queryable, claimed: readonly Claimed[])
     {
       name: 'webhooks.give-back',
       text: `
-        update webhook_deliveries w set leased_until = null, attempts = w.attempts - 1
-        from unnest($1::uuid[], $2::date[], $3::int[]) as d (delivery_id, day, attempt)
+        update webhook_deliveries w set leased_until = null, attempts = w.attempts - 1, forced = w.forced or d.was_forced
+        from unnest($1::uuid[], $2::date[], $3::int[], $4::boolean[]) as d (delivery_id, day, attempt, was_forced)
         where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2) and w.attempts = d.attempt`,
     },
-    [claimed.map(({ deliveryId }) => deliveryId), claimed.map(({ day }) => day), claimed.map(({ attempt }) => attempt)],
+    [
+      claimed.map(({ deliveryId }) => deliveryId),
+      claimed.map(({ day }) => day),
+      claimed.map(({ attempt }) => attempt),
+      claimed.map(({ wasForced }) => wasForced),
+    ],
   )
 }
 

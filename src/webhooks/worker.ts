@@ -25,6 +25,11 @@ const maxAhead = 40
  * after its endpoint was disabled or deleted.
  */
 const maxWaitMs = 1_000
+/**
+ * Deliveries are also given back when claiming them took longer, for example because the process was frozen before it
+ * read the answer.
+ */
+const maxClaimMs = 10_000
 
 /** An endpoint that this process is sending to. */
 type Lane = {
@@ -126,6 +131,7 @@ export function startDelivering(
     if (unsent.length > 0) await giveBack(database, unsent.splice(0))
     const asked = ask()
     if (asked.length === 0 && delivered.length === 0) return
+    const askedAtMs = performance.now()
     const claimed = await recordAndClaim(database, { delivered: delivered.splice(0), asked })
     const sinceMs = performance.now()
     const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
@@ -135,7 +141,9 @@ export function startDelivering(
       if (claimed.length === max) due.add(endpointId)
     }
     await readSecrets(found)
-    for (const { lane, claimed } of found) {
+    const isLate = performance.now() - askedAtMs > maxClaimMs
+    if (isLate) unsent.push(...claimed)
+    for (const { lane, claimed } of isLate ? [] : found) {
       // Without a secret, nothing is sent. Either the endpoint was deleted, or its secrets could not be decrypted. In
       // the second case the error was reported, and the deliveries are claimed again after their leases.
       if (lane.secrets.length > 0) lane.waiting.push(...claimed.map(one => ({ claimed: one, sinceMs })))
