@@ -25,7 +25,10 @@ export type Outcome = {
   busyPercent: number
 }
 
-/** Above this, other processes falsify even ratios: many processes get a larger share of a busy machine than one. */
+/**
+ * When other programs use more than this share of the processors, figures are unreliable, and so are ratios: a side that runs
+ * several processes then gets more processor time than a side that runs one.
+ */
 const tooBusyPercent = 15
 
 const passed = ({ pass }: Figure): string => (pass === null ? '' : pass ? 'pass' : 'FAIL')

@@ -23,7 +23,7 @@ export type Load =
   | { kind: 'post'; path: string; body: string }
   /** A new order each time; `sell` confirms and `cancel` cancels it before the next one. */
   | { kind: 'reserve' | 'sell' | 'cancel'; operatorCode: string; tariffCode: string; prefix: string }
-  /** A bank confirms another campaign each time; these numbers give the campaigns' ids (`numberedId`). */
+  /** A bank confirms another campaign each time: campaign number `first`, then the next ones. `numberedId` makes their ids. */
   | { kind: 'participate'; first: number }
 
 /** Returns the next request, based on the previous one on the same connection and the body of its answer. */

@@ -9,7 +9,10 @@ let timer: ReturnType<typeof setTimeout> | undefined
 let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
-/** Counts the known results, so that the result of an older check is ignored. */
+/**
+ * Grows whenever we learn whether the server can be reached. A check during which it grew is out of date, and its result is
+ * ignored.
+ */
 let learnt = 0
 
 export const isLost = (): boolean => lostSince !== null

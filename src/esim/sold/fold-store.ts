@@ -11,7 +11,7 @@
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'
 
-/** The value of `reached` once all old orders are added: the highest possible id. */
+/** The value of `reached` once all old orders are added to the sums: the highest possible id. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 

@@ -64,7 +64,7 @@ type Left = { place: number; reason: WithdrawalProblem }
  * decides, so a sale at the same moment either comes first or finds the profile gone.
  *
  * @param input.orderIds one new id for each hash
- * @returns how many profiles were withdrawn; `left` has the place of each other hash in the list, and the reason
+ * @returns the number of profiles withdrawn; `left` lists all other hashes by their index in the list, with the reason
  */
 async function withdraw(
   transaction: Queryable,

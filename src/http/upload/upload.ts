@@ -9,7 +9,7 @@ export type UploadRate = { bytes: number; spanMs: number }
 
 const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
 
-/** The upload is too slow to keep a place, a connection and a transaction for it. */
+/** The upload is so slow that it is ended, because it holds one of few places, a connection and a transaction. */
 export class SlowUploadError extends Error {
   readonly statusCode = 408
   constructor({ bytes, spanMs }: UploadRate) {

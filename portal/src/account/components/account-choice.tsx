@@ -20,7 +20,7 @@ type Kind = (typeof kinds)[number]
 const kindOf = ({ bank, merchant }: AccountSearch): Kind => (bank ? 'bank' : merchant ? 'merchant' : 'platform')
 
 export type ChosenAccount = {
-  /** The account in requests. */
+  /** How requests name the account. */
   named: Named
   typeAccount: Session['typeAccount']
 }
