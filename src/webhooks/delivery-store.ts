@@ -10,7 +10,8 @@ export type DeliveryState = (typeof deliveryStates)[number]
 
 const leaseSeconds = 30
 const minuteMs = 60_000
-const maxAtOnce = 10
+/** The maximum number of concurrent requests to one endpoint, over all processes. */
+export const maxAtOnce = 10
 
 export const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
   next_attempt_at`

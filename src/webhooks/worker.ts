@@ -3,11 +3,9 @@
  * deliveries, of all endpoints together, while further requests are under way.
  */
 import { attempt, type DeliveringDeps, openSecrets, type Secret } from './delivering.ts'
-import { type Claimed, type Delivered, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
+import { type Claimed, type Delivered, findDueEndpoints, giveBack, maxAtOnce, recordAndClaim } from './delivery-store.ts'
 
 const lookEveryMs = 100
-/** The maximum number of concurrent requests to one endpoint. */
-const maxAtOnce = 10
 /**
  * Accepted deliveries are recorded together: as soon as there are `recordedTogether` of them, but no later than
  * `recordWithinMs` after a request has ended.
