@@ -3,7 +3,14 @@
  * deliveries, of all endpoints together, while further requests are under way.
  */
 import { attempt, type DeliveringDeps, openSecrets, type Secret } from './delivering.ts'
-import { type Claimed, type Delivered, findDueEndpoints, giveBack, maxAtOnce, recordAndClaim } from './delivery-store.ts'
+import {
+  type Claimed,
+  type Delivered,
+  findDueEndpoints,
+  giveBack,
+  maxAtOnce,
+  recordAndClaim,
+} from './delivery-store.ts'
 
 const lookEveryMs = 100
 /**
