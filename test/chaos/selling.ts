@@ -3,21 +3,17 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { availableParallelism, loadavg } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { proveBooks, range } from '../support/esim.ts'
-import { persist, proveSales, type Sale, sell } from '../support/sales.ts'
+import { persist, proveSales, recoverWithinMs, recoverWithinQuietMs, type Sale, sell } from '../support/sales.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 export const durationMs = Number(process.env.CHAOS_SECONDS ?? 60) * 1_000
 const profiles = 100_000
-const recoverWithinMs = 5_000
-/** On a busy machine a process alone takes this long to start. Then we only check that it sells again. */
-const recoverWhenBusyMs = 45_000
 let slowestMs = 0
-const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
 
 /**
  * Sells in a new world while `disturb` is repeated, then checks everything.
@@ -110,8 +106,10 @@ export async function recover(world: World, since: number, what = 'the disturban
   const tookMs = Math.round(performance.now() - since)
   if (tookMs > slowestMs) slowestMs = tookMs
   const told = `${what}: it took ${tookMs} ms at a load of ${loadavg()[0]}`
-  if (isBusy() && tookMs > recoverWithinMs) console.log(`*** ${told}, which proves nothing about ${recoverWithinMs} ms`)
-  assert.ok(tookMs < (isBusy() ? recoverWhenBusyMs : recoverWithinMs), told)
+  const withinMs = recoverWithinMs()
+  if (withinMs > recoverWithinQuietMs && tookMs > recoverWithinQuietMs)
+    console.log(`*** ${told}, which proves nothing about ${recoverWithinQuietMs} ms`)
+  assert.ok(tookMs < withinMs, told)
 }
 
 /** Returns the process id of the database server, and those of all its children. */

@@ -54,7 +54,7 @@ export async function openNewPage(options: BrowserContextOptions, look: PageLook
   clearTimeout(closing)
   browser ??= chromium.launch({ executablePath: pathOf(browserPrograms) ?? 'chromium', args })
   const context = await (await browser).newContext({ ...options, ...look })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(45_000)
   return context.newPage()
 }
 

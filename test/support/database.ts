@@ -56,17 +56,24 @@ export async function createTestDatabase(options: { migrated?: boolean } = {}): 
 
 /**
  * `force` ends client sessions but not autovacuum, which belongs to another user; `drop database` without it ends
- * autovacuum.
+ * autovacuum. If there are both, they are tried in turns.
  */
 async function dropDatabase(client: pg.Client, name: string): Promise<void> {
   const drop = `drop database if exists ${name}`
-  await client.query(`${drop} with (force)`).catch(async (error: pg.DatabaseError) => {
-    if (error.code !== insufficientPrivilege) throw error
-    await client.query(drop)
-  })
+  const giveUpAtMs = performance.now() + 30_000
+  const failsBy = (statement: string, code: string) =>
+    client.query(statement).then(
+      () => false,
+      (error: pg.DatabaseError) => {
+        if (error.code !== code || performance.now() > giveUpAtMs) throw error
+        return true
+      },
+    )
+  while (await failsBy(`${drop} with (force)`, insufficientPrivilege)) if (!(await failsBy(drop, objectInUse))) return
 }
 
 const insufficientPrivilege = '42501'
+const objectInUse = '55006'
 
 let running: Promise<Server> | undefined
 let users = 0

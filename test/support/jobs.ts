@@ -24,20 +24,34 @@ const sampleMs = 100
 const idle = { share: 0.2, samples: 10 }
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
-/** `failed`: the files that failed or did not run. */
-type JobResult = { failed: string[]; counts: Counts; took: Durations }
+/** `failed`: the files that failed or ended too early. `notRun`: the files that did not begin, because the time was over. */
+type JobResult = { failed: string[]; notRun: string[]; counts: Counts; took: Durations }
 
-/** @returns the files that failed, and the seconds that each file took */
-export async function runJobs(jobs: readonly Job[], cwd: string): Promise<{ failed: string[]; took: Durations }> {
+/**
+ * @param endsAtMs from this time on (of `performance.now()`) no further job begins
+ * @returns the files that failed, those whose jobs did not begin, and the seconds that each other file took
+ */
+export async function runJobs(
+  jobs: readonly Job[],
+  cwd: string,
+  endsAtMs = Number.POSITIVE_INFINITY,
+): Promise<{ failed: string[]; notRun: string[]; took: Durations }> {
   const startedAtMs = performance.now()
   const report = new PassThrough({ objectMode: true })
   const printed = pipeline(report.compose(new spec()), process.stdout, { end: false })
-  const done = await runAll(jobs, job => runJob(job, cwd, report))
+  const done = await runAll(jobs, async job =>
+    performance.now() < endsAtMs ? runJob(job, cwd, report) : { ...nothing(), notRun: job.files },
+  )
   for (const message of totals(done, performance.now() - startedAtMs))
     report.write({ type: 'test:diagnostic', data: { nesting: 0, message } })
   report.end()
   await printed
-  return { failed: done.flatMap(({ failed }) => failed), took: Object.assign({}, ...done.map(({ took }) => took)) }
+  const notRun = done.flatMap(result => result.notRun)
+  return {
+    failed: done.flatMap(({ failed }) => failed),
+    notRun,
+    took: Object.assign({}, ...done.map(({ took }) => took)),
+  }
 }
 
 async function runAll(jobs: readonly Job[], start: (job: Job) => Promise<JobResult>): Promise<JobResult[]> {
@@ -78,7 +92,7 @@ type Event = { type: string; data: { file?: string } }
 
 /** Events are reported when a file ends, because the events of several processes would be mixed otherwise. */
 async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
-  const result: JobResult = { failed: [], counts: noCounts, took: {} }
+  const result = nothing()
   let isWhole = false
   let heard: Event[] = []
   const tell = () => {
@@ -115,6 +129,8 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
   if (!isWhole && result.failed.length === 0) result.failed.push(...job.files)
   return result
 }
+
+const nothing = (): JobResult => ({ failed: [], notRun: [], counts: noCounts, took: {} })
 
 const noCounts: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
 

@@ -1,8 +1,8 @@
 /**
  * Starts one real PostgreSQL server for all test files and runs them (`room.ts`, `jobs.ts`). The arguments are folders
  * or files; the default is the tests of rules and APIs. `--quick`: only those tests of rules and APIs that were
- * recorded as short. `--again`: runs an experiment that failed once more, alone. `--record`: stores how long each file
- * took.
+ * recorded as short. `--again`: runs an experiment that failed once more, alone. `--within=MINUTES`: begins no file after
+ * this time, and lists the files that did not run. `--record`: stores how long each file took.
  */
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -59,12 +59,15 @@ const durations: Durations = JSON.parse(readFileSync(durationsFile, 'utf8'))
 const files = rooms
   .flatMap(name => (name.endsWith('.ts') ? [name] : globSync(`${name}/**/*.test.ts`, { cwd: checkout })))
   .filter(name => !has('--quick') || isQuick(name, durations))
-const { failed, took } = await runJobs(makeJobs(files, durations), checkout)
+const within = args.find(name => name.startsWith('--within='))?.split('=')[1]
+const endsAtMs = performance.now() + (within ? Number(within) * 60_000 : Number.POSITIVE_INFINITY)
+const { failed, took, notRun } = await runJobs(makeJobs(files, durations), checkout, endsAtMs)
 if (has('--record')) {
   const all = Object.entries({ ...durations, ...took }).filter(([file]) => existsSync(join(checkout, file)))
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all.sort()), null, 2)}\n`)
 }
 const passed = failed.length === 0 || (has('--again') && (await passAlone(failed)))
+for (const file of notRun) console.error(`NOT RUN, because the time was over: ${file}`)
 await stop()
 removeFolder()
 
