@@ -62,7 +62,7 @@ export async function compareSides(sides: Sides, measure: (side: Side) => Promis
 /** Returns the token of the reader and the paths to read in one of the worlds. */
 export type Reads = (side: Side) => { token: string; paths: string[] }
 
-/** The time of reads one after the other; several paths alternate. */
+/** Compares how long a read takes on both sides. Only one read runs at a time. If there are several paths, they alternate. */
 export function compareReads(sides: Sides, name: string, reads: Reads, goal = flat): Promise<Figure> {
   return attempt(name, `<= ${goal.times}`, async () => {
     const readers = new Map([sides.small, sides.large].map(side => [side, reader(side, reads(side))]))

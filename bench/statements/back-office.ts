@@ -125,7 +125,7 @@ async function lookUp(
     'order-ids',
     orders.map(({ orderId }) => `/esim/v1/orders/${orderId}`),
   )
-  // A process takes some seconds to see that the tables have grown.
+  // These reads are not measured. A process takes some seconds to see that the tables have grown, and then plans anew.
   await byExternalId(6)
   await byId(1)
   const { ours, limit, ratio } = await compare(

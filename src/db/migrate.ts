@@ -204,7 +204,8 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
   )
   for (const { version, checksum, serves } of applied) {
     const known = migrations.find(migration => migration.version === version)
-    // This version can serve on what a newer version has added, so that an upgrade can be rolled back.
+    // A newer version has applied this migration, and it allows programs as old as this one to serve. So an upgrade can
+    // be rolled back.
     if (!known && serves !== null && mayServe(serves)) continue
     if (!known)
       throw new SchemaError(

@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 /** The `config` of a route that accepts an Idempotency-Key. */
 export const idempotent = { idempotent: true }
-/** The `config` of such a route for people's operations on their own data. */
+/** The `config` of a route for people's operations on their own data: another person never gets the stored answer. */
 export const idempotentForOwn = { idempotent: 'own' } as const
 
 /** Adds the header to the options of an upload's route. */

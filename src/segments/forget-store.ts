@@ -35,7 +35,10 @@ export async function findSegmentsOfForgotten(database: Queryable, bankId: strin
   return rows.map(({ cashbackId }) => cashbackId)
 }
 
-/** Deletes the customers of the file from the bank's segment of a campaign, which must be locked. The others keep their order. */
+/**
+ * Deletes the customers in `forgotten_customers` from the bank's segment of a campaign. The caller must have locked the
+ * campaign. The other customers keep their order.
+ */
 export async function cutSegment(transaction: Queryable, cashbackId: string, bankId: string): Promise<void> {
   await transaction.execute(
     `update campaign_segments s set customer_ids = kept.customer_ids, customers_count = kept.customers_count

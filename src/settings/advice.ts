@@ -6,7 +6,7 @@ import { openFiles } from './secret-files.ts'
 type Environment = Record<string, string | undefined>
 type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; admin: object | null }
 
-/** Returns one sentence for each point, to be logged as a warning. */
+/** Returns one sentence for each setting that is probably a mistake, to be logged as a warning. */
 export function settingsAdvice(config: Config, env: Environment): string[] {
   return [
     ...unknownSettings(Object.keys(env)),

@@ -1,6 +1,6 @@
 /**
- * Statements in their long forms: kills while days are closed, 200 confirms that are held back, and a list that is read
- * for minutes.
+ * The long forms of the tests of daily statements: processes are killed while days are closed, a list is read for minutes
+ * during sales, and a lock delays 200 confirms until their day is closed.
  */
 import process from 'node:process'
 import { test } from 'node:test'

@@ -13,7 +13,7 @@ import { requireProgram } from '../support/require-program.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
 
-/** A log line of every process that has sold. */
+/** Matches the log line of a request for an order. A process whose log contains it has sold. */
 const sold = /"route":"\/esim\/v1\/orders"/
 const stock = { profiles: 4_000, seed: 7_301 }
 

@@ -57,7 +57,8 @@ export async function sellThrough(
     const settings = { ...sharedSettings(cluster.databaseUrl, folder), LOG_LEVEL: 'error', DATABASE_POOL: '6' }
     const platform = await startProcess(settings, logOf('platform'))
     try {
-      // This directory must be the first, because its entries have ids of their own.
+      // This directory must be imported first, because it chooses the ids of its entries. An id never changes, and
+      // `openShop` imports an entry with the same code (bank `alpha`) without an id.
       const campaigners = await openCampaigners(platform)
       const { alpha } = await openShop(platform, { profiles: 12_000, seed: 7_950 })
       const ledger = openLedger({ platform, campaigners, bank: bankAt(platform, alpha), tries: options.tries ?? 1 })

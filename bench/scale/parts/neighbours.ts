@@ -37,7 +37,7 @@ function reserveBeside(
 ): Promise<Figure> {
   const name = `reservations while another bank reads ${what}: p99`
   let next = 0
-  // Only a few of these reads run at once; the others wait, and are refused after a while.
+  // The status is not checked. Only a few of these reads run at once; the others wait, and are refused after a while.
   const read = () =>
     fetch(side.url + harm.paths[next++ % harm.paths.length], {
       headers: { authorization: `Bearer ${side.tokens.big}` },

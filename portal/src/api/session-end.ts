@@ -1,7 +1,7 @@
-/** Every call reports here that the session has ended. The platform says so with a 401. */
+/** Reports that the session has ended: a call was answered with a 401, or another tab has logged out. */
 let listener: () => void = () => {}
 
-/** @param onEnd called at each 401: the person is no longer logged in */
+/** @param onEnd called when the person is no longer logged in */
 export function onSessionEnd(onEnd: () => void): void {
   listener = onEnd
 }

@@ -1,4 +1,4 @@
-/** The bank's list of campaigns, below the routes of banks. */
+/** The route of the bank's list of campaigns. The other routes of banks are in `routes.ts`, which registers this one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'

@@ -260,7 +260,9 @@ export async function recordSegmentChange(
   await notifyBanks(transaction, [], [params.bankId], [])
 }
 
-/** `notes` come before the transitions of the decision; `facts` are further data for events. */
+/**
+ * In the history, `notes` are written before the transitions of the decision. `facts` are further data for events.
+ */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 
 /**

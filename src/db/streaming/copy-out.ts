@@ -58,9 +58,10 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 }
 
 /**
- * Reads the rows of a query as a JSON array. Each row is the text of all its columns joined; it begins with a comma.
+ * Reads the rows of a query as a JSON array. The columns of a row, joined, must be the text of one element with a comma
+ * before it.
  *
- * @param client best the client of a `longRead`, because it has a `lendingSocket`; it is busy until everything is
+ * @param client preferably the client of a `longRead`, because it has a `lendingSocket`; it is busy until everything is
  *   written
  * @param text a query without parameters
  */

@@ -119,7 +119,7 @@ export async function countProfiles(database: Queryable): Promise<number> {
   return row?.profiles ?? 0
 }
 
-/** The next profiles by id. */
+/** Up to `limit` profiles with ids above `after`, in the order of their ids. */
 export function findSealedProfiles(database: Queryable, after: number, limit: number): Promise<SealedProfile[]> {
   return database.query(
     {

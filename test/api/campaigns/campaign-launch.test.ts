@@ -123,7 +123,7 @@ describe('201', () => {
       using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
       assertResult(await launch(inTime), 201, { id: inTime, status: 'approved' })
     }
-    // The clock reaches `dateTo` only now, because from then on the platform's job expires every campaign that is not
+    // The clock reaches `dateTo` after the other launch, because from then on a job expires every campaign that is not
     // launched.
     using _ = stopClock(platform, dateTo)
     assertRefused(await launch(late), 400, 'The campaign is expired: it cannot be launched')

@@ -36,7 +36,7 @@ afterEach(async () => {
   await forgetUploads()
 })
 
-/** Lets a day pass for the limit of uploads. */
+/** Deletes the counts of uploads, as if a new day had begun for the daily limit. */
 const forgetUploads = () => platform.platform.database.execute('delete from segment_uploads')
 const nothing = { malformed: { count: 0, lines: [] } }
 const emptyForBoth = {
