@@ -1,0 +1,149 @@
+/** The endpoints that a process is sending to. Decides which claimed deliveries begin, and which are given back. */
+import type { Secret } from './delivering.ts'
+import { type Asked, type Claimed, type Delivered, maxAtOnce } from './delivery-store.ts'
+
+/**
+ * A process claims more deliveries of a fast endpoint than it sends at once: as many more as the endpoint accepts in
+ * this time.
+ */
+const aheadMs = 200
+const maxAhead = 40
+/**
+ * A claimed delivery whose request cannot begin in this time is given back. So its lease outlives its request, and nothing is sent long
+ * after its endpoint was disabled or deleted.
+ */
+const maxWaitMs = 1_000
+
+/** An endpoint that this process is sending to. */
+export type Lane = {
+  endpointId: string
+  /** Claimed deliveries whose requests have not begun. */
+  waiting: { claimed: Claimed; sinceMs: number }[]
+  underWay: number
+  /** How long the last request took; infinite until one was accepted, and after one has failed. */
+  tookMs: number
+  secrets: Secret[]
+  /** The endpoint's version when its secrets were read. */
+  version: number
+}
+
+type Actions = {
+  /** Makes one request. It never rejects. @returns the success; null after a failure */
+  attempt(claimed: Claimed, lane: Lane): Promise<Delivered | null>
+  /** Called when a request has ended. */
+  ended(lane: Lane): void
+}
+
+/** The lanes of a process. No more than `max` requests are under way, and they are shared among the lanes. */
+export class Lanes {
+  /** Accepted deliveries that are not recorded yet. */
+  readonly delivered: Delivered[] = []
+  /** Claimed deliveries that are not sent. The loop gives them back. */
+  readonly unsent: Claimed[] = []
+  readonly #max: number
+  readonly #actions: Actions
+  readonly #lanes = new Map<string, Lane>()
+  readonly #requests = new Set<Promise<void>>()
+  #isStopping = false
+
+  constructor(max: number, actions: Actions) {
+    this.#max = max
+    this.#actions = actions
+  }
+
+  /**
+   * Opens lanes, and chooses the endpoints to claim deliveries for. While a due endpoint has no lane, existing lanes
+   * claim nothing, so that one of them becomes free.
+   *
+   * @param due the endpoint that has waited longest is the first one
+   */
+  ask(due: ReadonlySet<string>): (Asked & { lane: Lane })[] {
+    const without = [...due].filter(id => !this.#lanes.has(id))
+    const opened = without.slice(0, this.#max - this.#lanes.size)
+    for (const id of opened) this.#lanes.set(id, openLane(id))
+    const asking = opened.length < without.length ? opened : [...due]
+    return asking.flatMap(id => {
+      const lane = this.#lanes.get(id)
+      const room = lane ? this.#roomOf(lane) : 0
+      return lane && room > 0 ? [{ lane, endpointId: id, max: room, held: lane.waiting.length + lane.underWay }] : []
+    })
+  }
+
+  /** Adds deliveries that were claimed at `sinceMs`, and begins what may begin. */
+  add(lane: Lane, claimed: readonly Claimed[], sinceMs: number): void {
+    lane.waiting.push(...claimed.map(one => ({ claimed: one, sinceMs })))
+    this.#begin(lane)
+  }
+
+  /** Begins the requests for which there is room, and gives up deliveries that have waited too long. */
+  beginAll(): void {
+    for (const lane of this.#lanes.values()) this.#begin(lane)
+  }
+
+  closeIdle(): void {
+    for (const lane of this.#lanes.values()) if (isIdle(lane)) this.#lanes.delete(lane.endpointId)
+  }
+
+  /** From now on no request begins. */
+  stop(): void {
+    this.#isStopping = true
+  }
+
+  /** Waits for the requests that are under way. */
+  async allEnded(): Promise<void> {
+    await Promise.all(this.#requests)
+  }
+
+  /** How many concurrent requests each endpoint may have. */
+  #share(): number {
+    return Math.max(1, Math.min(maxAtOnce, Math.floor(this.#max / this.#lanes.size)))
+  }
+
+  #roomOf({ waiting, underWay, tookMs }: Lane): number {
+    const share = this.#share()
+    const ahead = Math.min(maxAhead, Math.floor((share * aheadMs) / Math.max(tookMs, 1)))
+    return share + ahead - waiting.length - underWay
+  }
+
+  #begin(lane: Lane): void {
+    const first = () => lane.waiting[0]
+    for (let next = first(); next; next = first()) {
+      const isLate = performance.now() - next.sinceMs > maxWaitMs || this.#isStopping
+      if (!isLate && (lane.underWay >= this.#share() || this.#requests.size >= this.#max)) return
+      lane.waiting.shift()
+      if (isLate) this.unsent.push(next.claimed)
+      else this.#request(lane, next.claimed)
+    }
+  }
+
+  #request(lane: Lane, claimed: Claimed): void {
+    const request = this.#send(lane, claimed).then(() => {
+      this.#requests.delete(request)
+      this.#begin(lane)
+      if (this.#requests.size < this.#max) this.beginAll()
+      this.#actions.ended(lane)
+    })
+    this.#requests.add(request)
+  }
+
+  async #send(lane: Lane, claimed: Claimed): Promise<void> {
+    lane.underWay++
+    const accepted = await this.#actions.attempt(claimed, lane)
+    lane.underWay--
+    lane.tookMs = accepted?.durationMs ?? Number.POSITIVE_INFINITY
+    if (accepted) this.delivered.push(accepted)
+    // After a failure the next deliveries are claimed anew, by the rules for endpoints that fail.
+    else this.unsent.push(...lane.waiting.splice(0).map(({ claimed }) => claimed))
+  }
+}
+
+export const isIdle = ({ waiting, underWay }: Lane): boolean => waiting.length === 0 && underWay === 0
+
+const openLane = (endpointId: string): Lane => ({
+  endpointId,
+  waiting: [],
+  underWay: 0,
+  tookMs: Number.POSITIVE_INFINITY,
+  secrets: [],
+  version: 0,
+})
