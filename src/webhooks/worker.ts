@@ -56,7 +56,9 @@ export function startDelivering(
   const step = async () => {
     if (performance.now() - lookedAtMs >= lookEveryMs) {
       lookedAtMs = performance.now()
-      for (const id of await findDueEndpoints(deps.database)) due.add(id)
+      const found = new Set(await findDueEndpoints(deps.database))
+      for (const id of due) if (!found.has(id)) due.delete(id)
+      for (const id of found) due.add(id)
     }
     await exchangeNow()
     lanes.closeIdle()
@@ -88,7 +90,8 @@ export function startDelivering(
 
 /**
  * Gives back what is not sent, records what was accepted, and claims the next deliveries of due endpoints. An endpoint
- * stays due if as many were found as it has room for.
+ * stays due if as many were found as it has room for. It also stays due, until the next look, if none were found: the
+ * hand-over or another process may have locked it, or its only allowed request may just have ended.
  */
 async function exchange(
   deps: DeliveringDeps,
@@ -107,7 +110,7 @@ async function exchange(
   const found = asked.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
   for (const { endpointId, max, claimed } of found) {
     due.delete(endpointId)
-    if (claimed.length === max) due.add(endpointId)
+    if (claimed.length === max || claimed.length === 0) due.add(endpointId)
   }
   await readSecrets(deps, found, onError)
   const isLate = performance.now() - askedAtMs > maxClaimMs
