@@ -7,7 +7,7 @@ import { type Asked, type Claimed, type Delivered, maxAtOnce } from './delivery-
  * this time.
  */
 const aheadMs = 200
-const maxAhead = 90
+const maxAhead = 40
 /**
  * A claimed delivery whose request cannot begin in this time is given back. So its lease outlives its request, and nothing is sent long
  * after its endpoint was disabled or deleted.
