@@ -137,8 +137,8 @@ export async function sumLines(transaction: Queryable, statement: NewStatement):
   return sums
 }
 
-/** The number of pieces that are read at once. Together they are at most about 2 MB. */
-const piecesAtOnce = 4
+/** The number of pieces that are read at once. Together they are usually below 2 MB. */
+const piecesAtOnce = 16
 
 function readPieces(database: Queryable, statementId: string, from: number): Promise<{ bytes: Buffer }[]> {
   return database.query(

@@ -13,6 +13,7 @@ import { recordEvents } from '../events/event-writing.ts'
 import * as store from './closing-store.ts'
 import { beginFile } from './file-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
+import { createPace, type Pace } from './pace.ts'
 import { headerRecord, trailerRecords } from './record.ts'
 import { beginningWith, dueSpan, nextSpan, type Standing, type StatementSpan } from './spans.ts'
 
@@ -54,20 +55,23 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   if (due.length === 0) return false
   return longTransactions(database, store.beginClosing, async transact => {
     const endAtMs = performance.now() + runMs
+    const pace = createPace()
     for (const { bankId } of due)
-      while (await closeIn(transact, deps, { bankId, waits })) if (performance.now() > endAtMs) return true
+      while (await closeIn(transact, deps, { bankId, waits, pace })) if (performance.now() > endAtMs) return true
     return false
   })
 }
 
 /** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
 export const closeNext = (deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> =>
-  longTransactions(deps.database, store.beginClosing, transact => closeIn(transact, deps, { bankId, waits }))
+  longTransactions(deps.database, store.beginClosing, transact =>
+    closeIn(transact, deps, { bankId, waits, pace: createPace() }),
+  )
 
 async function closeIn(
   transact: Transact,
   { clock, observe }: ClosingDeps,
-  { bankId, waits }: { bankId: string; waits: boolean },
+  { bankId, waits, pace }: { bankId: string; waits: boolean; pace: Pace },
 ): Promise<boolean> {
   const isClosed = await transact(async (transaction, client) => {
     if (!(await store.takeBank(transaction, bankId, waits))) return false
@@ -76,7 +80,7 @@ async function closeIn(
     const now = clock.now()
     const span = bank && dueOf(bank, now)
     if (!bank || !span) return false
-    await close(transaction, client, newStatement(bank, span, now))
+    await close(transaction, client, newStatement(bank, span, now), pace)
     return true
   })
   if (isClosed) observe?.statementClosed()
@@ -99,8 +103,13 @@ function newStatement(bank: store.BankState, span: StatementSpan, now: Date): st
   }
 }
 
-async function close(transaction: Queryable, client: pg.Client, statement: store.NewStatement): Promise<void> {
-  const file = await beginFile(client, statement, headerRecord(statement))
+async function close(
+  transaction: Queryable,
+  client: pg.Client,
+  statement: store.NewStatement,
+  pace: Pace,
+): Promise<void> {
+  const file = await beginFile(client, statement, { header: headerRecord(statement), pace })
   while (await file.writePiece());
   const sums = await store.sumLines(transaction, statement)
   const sha256 = await file.end(trailerRecords(sums.totals))

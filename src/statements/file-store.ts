@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import { withLiterals } from '../db/literals.ts'
 import { openCopy, type WriteTo } from '../db/streaming/open-copy.ts'
 import type { NewStatement } from './closing-store.ts'
+import type { Pace } from './pace.ts'
 import { lineRecord, recordSource } from './record.ts'
 
 const firstId = '00000000-0000-0000-0000-000000000000'
@@ -20,7 +21,8 @@ const bytesOf = (statementIds: readonly string[]): string =>
 export const openFiles = (database: Database, statementIds: readonly string[], left: AbortSignal): Promise<WriteTo> =>
   openCopy(database, bytesOf(statementIds), left)
 
-const linesInPiece = 2_000
+/** Writing a piece takes some milliseconds, in which other sessions may have to wait for a processor. */
+const linesInPiece = 500
 
 /**
  * Assigns the next open lines of the bank from before the end to the statement, in the order of time, and writes their records as a
@@ -48,21 +50,25 @@ const pieceText = `
     insert into statement_files (statement_id, piece, bytes)
     select $1, 1 + $2::int / ${linesInPiece}, convert_to(records, 'UTF8') from piece
   )
-  select records, lines from piece`
+  select records, lines, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "firstUnused" from piece`
 
-type Piece = { records: string; lines: number }
+type Piece = { records: string; lines: number; firstUnused: number }
 
 const insertPiece = 'insert into statement_files (statement_id, piece, bytes) values ($1, $2, $3)'
 
 export type FileWriter = {
-  /** Assigns the next lines to the statement and writes them. @returns whether there may be more */
+  /** Assigns the next lines to the statement, writes them, and pauses as `pace` says. @returns whether there may be more */
   writePiece(): Promise<boolean>
   /** Writes the end of the file. @returns the hash of the file */
   end(trailer: string): Promise<Buffer>
 }
 
 /** Writes the file of a statement: piece 0 is the header, then come the lines, and last the trailer. */
-export async function beginFile(client: pg.Client, statement: NewStatement, header: string): Promise<FileWriter> {
+export async function beginFile(
+  client: pg.Client,
+  statement: NewStatement,
+  { header, pace }: { header: string; pace: Pace },
+): Promise<FileWriter> {
   const { statementId, bankId, from, to, commissionPercentage } = statement
   const hash = createHash('sha256')
   let pieces = 0
@@ -74,6 +80,7 @@ export async function beginFile(client: pg.Client, statement: NewStatement, head
   await insert(header)
   return {
     async writePiece() {
+      const startMs = performance.now()
       const lines = (pieces - 1) * linesInPiece
       const values = [statementId, lines, bankId, to, from, commissionPercentage]
       const { rows } = await client.query<Piece>({ name: 'statements.piece', text: pieceText, values })
@@ -81,6 +88,7 @@ export async function beginFile(client: pg.Client, statement: NewStatement, head
       if (!piece) return false
       hash.update(piece.records)
       pieces++
+      await pace.pause(performance.now() - startMs, piece.firstUnused)
       return piece.lines === linesInPiece
     },
     async end(trailer) {

@@ -1,0 +1,30 @@
+/** How fast a statement is written while others use the database, so that sales get the processor and the disk. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Pace = {
+  /**
+   * Called after each piece of work. It waits twice as long as the piece took if others have written since the last call.
+   *
+   * @param firstUnused the transaction number that the database gives out next. It grows with every transaction that
+   *   writes, whoever writes it
+   */
+  pause(tookMs: number, firstUnused: number): Promise<void>
+}
+
+const pausePerMs = 2
+/** The session would end if it were idle for a minute inside its transaction. */
+const mostPauseMs = 1_000
+/** The closing's own next transaction is one. A single other one is no load that a pause would help. */
+const fewTransactions = 1
+
+/** @param wait replaced by tests */
+export function createPace(wait: (ms: number) => Promise<unknown> = sleep): Pace {
+  let known: number | null = null
+  return {
+    async pause(tookMs, firstUnused) {
+      const haveOthersWritten = known !== null && firstUnused - known > fewTransactions
+      known = firstUnused
+      if (haveOthersWritten) await wait(Math.min(mostPauseMs, pausePerMs * tookMs))
+    },
+  }
+}
