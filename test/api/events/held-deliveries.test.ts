@@ -127,35 +127,3 @@ test('an attempt that was accepted after the next one had begun does not free a 
   await arrived(3)
   assert.deepEqual(seen(), [...expected, [1, '1']])
 })
-
-test('a retry that somebody asked for is not forgotten when it is given back', async () => {
-  await makeEndpoint('concurrent')
-  answers = ({ response }) => {
-    response.writeHead(503, { 'retry-after': '3600' }).end()
-    return true
-  }
-  await tell(1)
-  const log = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data
-  await until('it has failed', async () => (await log()).some((one: any) => one.attempts.length === 1))
-  const [{ deliveryId }] = await log()
-  // The receiver is quick at first, so the retry is claimed though ten requests are under way.
-  answers = one => received.length <= 31 && accept(one)
-  await tell(40)
-  await arrived(41)
-  assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 202)
-  const isClaimed = async () => {
-    const [row] = await database().query<{ n: number }>(
-      `select count(*)::int as n from webhook_deliveries where delivery_id = $1 and leased_until is not null`,
-      [deliveryId],
-    )
-    return row?.n === 1
-  }
-  await until('it is claimed', isClaimed)
-  // It cannot begin within a second.
-  await sleep(1_500)
-  assert.equal(received.length, 41)
-  answers = accept
-  for (const one of received.slice(31)) accept(one)
-  await arrived(42)
-  assert.deepEqual(seen()[41], [0, '2'])
-})
