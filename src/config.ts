@@ -166,10 +166,10 @@ function readDotEnv(): string {
  */
 export function readConfig(env: Environment): Config {
   const errors: string[] = []
-  const given = givenText(env)
-  const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, errors)]))
-  const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : given(name))
-  const source: Source = { ...createReaders(text, errors), text, isGiven: name => isSecretGiven(name, given), errors }
+  const input = givenText(env)
+  const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, input, errors)]))
+  const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : input(name))
+  const source: Source = { ...createReaders(text, errors), text, isGiven: name => isSecretGiven(name, input), errors }
   const { whole, duration, oneOf, url, rateLimit } = source
 
   const listening = { host: text('HOST') ?? '127.0.0.1', port: whole('PORT', 8080, 0, 65535) }
@@ -214,7 +214,7 @@ export function readConfig(env: Environment): Config {
       noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
       limitMs: duration('SHUTDOWN_LIMIT', 'PT30S'),
     },
-    settingsGiven: settingsHelp.flatMap(({ name }) => (given(name) === null ? [] : name)),
+    settingsGiven: settingsHelp.flatMap(({ name }) => (input(name) === null ? [] : name)),
     instance: { name: readInstance(text('INSTANCE'), errors), isGiven: text('INSTANCE') !== null },
   }
   if (errors.length > 0) throw new ConfigError(errors)
@@ -337,11 +337,11 @@ function isTaken(address: Address, other: Address): boolean {
 }
 
 /** Reads the setting INSTANCE: the name of this process, which is in every log line. */
-function readInstance(given: string | null, errors: string[]): string {
-  if (given === null) return hostname()
-  if (!/^[\x21-\x7e]{1,100}$/.test(given))
+function readInstance(input: string | null, errors: string[]): string {
+  if (input === null) return hostname()
+  if (!/^[\x21-\x7e]{1,100}$/.test(input))
     errors.push('INSTANCE must have 1 to 100 characters of ASCII, without spaces')
-  return given
+  return input
 }
 
 const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
@@ -446,9 +446,9 @@ export function readClientConfig(env: Environment): { url: string; operatorKey: 
 function readOperatorKey(env: Environment): string {
   const text = givenText(env)
   const errors: string[] = []
-  const given = readSecret('OPERATOR_KEY', text, errors)
+  const input = readSecret('OPERATOR_KEY', text, errors)
   if (errors.length > 0) throw new ConfigError(errors)
-  if (given !== null) return splitKeys(given)[0] ?? given
+  if (input !== null) return splitKeys(input)[0] ?? input
   const path = operatorKeyFile(resolve(text('DATA_DIR') ?? './data'))
   if (!existsSync(path))
     throw new ConfigError([
@@ -489,8 +489,8 @@ export function readMasterKeysOnly(env: Environment): Buffer[] {
   const text = givenText(env)
   const errors: string[] = []
   const path = masterKeyFile(resolve(text('DATA_DIR') ?? './data'))
-  const given = readSecret('MASTER_KEY', text, errors) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
-  const keys = readMasterKeys(given, errors)
+  const input = readSecret('MASTER_KEY', text, errors) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
+  const keys = readMasterKeys(input, errors)
   if (keys.length === 0 && errors.length === 0)
     errors.push(`There is no master key: neither MASTER_KEY nor MASTER_KEY_FILE is set, and ${path} does not exist`)
   if (errors.length > 0) throw new ConfigError(errors)

@@ -49,11 +49,11 @@ export type Found = { person: store.User } | { person: null; lacking: Lacking }
  * @returns the person, or what is wrong with the login or the password. Both results take the same time. Only the audit
  *   log may record what is wrong
  */
-export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<Found> {
-  const user = await store.findUser(deps.database, { login: given.login })
-  const matches = await passwordMatches(given.password, user?.passwordHash ?? null)
+export async function findPerson(deps: LogInDeps, client: Client, input: PasswordLogin): Promise<Found> {
+  const user = await store.findUser(deps.database, { login: input.login })
+  const matches = await passwordMatches(input.password, user?.passwordHash ?? null)
   if (!user || !matches) return { person: null, lacking: 'password' }
-  const hasAccess = !user.disabled && !user.suspended && user.account.type === given.typeAccount
+  const hasAccess = !user.disabled && !user.suspended && user.account.type === input.typeAccount
   return hasAccess && isAdmitted(deps, client, user) ? { person: user } : { person: null, lacking: 'access' }
 }
 
@@ -133,13 +133,13 @@ async function challengeOf({ database }: LogInDeps, { userId }: store.User): Pro
 export async function answerChallenge(
   deps: LogInDeps,
   client: Client,
-  given: { challenge: string; method: FactorMethod; code: string },
+  input: { challenge: string; method: FactorMethod; code: string },
 ): Promise<{ person: store.User; issued: Issued } | null> {
-  const hash = hashSecret(given.challenge)
+  const hash = hashSecret(input.challenge)
   const userId = await factorStore.tryChallenge(deps.database, hash, challengeTries)
   const person = userId === null ? null : await store.findUser(deps.database, { userId })
   const mayEnter = person && !person.disabled && !person.suspended && isAdmitted(deps, client, person)
-  const issued = mayEnter ? await withCode(deps, client, { person, ...given, challengeHash: hash }) : null
+  const issued = mayEnter ? await withCode(deps, client, { person, ...input, challengeHash: hash }) : null
   if (person && issued) return { person, issued }
   const caller = person && callerOf(person, client)
   const lacking = person && !mayEnter ? 'access' : 'code'
@@ -152,9 +152,9 @@ export async function answerChallenge(
 async function withCode(
   deps: LogInDeps,
   client: Client,
-  given: { person: store.User; method: FactorMethod; code: string; challengeHash?: Buffer },
+  input: { person: store.User; method: FactorMethod; code: string; challengeHash?: Buffer },
 ): Promise<Issued | null> {
-  const { person, method, code, challengeHash } = given
+  const { person, method, code, challengeHash } = input
   const { userId } = person
   const origin = originOfCaller(callerOf(person, client))
   const attempt = () =>

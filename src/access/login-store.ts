@@ -108,7 +108,7 @@ export async function forgetFailures(database: Queryable, login: string): Promis
  */
 export async function noteSuccess(
   database: Queryable,
-  given: { userId: string; login: string; address: string },
+  input: { userId: string; login: string; address: string },
 ): Promise<void> {
   await database.execute(
     `with failed as (
@@ -124,7 +124,7 @@ export async function noteSuccess(
      )
      insert into login_addresses (user_id, address, last_at) values ($2, $3, now())
      on conflict (user_id, address) do update set last_at = excluded.last_at`,
-    [keyOf(given.login), given.userId, given.address],
+    [keyOf(input.login), input.userId, input.address],
   )
 }
 

@@ -46,28 +46,28 @@ export type Logins = {
    * @throws DomainError 'invalid' for a wrong clientId or secret; 'too-many' instead, when this address has failed
    *   too often
    */
-  withSecret(from: Source, given: { clientId: string; secret: string }): Promise<{ token: string; caller: Caller }>
+  withSecret(from: Source, input: { clientId: string; secret: string }): Promise<{ token: string; caller: Caller }>
   /**
    * Issues a token for a person who calls the API.
    *
-   * @param given.otp a code of the second factor
-   * @param left aborts when the caller stops waiting
+   * @param input.otp a code of the second factor
+   * @param signal aborts when the caller stops waiting
    * @throws DomainError 'unauthenticated' when the login, the password or the code is wrong, or the person is not
    *   admitted; 'mfa-needed' without a code where one is needed; 'too-many' when this address, or anybody with this
    *   login, has failed too often; 'unavailable' when too many people log in at the same time
    */
-  withPassword(client: Client, given: PasswordLogin & { otp?: string }, left: AbortSignal): Promise<Issued>
+  withPassword(client: Client, input: PasswordLogin & { otp?: string }, signal: AbortSignal): Promise<Issued>
   /**
    * Issues a token for a person who logs in to the portal. The portal asks for a second factor in a second step.
    *
    * @throws as `withPassword`, but never 'mfa-needed'
    */
-  intoPortal(client: Client, given: PasswordLogin, left: AbortSignal): Promise<Issued | Challenge>
+  intoPortal(client: Client, input: PasswordLogin, signal: AbortSignal): Promise<Issued | Challenge>
   /**
    * The second step of a login to the portal: the person sends a code of a second factor.
    * @throws DomainError 'unauthenticated' when anything is wrong, 'too-many' after too many wrong codes
    */
-  withCode(client: Client, given: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
+  withCode(client: Client, input: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
   /**
    * Counts a body that is no valid attempt.
    * @throws DomainError 'too-many'
@@ -95,26 +95,26 @@ export function createLogins(deps: LoginDeps): Logins {
     admitsStaff: deps.admitsStaff,
     malformed: deps.malformed,
 
-    async withSecret(from, given) {
+    async withSecret(from, input) {
       const { address } = from
       const issued = await observed(deps, { by: 'secret', address }, async () => {
-        const issued = await issueGatewayToken(deps, from, given)
-        if (issued === null) await gatewayThrottle.fail(address, given.clientId)
+        const issued = await issueGatewayToken(deps, from, input)
+        if (issued === null) await gatewayThrottle.fail(address, input.clientId)
         return issued
       })
       if (issued === null) throw new DomainError('invalid', 'The clientId or the secret is wrong')
       return issued
     },
 
-    withPassword: (client, given, left) =>
-      attempt(client, given, { left, enter: person => letIn(deps, client, { person, otp: given.otp }) }),
+    withPassword: (client, input, signal) =>
+      attempt(client, input, { signal, enter: person => letIn(deps, client, { person, otp: input.otp }) }),
 
-    intoPortal: (client, given, left) =>
-      attempt(client, given, { left, enter: person => letIntoPortal(deps, client, person) }),
+    intoPortal: (client, input, signal) =>
+      attempt(client, input, { signal, enter: person => letIntoPortal(deps, client, person) }),
 
-    async withCode(client, given) {
+    async withCode(client, input) {
       const { address } = client
-      const answered = await observed(deps, { by: 'code', address }, () => answerChallenge(deps, client, given))
+      const answered = await observed(deps, { by: 'code', address }, () => answerChallenge(deps, client, input))
       if (answered === null) throw new DomainError('unauthenticated', 'The code or the challenge is wrong or over')
       const { person, issued } = answered
       await noteSuccess(database, { userId: person.userId, login: person.login, address: addressUnit(address) })
@@ -151,25 +151,25 @@ async function observed<Result extends object | string>(
 async function tryPassword<Result extends Issued | Challenge>(
   deps: LoginDeps,
   client: Client,
-  given: PasswordLogin,
+  input: PasswordLogin,
   { holder, isKnownAddress, enter }: Attempt<Result>,
 ): Promise<Result | null> {
   const { database, loginThrottle } = deps
   const { address } = client
   // Checked again now that this attempt's turn has come, so that failures counted while it waited are included.
-  await loginThrottle.check(address, given.login)
-  if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
-  const found = await findPerson(deps, client, given)
+  await loginThrottle.check(address, input.login)
+  if (!isKnownAddress) refuseFor(await claimAttempt(database, input.login))
+  const found = await findPerson(deps, client, input)
   const result = found.person && (await enter(found.person))
   if (result === null || holder === null) {
     const lacking = lackingOf(found)
     deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace, lacking })
-    await noteFailure(database, given.login, holder !== null)
-    await loginThrottle.fail(address, given.login)
+    await noteFailure(database, input.login, holder !== null)
+    await loginThrottle.fail(address, input.login)
     return null
   }
   if (!isChallenge(result))
-    await noteSuccess(database, { userId: holder.subject, login: given.login, address: addressUnit(address) })
+    await noteSuccess(database, { userId: holder.subject, login: input.login, address: addressUnit(address) })
   return result
 }
 
@@ -193,19 +193,19 @@ function createAttempt(deps: LoginDeps) {
   /** @param enter called after a right password; the attempt is also refused when it returns null */
   return async <Result extends Issued | Challenge>(
     client: Client,
-    given: PasswordLogin,
-    { left, enter }: { left: AbortSignal; enter: (person: User) => Promise<Result | null> },
+    input: PasswordLogin,
+    { signal, enter }: { signal: AbortSignal; enter: (person: User) => Promise<Result | null> },
   ): Promise<Result> => {
     const { address } = client
     const result = await observed(deps, { by: 'password', address }, async () => {
-      await loginThrottle.check(address, given.login)
-      const attempts = await findAttempts(database, given.login, addressUnit(address))
+      await loginThrottle.check(address, input.login)
+      const attempts = await findAttempts(database, input.login, addressUnit(address))
       if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
       const end = attempts.isKnownAddress
-        ? await known.take(given.login, left)
-        : await strangers.take(addressPrefixes(address), left)
+        ? await known.take(input.login, signal)
+        : await strangers.take(addressPrefixes(address), signal)
       try {
-        return await tryPassword(deps, client, given, { ...attempts, enter })
+        return await tryPassword(deps, client, input, { ...attempts, enter })
       } finally {
         end()
       }

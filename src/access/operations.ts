@@ -45,22 +45,22 @@ export type Source = { address: string; trace: Trace }
 export async function issueGatewayToken(
   deps: AccessDeps,
   { address, trace }: Source,
-  given: { clientId: string; secret: string },
+  input: { clientId: string; secret: string },
 ): Promise<{ token: string; caller: Caller } | null> {
-  const credential = await store.findCredential(deps.database, given.clientId)
+  const credential = await store.findCredential(deps.database, input.clientId)
   const caller =
     credential && ({ ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const)
   const refuse = (refused: Pick<Refused, 'action' | 'lacking'>) => {
     deps.refusalSums.add({ ...refused, caller, trace })
     return null
   }
-  const current = secretMatches(given.secret, credential?.secretHash ?? null)
-  const previous = secretMatches(given.secret, credential?.previousSecretHash ?? null)
+  const current = secretMatches(input.secret, credential?.secretHash ?? null)
+  const previous = secretMatches(input.secret, credential?.previousSecretHash ?? null)
   if (!credential || !caller || !(current || (previous && credential.hasOverlap)))
     return refuse({ action: 'login.refused', lacking: 'secret' })
   if (credential.revoked || credential.suspended) return refuse({ action: 'login.refused', lacking: 'access' })
   if (!deps.refusals.admitsAddress(caller, address)) return refuse({ action: 'address.refused' })
-  return { token: deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) }), caller }
+  return { token: deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(input.secret)) }), caller }
 }
 
 /** Ends one token in all processes, for example at a logout. Other tokens of the same user stay valid. */
@@ -85,21 +85,21 @@ export async function endToken(
  */
 export async function issueCredential(
   deps: ChangeDeps,
-  given: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
+  input: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
 ): Promise<{ clientId: string; secret: string }> {
-  const owner = await ownerOf(deps.database, given.partner)
-  return issueCredentialTo(deps, { ...given, owner, issuedBy: null })
+  const owner = await ownerOf(deps.database, input.partner)
+  return issueCredentialTo(deps, { ...input, owner, issuedBy: null })
 }
 
-/** Issues a credential for a bank or a merchant. @param given.issuedBy in the form of `callerName`; null: the operator */
+/** Issues a credential for a bank or a merchant. @param input.issuedBy in the form of `callerName`; null: the operator */
 export async function issueCredentialTo(
   { database, origin = operatorOrigin() }: ChangeDeps,
-  given: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },
+  input: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },
 ): Promise<{ clientId: string; secret: string }> {
   const clientId = makeClientId()
   const secret = makeSecret()
   const secretHash = hashSecret(secret)
-  const { owner, role, label, issuedBy } = given
+  const { owner, role, label, issuedBy } = input
   await database.transaction(async transaction => {
     await store.insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
     const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
@@ -119,12 +119,12 @@ export async function issueCredentialTo(
  */
 export async function rotateCredential(
   { database, origin = operatorOrigin() }: ChangeDeps,
-  given: { clientId: string; overlapMs: number },
+  input: { clientId: string; overlapMs: number },
 ): Promise<{ clientId: string; secret: string; previousValidUntil: Date }> {
-  const { clientId } = given
+  const { clientId } = input
   const secret = makeSecret()
   const now = realNow()
-  const previousValidUntil = new Date(now.getTime() + given.overlapMs)
+  const previousValidUntil = new Date(now.getTime() + input.overlapMs)
   const nextHash = hashSecret(secret)
   await database.transaction(async transaction => {
     const replaced = await store.replaceSecret(transaction, { clientId, secretHash: nextHash, previousValidUntil })
@@ -172,10 +172,10 @@ export type NewUser = { owner: UserOwner; login: string; role: string; password:
  */
 export async function addUser(
   { database, origin = operatorOrigin() }: ChangeDeps,
-  given: NewUser,
+  input: NewUser,
 ): Promise<{ userId: string }> {
-  const { login, role, password, email = null } = given
-  const owner = given.owner === 'platform' ? 'platform' : await ownerOf(database, given.owner)
+  const { login, role, password, email = null } = input
+  const owner = input.owner === 'platform' ? 'platform' : await ownerOf(database, input.owner)
   requireRole(owner, role)
   requirePassword('password', password, await store.findNamesOf(database, owner, login))
   const userId = randomUUID()

@@ -114,7 +114,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
       const { challenge, method, code } = request.body
       if (challenge === undefined)
-        return reply.send(await refreshed({ ...deps, places }, request, { method, code, left: leaving(reply) }))
+        return reply.send(await refreshed({ ...deps, places }, request, { method, code, signal: leaving(reply) }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
       const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
@@ -127,7 +127,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
 async function refreshed(
   deps: SessionDeps & { places: ReturnType<typeof createHashingPlaces> },
   request: FastifyRequest,
-  { left, ...given }: { method: 'password' | FactorMethod; code: string; left: AbortSignal },
+  { signal, ...input }: { method: 'password' | FactorMethod; code: string; signal: AbortSignal },
 ) {
   const read = readTokenOf(request, deps)
   if (read instanceof DomainError) throw read
@@ -136,9 +136,9 @@ async function refreshed(
   request.shownAs = caller
   const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
   const origin = originOfCaller({ ...caller, trace: traceOf(request) })
-  const end = given.method === 'password' ? await deps.places.take(caller.subject, left) : null
+  const end = input.method === 'password' ? await deps.places.take(caller.subject, signal) : null
   try {
-    await refreshFactor({ ...deps.factors, origin }, actor, given)
+    await refreshFactor({ ...deps.factors, origin }, actor, input)
   } finally {
     end?.()
   }

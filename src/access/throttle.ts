@@ -48,14 +48,14 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
   }
 
   return {
-    async check(given, name) {
-      const address = addressUnit(given)
+    async check(input, name) {
+      const address = addressUnit(input)
       const counts = await Promise.all([byName.get(nameKey(address, name)), byAddress.get(address)])
       const waitMs = waitFor(counts, true)
       if (waitMs > 0) refuseFor(waitMs)
     },
-    async fail(given, name) {
-      const address = addressUnit(given)
+    async fail(input, name) {
+      const address = addressUnit(input)
       const counts = await Promise.all([byName.penalty(nameKey(address, name), 1), byAddress.penalty(address, 1)])
       const waitMs = waitFor(counts, false)
       if (waitMs > 0) refuseFor(waitMs)
@@ -136,8 +136,8 @@ export function createWrongCodes(
   }
 
   return {
-    async guard(given, userId, attempt) {
-      const address = addressUnit(given)
+    async guard(input, userId, attempt) {
+      const address = addressUnit(input)
       const key = `${address}|${userId}`
       const count = await begin(address, userId)
       let isWrong = false

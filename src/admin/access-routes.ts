@@ -30,8 +30,8 @@ const directoryBytes = 64 * 1024 * 1024
 const maxTerminalsFiles = 100_000
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */
-export function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
-  const { bank, merchant, platform } = given
+export function ownerOf(input: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
+  const { bank, merchant, platform } = input
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
     throw new DomainError('invalid', [broken('bank', 'one-account')])
   if (platform) return 'platform'

@@ -9,7 +9,7 @@ import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
 import { campaignNotFound } from '../campaigns/lifecycle/transitions-store.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { listingView, maxLookedAt } from '../http/paging.ts'
+import { listingView, maxScanned } from '../http/paging.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { uuidForm } from '../text/uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
@@ -33,7 +33,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
           'Campaigns',
           'findCampaigns',
           'Find campaigns of all merchants',
-          `The most recently changed first. One answer examines at most ${maxLookedAt} campaigns: the last changed ones of the statuses ` +
+          `The most recently changed first. One answer examines at most ${maxScanned} campaigns: the last changed ones of the statuses ` +
             'and the merchant, or the newest ones of the bank. `after` continues from there. A campaign that changes moves to the beginning.',
         ),
         querystring: CampaignsQuery,

@@ -8,7 +8,7 @@ import {
 } from '../campaigns/lifecycle/lifecycle.ts'
 import { findListed, isPlain, type Listing } from '../campaigns/lifecycle/listing-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
-import { maxLookedAt, type Page } from '../http/paging.ts'
+import { maxScanned, type Page } from '../http/paging.ts'
 
 export type ListedCampaign = {
   cashbackId: string
@@ -78,8 +78,8 @@ const newestOfBank =
       cross join lateral (
         select cashback_id, created_at, name from campaign_banks
         where bank_id = ${bankOf(bank)} and campaign_status = s.campaign_status and status = b.status
-        order by created_at desc, cashback_id limit ${maxLookedAt} + 1
-      ) p order by created_at desc, cashback_id limit ${maxLookedAt} + 1
+        order by created_at desc, cashback_id limit ${maxScanned} + 1
+      ) p order by created_at desc, cashback_id limit ${maxScanned} + 1
     ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
     where ${behind('c.updated_at')}`
 
@@ -137,7 +137,7 @@ export async function findCampaigns(
   if (!isPlain(listing) || search.cashbackId !== null)
     return { campaigns, totalItems: found, isComplete: !hasOlder, hasMore, next }
   const totalItems = await countOf(database, search)
-  return { campaigns, totalItems, isComplete: totalItems <= maxLookedAt, hasMore, next }
+  return { campaigns, totalItems, isComplete: totalItems <= maxScanned, hasMore, next }
 }
 
 /** Counts the campaigns of a merchant, of a bank or of all. */

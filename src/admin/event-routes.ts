@@ -162,8 +162,8 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
     async (request, reply) => {
       const { from, to, types = null, only } = request.body
       const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
-      const given = { endpointId: request.params.endpointId, ...edges, types, only }
-      return reply.code(202).send(await replayEvents(by(webhooks, request), null, given))
+      const input = { endpointId: request.params.endpointId, ...edges, types, only }
+      return reply.code(202).send(await replayEvents(by(webhooks, request), null, input))
     },
   )
 }

@@ -9,7 +9,7 @@ import { entryKind } from './recording.ts'
 import type { Fault } from './verifier.ts'
 
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
-const maxLookedAt = 200_000
+const maxScanned = 200_000
 /**
  * No row stays in the outbox for this many days. An entry with an earlier time waited before it got its place in the
  * chain.
@@ -24,7 +24,7 @@ const maxDays = 7
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {
   const [lost] = await database.query<{ next: number | null; last: number }>(`
     with newest as materialized (
-      select xid, kind, account_type, account, data, only_for from outbox order by xid desc limit ${maxLookedAt}
+      select xid, kind, account_type, account, data, only_for from outbox order by xid desc limit ${maxScanned}
     ), told as materialized (
       select account_type, coalesce(account, '${platformAccountId}') as account_id, data,
         (data ->> 'at')::timestamptz as at, count(*) as times

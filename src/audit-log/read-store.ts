@@ -19,7 +19,7 @@ export type EntrySearch = Span & {
  * The maximum number of entries that one request examines when an index alone cannot answer it: with several filters,
  * or with one filter over all accounts.
  */
-const maxLookedAt = 10_000
+const maxScanned = 10_000
 
 /**
  * How far an entry's time may be from the times of its neighbours in the order of numbers. An entry gets its number
@@ -56,7 +56,7 @@ export async function findEntries(
   const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
   const lookedValues = [...values]
   const entries = await database.query<StoredEntry>(
-    `select seq, account_seq as "accountSeq", entry from (${looked} limit ${maxLookedAt}) as looked
+    `select seq, account_seq as "accountSeq", entry from (${looked} limit ${maxScanned}) as looked
      ${where(filters.map(filter => filter(put)))} order by ${number} desc limit ${page.limit + 1}`,
     values,
   )
@@ -65,7 +65,7 @@ export async function findEntries(
     return { entries: entries.slice(0, page.limit), next: search.account ? last.accountSeq : last.seq }
   if (filters.length === 0) return { entries, next: null }
   const [end] = await database.query<{ next: number }>(
-    `select ${number} as next from (${looked} offset ${maxLookedAt - 1} limit 1) as looked`,
+    `select ${number} as next from (${looked} offset ${maxScanned - 1} limit 1) as looked`,
     lookedValues,
   )
   return { entries, next: end?.next ?? null }

@@ -46,9 +46,9 @@ export type Database = Queryable & {
   /**
    * Runs `work` on a connection outside the pool and without time limits, for long streams and locks.
    *
-   * @param left an abort ends the connection and the statement that runs on it
+   * @param signal an abort ends the connection and the statement that runs on it
    */
-  dedicated<T>(work: (client: pg.Client) => Promise<T>, left?: AbortSignal): Promise<T>
+  dedicated<T>(work: (client: pg.Client) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
    * Runs `work` on a connection without time limits that is made for `copyAsJson`. The connection is kept for some seconds,
    * because opening one took half of the time to the first byte.
@@ -57,9 +57,9 @@ export type Database = Queryable & {
   /**
    * A database for reads that must not delay other work. Each kind of these reads has a few connections of its own.
    *
-   * @param left an abort ends the connection and the statement that runs on it
+   * @param signal an abort ends the connection and the statement that runs on it
    */
-  aside(left: AbortSignal, kind: AsideKind): Queryable
+  aside(signal: AbortSignal, kind: AsideKind): Queryable
   /** The same database with a pool of its own. Connections outside the pools are shared. */
   apart(connections: number): Database
   /**
@@ -251,10 +251,10 @@ function createLongRead(
 /** Makes the method `dedicated` of a `Database`. */
 const createDedicated =
   (connection: Connection): Database['dedicated'] =>
-  async (work, left) => {
+  async (work, signal) => {
     const own = await openClient(connection)
     try {
-      return await watched(connection, own, client => (left ? untilLeft(client, left, work) : work(client)))
+      return await watched(connection, own, client => (signal ? untilLeft(client, signal, work) : work(client)))
     } finally {
       await own.end().catch(() => {})
     }
@@ -262,9 +262,9 @@ const createDedicated =
 
 /** Makes the method `aside` of a `Database`. */
 function createAside(asides: Record<AsideKind, pg.Pool>, clients: Clients): Database['aside'] {
-  return (left, kind) => {
+  return (signal, kind) => {
     const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
-      clients.run(asides[kind], client => untilLeft(client, left, work))
+      clients.run(asides[kind], client => untilLeft(client, signal, work))
     return {
       query: (statement, values) => run(client => rows(client, statement, values)),
       tuples: (statement, values) => run(client => tuples(client, statement, values)),
@@ -350,20 +350,20 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
 /** Runs work, and stops its statement when the client disconnects. The connection is not used again after that. */
 async function untilLeft<T, Client extends pg.ClientBase>(
   client: Client,
-  left: AbortSignal,
+  signal: AbortSignal,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const gone = new DomainError('unavailable', 'The reader has left')
-  if (left.aborted) throw gone
+  if (signal.aborted) throw gone
   // Closes the socket at once when a statement is running.
   const leave = () => void (client as unknown as pg.Client).end().catch(() => {})
-  left.addEventListener('abort', leave)
+  signal.addEventListener('abort', leave)
   try {
     return await work(client)
   } catch (error) {
-    throw left.aborted ? gone : error
+    throw signal.aborted ? gone : error
   } finally {
-    left.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', leave)
   }
 }
 

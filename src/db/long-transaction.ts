@@ -18,15 +18,15 @@ import { type Database, type Queryable, queryable } from './database.ts'
 export function longTransaction<T>(
   database: Database,
   work: (client: pg.Client, transaction: Queryable) => Promise<T>,
-  options: { begin?: string; keep?: boolean; left?: AbortSignal | undefined } = {},
+  options: { begin?: string; keep?: boolean; signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   const { joined } = database
-  if (joined) return work(joined, whilePresent(queryable(joined), options.left))
+  if (joined) return work(joined, whilePresent(queryable(joined), options.signal))
   return database.dedicated(async client => {
     await client.query(options.begin ?? 'begin')
     // After an error no rollback is needed: the connection closes, and the transaction ends with it.
-    const result = await work(client, whilePresent(queryable(client), options.left))
-    requirePresent(options.left)
+    const result = await work(client, whilePresent(queryable(client), options.signal))
+    requirePresent(options.signal)
     await client.query(options.keep === false ? 'rollback' : 'commit')
     return result
   })
@@ -56,11 +56,11 @@ export function longTransactions<T>(
   )
 }
 
-function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Queryable {
+function whilePresent(transaction: Queryable, signal: AbortSignal | undefined): Queryable {
   const checked =
     <Values extends unknown[], Result>(run: (...values: Values) => Promise<Result>) =>
     async (...values: Values): Promise<Result> => {
-      requirePresent(left)
+      requirePresent(signal)
       return run(...values)
     }
   return {
@@ -71,6 +71,6 @@ function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Qu
 }
 
 /** Throws when the client has disconnected. It could not learn the result, so nothing must be committed. */
-function requirePresent(left: AbortSignal | undefined): void {
-  if (left?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
+function requirePresent(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
 }

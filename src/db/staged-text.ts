@@ -24,7 +24,7 @@ export const noText: GivenText = [null, null]
 export async function withGivenText<T>(
   transaction: Queryable,
   text: readonly Uint8Array[] | null,
-  work: (given: GivenText) => Promise<T>,
+  work: (input: GivenText) => Promise<T>,
 ): Promise<T> {
   const [only = null, ...more] = text ?? []
   if (text === null || more.length === 0) return work([only, null])

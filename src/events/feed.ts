@@ -21,7 +21,7 @@ export type FeedParams = {
   /** The feed that `after` belongs to. */
   feedId: string | undefined
   /** Aborts when the reader closes the connection. */
-  left: AbortSignal
+  signal: AbortSignal
 }
 
 export type FeedPage = {
@@ -73,7 +73,7 @@ async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, 
   let page = first
   while (page.count === 0 && !page.hasMore) {
     const ms = endsAtMs - performance.now()
-    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, params.left))) break
+    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, params.signal))) break
     page = await readPage(deps, account, { ...params, after: page.nextAfter })
   }
   return page

@@ -69,7 +69,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         types: type,
         waitSeconds: wait,
         feedId,
-        left: leaving(reply),
+        signal: leaving(reply),
       })
       // While the request waited, the access may have been taken away.
       const caller = wait > 0 ? callerOf(request, deps) : null

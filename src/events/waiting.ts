@@ -14,12 +14,12 @@ const maxWaiting = 4
 
 export type FeedWaiters = {
   /**
-   * Waits until the account's feed has an event after `after`, for at most `ms`, or until `left` aborts or the
+   * Waits until the account's feed has an event after `after`, for at most `ms`, or until `signal` aborts or the
    * process stops.
    *
    * @returns false when nothing came and waiting is over
    */
-  wait(account: Account, after: number, ms: number, left: AbortSignal): Promise<boolean>
+  wait(account: Account, after: number, ms: number, signal: AbortSignal): Promise<boolean>
   /**
    * Reserves one of the account's places for all waits of one request.
    *

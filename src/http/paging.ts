@@ -32,7 +32,7 @@ export const listingParameters = {
 }
 
 /** The maximum number of items that one page of a list reads, filters and sorts. */
-export const maxLookedAt = 10_000
+export const maxScanned = 10_000
 
 /** The position of a page. @property after the cursor of the last item on the previous page */
 export type Page = { page: number; pageSize: number; after?: string }
@@ -54,7 +54,7 @@ const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
     isComplete: flag(
-      `false: there are more campaigns than the newest ${maxLookedAt}, and only these were counted, filtered and sorted`,
+      `false: there are more campaigns than the newest ${maxScanned}, and only these were counted, filtered and sorted`,
     ),
     next: Type.Union([Type.String(), Type.Null()], {
       description:
@@ -102,7 +102,7 @@ export function listingView<View>(
   page: Page,
   found: { totalItems: number; isComplete: boolean; hasMore: boolean; next: string | null },
 ) {
-  const { pagination } = pageView(data, page, Math.min(found.totalItems, maxLookedAt))
+  const { pagination } = pageView(data, page, Math.min(found.totalItems, maxScanned))
   const { isComplete, next } = found
   if (page.after === undefined) return { data, pagination: { ...pagination, isComplete, next } }
   return { data, pagination: { ...pagination, hasNextPage: found.hasMore, hasPrevPage: true, isComplete, next } }

@@ -50,7 +50,7 @@ export type Answers = {
    */
   onceLong(
     scope: Scope,
-    body: { fingerprint(): Promise<Buffer>; left: AbortSignal },
+    body: { fingerprint(): Promise<Buffer>; signal: AbortSignal },
     work: (database: Database) => Promise<Answer>,
   ): Promise<Outcome>
   /** Deletes some of the old answers. @returns whether there may be more */
@@ -88,7 +88,7 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         await keepAnswer(transaction, scope, sealed(scope, fingerprint, answer))
         return { answer, isReplayed: false }
       }),
-    async onceLong(scope, { fingerprint, left }, work) {
+    async onceLong(scope, { fingerprint, signal }, work) {
       const run = async (): Promise<Answer | KeptAnswer> =>
         longTransaction(
           database,
@@ -103,7 +103,7 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
             await keepAnswer(transaction, scope, sealed(scope, await fingerprint(), answer))
             return answer
           },
-          { left },
+          { signal },
         )
       const result = await run()
       if (!('fingerprint' in result)) return { answer: result, isReplayed: false }

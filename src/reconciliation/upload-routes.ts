@@ -118,16 +118,16 @@ async function upload(
   const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.maxCommentCharacters } : {}
   const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
   const rules = { ...limits, texts, places: deps.places, partnerId }
-  return withFileForm(request, reply, rules, async (openForm, left) => {
+  return withFileForm(request, reply, rules, async (openForm, signal) => {
     const opening = (openThis: typeof openForm) => async () => {
       const { fileName, bytes, texts } = await openThis()
       return { fileName, bytes, comment: () => texts.get('comment') || null }
     }
     if (dryRun)
-      return reply.code(200).send(triedView(await tryReport(deps, { ...asked, open: opening(openForm), left })))
-    const params = { deps, status: 201, openForm, left }
+      return reply.code(200).send(triedView(await tryReport(deps, { ...asked, open: opening(openForm), signal })))
+    const params = { deps, status: 201, openForm, signal }
     return answerUploadOnce(request, reply, params, async (lent, open) =>
-      uploadedView(await uploadReport(lent, { ...asked, open: opening(open), left })),
+      uploadedView(await uploadReport(lent, { ...asked, open: opening(open), signal })),
     )
   })
 }

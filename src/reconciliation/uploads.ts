@@ -27,8 +27,8 @@ type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): s
 /** `counts`: all differences from the terms and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
-/** `left` aborts when the client closes the connection. Nothing of the upload is kept then. */
-type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; left?: AbortSignal }
+/** `signal` aborts when the client closes the connection. Nothing of the upload is kept then. */
+type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; signal?: AbortSignal }
 
 const decisions = {
   bank: lifecycle.uploadBankReport,
@@ -85,7 +85,7 @@ export async function uploadReport(deps: CampaignDeps, params: Params): Promise<
       const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null
       return { ...tried, reportId, stage }
     },
-    { left: params.left },
+    { signal: params.signal },
   )
 }
 
@@ -107,7 +107,7 @@ export async function tryReport(deps: CampaignDeps, params: Params): Promise<Tri
     },
     // A trial reads from one snapshot, so that a report that is uploaded meanwhile does not mix with the compared
     // reports.
-    { left: params.left, keep: false, begin: 'begin isolation level repeatable read' },
+    { signal: params.signal, keep: false, begin: 'begin isolation level repeatable read' },
   )
 }
 

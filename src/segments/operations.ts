@@ -38,7 +38,7 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  */
 export async function formSegment(
   deps: CampaignDeps,
-  params: Params & { open: () => Promise<SegmentFile>; left?: AbortSignal | undefined },
+  params: Params & { open: () => Promise<SegmentFile>; signal?: AbortSignal | undefined },
 ): Promise<FormedSegment> {
   const { database, clock } = deps
   const file = await params.open()
@@ -66,7 +66,7 @@ export async function formSegment(
       await writeDecisions(transaction, [unmoved], { actor: actorOf(params.merchant), now })
       return { parts, malformed }
     },
-    { left: params.left },
+    { signal: params.signal },
   )
 }
 

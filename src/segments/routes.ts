@@ -116,10 +116,10 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
       const merchant = merchantOf(request)
       const rules = { ...limits, places, partnerId: merchant.merchantId }
       const input = { merchant, ...request.params, ...guardOf(request) }
-      return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, left) => {
-        const options = { deps, status: 200, openForm, left }
+      return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, signal) => {
+        const options = { deps, status: 200, openForm, signal }
         return answerUploadOnce(request as FastifyRequest, reply as FastifyReply, options, async (lent, open) =>
-          segmentView(await formSegment(lent, { ...input, open, left })),
+          segmentView(await formSegment(lent, { ...input, open, signal })),
         )
       })
     },

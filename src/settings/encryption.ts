@@ -14,13 +14,14 @@ export type Connections = {
 }
 
 /** What a connection to another machine lacks. */
-type Fault = 'plain' | 'unverified'
+type Weakness = 'plain' | 'unverified'
 
 /** @returns one error for each connection to another machine without TLS, or with a certificate that nobody checks */
 export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
   const errors: string[] = []
-  const refuse = (name: string, fault: Fault | null, how: Record<Fault, string>) => {
-    if (fault !== null) errors.push(`${name} must ${wanted[fault]}: ${how[fault]}. ALLOW_PLAINTEXT=1 allows it without`)
+  const refuse = (name: string, weakness: Weakness | null, how: Record<Weakness, string>) => {
+    if (weakness !== null)
+      errors.push(`${name} must ${wanted[weakness]}: ${how[weakness]}. ALLOW_PLAINTEXT=1 allows it without`)
   }
   const verifyFull = 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own'
   refuse('DATABASE_URL', databaseUrl === null ? null : databaseFault(new URL(databaseUrl), databaseHost), {
@@ -38,7 +39,7 @@ export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redis
   return errors
 }
 
-const wanted: Record<Fault, string> = {
+const wanted: Record<Weakness, string> = {
   plain: 'use TLS, as it leads to another machine',
   unverified: 'check the certificate of the other machine',
 }
@@ -56,7 +57,7 @@ const optionsOf =
  * Returns what the database connection lacks; null when it lacks nothing. The host is read as the driver reads it.
  * Without a host, the server is on this machine. A host that begins with a slash is the folder of a socket.
  */
-function databaseFault(url: URL, defaultHost: string): Fault | null {
+function databaseFault(url: URL, defaultHost: string): Weakness | null {
   const option = optionsOf(url, -1)
   const host = option('host') || decodeURIComponent(url.hostname) || defaultHost
   if (host === '' || host.startsWith('/') || isLoopback(host)) return null
@@ -66,7 +67,7 @@ function databaseFault(url: URL, defaultHost: string): Fault | null {
   return isUnverifiedMode(option) ? 'unverified' : null
 }
 
-function faultWithoutMode(option: (name: string) => string): Fault | null {
+function faultWithoutMode(option: (name: string) => string): Weakness | null {
   if (option('ssl') === 'no-verify') return 'unverified'
   return ['true', '1'].includes(option('ssl')) || option('sslnegotiation') === 'direct' ? null : 'plain'
 }
@@ -81,7 +82,7 @@ function isUnverifiedMode(option: (name: string) => string): boolean {
   return mode === 'prefer' || (mode === 'require' && option('sslrootcert') === '')
 }
 
-function mailFault(url: URL): Fault | null {
+function mailFault(url: URL): Weakness | null {
   const option = optionsOf(url, 0)
   if (isLoopback(url.hostname)) return null
   // The option `secure` does not count, because the mail library ignores it with smtp://.

@@ -17,9 +17,9 @@ const bytesOf = (statementIds: readonly string[]): string =>
     [statementIds],
   )
 
-/** Opens the files of statements, one after the other. `left` and the errors are those of `openCopy`. */
-export const openFiles = (database: Database, statementIds: readonly string[], left: AbortSignal): Promise<WriteTo> =>
-  openCopy(database, bytesOf(statementIds), left)
+/** Opens the files of statements, one after the other. `signal` and the errors are those of `openCopy`. */
+export const openFiles = (database: Database, statementIds: readonly string[], signal: AbortSignal): Promise<WriteTo> =>
+  openCopy(database, bytesOf(statementIds), signal)
 
 /** Writing a piece takes some milliseconds, in which other sessions may have to wait for a processor. */
 const linesInPiece = 500

@@ -21,11 +21,11 @@ export type ConcurrencyLimit = {
    * Waits for a free place.
    *
    * @param who the partner, or the groups of the caller from the widest to the narrowest: each group gets its share
-   * @param left aborts when the caller stops waiting
+   * @param signal aborts when the caller stops waiting
    * @returns a function that frees the place
    * @throws DomainError as the refusal says when too many callers wait, the wait was too long, or the caller left
    */
-  take(who: string | readonly string[], left: AbortSignal): Promise<() => void>
+  take(who: string | readonly string[], signal: AbortSignal): Promise<() => void>
 }
 
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
@@ -70,7 +70,7 @@ export function createConcurrencyLimit(
   }
 
   return {
-    async take(who, left) {
+    async take(who, signal) {
       const groups = typeof who === 'string' ? [who] : who
       if (isFree(groups)) return begin(groups)
       if (!makeRoom(groups)) throw refuse(refusal.text)
@@ -84,7 +84,7 @@ export function createConcurrencyLimit(
         })
         waiters.add(waiter)
         count(1)
-        waiter.wait(limits.waitMs, refusal.text, left)
+        waiter.wait(limits.waitMs, refusal.text, signal)
       })
     },
   }
@@ -129,7 +129,7 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
 function createWaiter(
   groups: readonly string[],
   then: { start(): void; giveUp(text: string): void; onEnd(): void },
-): Waiter & { wait(maxMs: number, lateText: string, left: AbortSignal): void } {
+): Waiter & { wait(maxMs: number, lateText: string, signal: AbortSignal): void } {
   let stopWaiting = () => {}
   const waiter = {
     groups,
@@ -141,16 +141,16 @@ function createWaiter(
       stopWaiting()
       then.giveUp(text)
     },
-    wait(maxMs: number, lateText: string, left: AbortSignal) {
+    wait(maxMs: number, lateText: string, signal: AbortSignal) {
       const leave = () => waiter.giveUp('The caller has left')
       const timer = setTimeout(waiter.giveUp, maxMs, lateText)
       stopWaiting = () => {
         then.onEnd()
         clearTimeout(timer)
-        left.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', leave)
       }
-      left.addEventListener('abort', leave)
-      if (left.aborted) leave()
+      signal.addEventListener('abort', leave)
+      if (signal.aborted) leave()
     },
   }
   return waiter

@@ -16,9 +16,9 @@ type Campaign = Pick<
   | 'dateFrom'
   | 'dateTo'
 >
-type Given = { now: Date; texts: Texts; format: Format }
+type Input = { now: Date; texts: Texts; format: Format }
 
-export function blockingText(campaign: Campaign, { now, texts, format }: Given): string {
+export function blockingText(campaign: Campaign, { now, texts, format }: Input): string {
   const { status, bankStatus, createdByType, dateFrom, dateTo } = campaign
   const when = (at: string) => [format.dateTime(at), format.relative(at, now)] as const
   if (status === 'deleted') return texts.deleted

@@ -28,9 +28,9 @@ export const reconciliationQuery = (cashbackId: string) =>
 /**
  * One page of the differences with a bank.
  *
- * @param given.bank as it was last read; a new report leads to new differences
+ * @param input.bank as it was last read; a new report leads to new differences
  */
-export const differencesQuery = ({ cashbackId, bank, search }: DifferencesGiven) =>
+export const differencesQuery = ({ cashbackId, bank, search }: DifferencesInput) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'differences', bank.id, bank.reports.at(-1)?.reportId, search],
     placeholderData: keepPreviousData,
@@ -44,7 +44,7 @@ export const differencesQuery = ({ cashbackId, bank, search }: DifferencesGiven)
     },
   })
 
-type DifferencesGiven = {
+type DifferencesInput = {
   cashbackId: string
   bank: Pick<ReconciledBank, 'id' | 'reports'>
   search: DifferenceSearch

@@ -9,13 +9,13 @@ type Campaign = Pick<CampaignDetails, 'status' | 'banks' | 'dateFrom' | 'dateTo'
   expectedCompensation: number | null
 }
 
-export function blockingText(campaign: Campaign, given: { now: Date; texts: Texts; format: Format }): string {
-  const { texts, format, now } = given
+export function blockingText(campaign: Campaign, input: { now: Date; texts: Texts; format: Format }): string {
+  const { texts, format, now } = input
   const { status, dateFrom, dateTo } = campaign
   const when = (at: string) => [format.dateTime(at), format.relative(at, now)] as const
   switch (status) {
     case 'awaitingBankApproval':
-      return banksDecide(campaign, given)
+      return banksDecide(campaign, input)
     case 'awaitingMerchantApproval':
       return texts.launch(format.dateTime(dateTo))
     case 'approved':
@@ -23,7 +23,7 @@ export function blockingText(campaign: Campaign, given: { now: Date; texts: Text
     case 'active':
       return texts.runs(...when(dateTo))
     case 'awaitingCompensationConfirmation':
-      return reconciliation(campaign, given)
+      return reconciliation(campaign, input)
     case 'awaitingCompensationPayment':
       return texts.pay(format.money(campaign.expectedCompensation ?? 0, campaign.country.currency.code))
     case 'paymentConfirmed':
@@ -35,9 +35,9 @@ export function blockingText(campaign: Campaign, given: { now: Date; texts: Text
   }
 }
 
-type Given = { now: Date; texts: Texts; format: Format }
+type Input = { now: Date; texts: Texts; format: Format }
 
-function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format }: Given): string {
+function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format }: Input): string {
   const pending = namesOf(banks.filter(({ status }) => status === 'pending'))
   if (createdByType === 'bank') return texts.author(format.list(pending), format.dateTime(dateTo))
   if (pending.length === 0) return texts.allDeclined
@@ -46,7 +46,7 @@ function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format
 }
 
 /** The merchant's own tasks come first. */
-function reconciliation({ banks }: Campaign, { texts, format }: Given): string {
+function reconciliation({ banks }: Campaign, { texts, format }: Input): string {
   const at = (stage: InvitedBank['bankReportingStatus']) =>
     namesOf(banks.filter(bank => bank.bankReportingStatus === stage && !bank.settlementConfirmed))
   const answers = at('awaitingMerchantReconciliationConfirmation')

@@ -74,8 +74,8 @@ export const oneOf =
 export const manyOf =
   <const Value extends string>(values: readonly Value[]): Field<Value[]> =>
   raw => {
-    const given = [raw].flat()
-    const known = values.filter(value => given.includes(value))
+    const input = [raw].flat()
+    const known = values.filter(value => input.includes(value))
     return known.length > 0 ? known : undefined
   }
 

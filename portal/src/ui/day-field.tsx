@@ -33,7 +33,7 @@ export function DayField(props: Field & { value: string; earliest?: string | und
   const typed = useTyped<string>({
     value,
     read: readDay,
-    write: given => (isDay(given) ? writeDay(given, language) : given),
+    write: input => (isDay(input) ? writeDay(input, language) : input),
     onChange,
   })
   const chosen = isDay(value) ? value : null
@@ -89,7 +89,7 @@ export function ClockField(props: Field & { value: string }) {
   const typed = useTyped<string>({
     value,
     read: readClock,
-    write: given => (isClock(given) ? writeClock(given) : given),
+    write: input => (isClock(input) ? writeClock(input) : input),
     onChange,
   })
   return (

@@ -34,7 +34,7 @@ type Found = { orderId: string; externalId: string }
 
 type FinderProps = {
   /** Searches now for the orders that hold such a profile. */
-  search: (given: ProfileSearch) => Promise<readonly Found[]>
+  search: (input: ProfileSearch) => Promise<readonly Found[]>
   onOpen: (orderId: string) => void
 }
 
@@ -66,9 +66,9 @@ function Finder({ search, onOpen }: FinderProps) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const given = profileSearchOf(typed)
-    setWrong(given === null)
-    if (given) find.mutate(given)
+    const input = profileSearchOf(typed)
+    setWrong(input === null)
+    if (input) find.mutate(input)
   }
   return (
     <form onSubmit={submit} noValidate>

@@ -16,8 +16,8 @@ const longestPassword = 256
  * @throws DomainError 'invalid' with the error, which repeats nothing of the password
  */
 export function requirePassword(field: string, password: string, names: readonly string[]): void {
-  const fault = passwordFault(field, password, names)
-  if (fault) throw new DomainError('invalid', [fault])
+  const violation = passwordFault(field, password, names)
+  if (violation) throw new DomainError('invalid', [violation])
 }
 
 /** Finds the rule that a password breaks. @returns null for a good password */
@@ -79,8 +79,8 @@ function isRun(letters: string[]): boolean {
  * and punctuation at their ends, and the product's name.
  */
 function knownNames(names: readonly string[]): string[] {
-  const given = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)
-  return [...given, ...given.map(withoutEnds), 'perkline'].filter(name => name !== '')
+  const input = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)
+  return [...input, ...input.map(withoutEnds), 'perkline'].filter(name => name !== '')
 }
 
 /** Whether a text consists only of these words. The time is proportional to the length of the text. */

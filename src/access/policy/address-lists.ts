@@ -24,8 +24,8 @@ export function createAddressList(networks: readonly string[]): AddressList {
     list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
   }
   return {
-    has(given) {
-      const address = plainAddress(given)
+    has(input) {
+      const address = plainAddress(input)
       const version = isIP(address)
       return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
     },

@@ -39,16 +39,16 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
 /**
  * Sets an account's whole policy.
  *
- * @param given.platformMfa the rule for second factors of the platform's people while the platform has set no policy
- * @param given.address the network address of the person who sets the policy. If the new list for people does not
+ * @param input.platformMfa the rule for second factors of the platform's people while the platform has set no policy
+ * @param input.address the network address of the person who sets the policy. If the new list for people does not
  *   contain this address, the change needs `force`
- * @param given.requireExpected throws when the policy is not the one that the caller has seen
+ * @param input.requireExpected throws when the policy is not the one that the caller has seen
  * @throws DomainError 'invalid', or what `requireExpected` throws
  */
 export async function setPolicy(
   database: Database,
   owner: AccountOwner,
-  given: {
+  input: {
     policy: store.Policy
     platformMfa: store.Mfa
     address: string
@@ -57,21 +57,21 @@ export async function setPolicy(
     requireExpected(before: store.Policy): void
   },
 ): Promise<store.Policy> {
-  const { policy, address, force } = given
+  const { policy, address, force } = input
   const { people, systems } = policy.addresses
-  const faults = [...networkFaults('addresses.people', people), ...networkFaults('addresses.systems', systems)]
-  if (faults.length > 0) throw new DomainError('invalid', faults)
+  const violations = [...networkFaults('addresses.people', people), ...networkFaults('addresses.systems', systems)]
+  if (violations.length > 0) throw new DomainError('invalid', violations)
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)
-    const before = await readPolicy(transaction, owner, given.platformMfa)
-    given.requireExpected(before)
+    const before = await readPolicy(transaction, owner, input.platformMfa)
+    input.requireExpected(before)
     await store.savePolicy(transaction, owner, policy)
     // While second factors were off, people who have a second factor could log in with the password alone. End those
     // sessions.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
-    await recordPolicy(transaction, owner, given.origin, before, policy)
+    await recordPolicy(transaction, owner, input.origin, before, policy)
     await notify(transaction, 'access')
   })
   return policy

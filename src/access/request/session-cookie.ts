@@ -34,11 +34,11 @@ export function cookieToken(request: FastifyRequest, publicUrl: string): string 
 /**
  * `Set-Cookie` for a new session.
  *
- * @param given.maxAge seconds
- * @param given.publicUrl the address of the portal. If it begins with https, browsers never send the cookie unencrypted
+ * @param input.maxAge seconds
+ * @param input.publicUrl the address of the portal. If it begins with https, browsers never send the cookie unencrypted
  */
-export const sessionCookie = (token: string, given: { maxAge: number; publicUrl: string }): string =>
-  setCookie(token, given.maxAge, given.publicUrl)
+export const sessionCookie = (token: string, input: { maxAge: number; publicUrl: string }): string =>
+  setCookie(token, input.maxAge, input.publicUrl)
 
 /** `Set-Cookie` that removes the session from the browser. */
 export const endedSessionCookie = (publicUrl: string): string => setCookie('', 0, publicUrl)

@@ -35,7 +35,7 @@ export type AuditOptions = {
   /** Continues an interrupted run; if there is none, it starts a new one. */
   resume?: boolean
   /** Aborts when the client disconnects. The audit then ends within a second and can be resumed. */
-  left?: AbortSignal
+  signal?: AbortSignal
   /** Called with the progress at the beginning and after each piece. */
   onProgress?: (progress: { percent: number; step: string }) => void
 }
@@ -74,7 +74,7 @@ export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): P
     } finally {
       await store.unlock(connection).catch(() => {})
     }
-  }, options.left)
+  }, options.signal)
 }
 
 /**

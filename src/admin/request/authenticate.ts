@@ -54,10 +54,10 @@ export async function noteGuess(request: FastifyRequest, refusal: DomainError, d
 }
 
 /** Compares with each key in constant time, for any length of the sent key. */
-export function keyCheck(operatorKeys: readonly string[]): (given: string | null) => boolean {
+export function keyCheck(operatorKeys: readonly string[]): (input: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = operatorKeys.map(digest)
-  return given => given !== null && expected.filter(key => timingSafeEqual(digest(given), key)).length > 0
+  return input => input !== null && expected.filter(key => timingSafeEqual(digest(input), key)).length > 0
 }
 
 /**

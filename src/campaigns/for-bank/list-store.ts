@@ -151,7 +151,7 @@ const snapshot = `
 export function openLong(
   database: Database,
   params: { bankId: string; filters: ListFilters; limits: ReadLimits },
-  reader: { left: AbortSignal; closed(): void },
+  reader: { signal: AbortSignal; closed(): void },
 ): Promise<BankList<LongRead>> {
   const { bankId, filters, limits } = params
   const opened = Promise.withResolvers<BankList<LongRead>>()
@@ -159,10 +159,10 @@ export function openLong(
     .longRead(async client => {
       await client.query(snapshot)
       const version = await readVersion(queryable(client), bankId)
-      reader.left.throwIfAborted()
+      reader.signal.throwIfAborted()
       const text = withLiterals(`select ${columns} ${source} ${filtered} ${inOrder}`, valuesOf(bankId, filters))
       const body = copyAsJson(client, text, limits)
-      reader.left.addEventListener('abort', () => body.stop(new Error('The reader has left')))
+      reader.signal.addEventListener('abort', () => body.stop(new Error('The reader has left')))
       await body.begun
       opened.resolve({ version, body })
       await body.ended

@@ -12,14 +12,14 @@ export type BankLists = {
   /**
    * Reads the campaigns as a JSON array. For a long list, it resolves when the first bytes have arrived.
    *
-   * @param left aborts when the client disconnects
+   * @param signal aborts when the client disconnects
    * @param takePlace called before a long list is read; waits until this caller may read one
    * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
    */
   read(
     bankId: string,
     filters: ListFilters,
-    left: AbortSignal,
+    signal: AbortSignal,
     takePlace: () => Promise<void>,
   ): Promise<BankList<Buffer | LongRead>>
 }
@@ -41,13 +41,13 @@ export function createBankLists(database: Database): BankLists {
   )
   return {
     version: bankId => readVersion(database, bankId),
-    async read(bankId, filters, left, takePlace) {
+    async read(bankId, filters, signal, takePlace) {
       if (await isShort(database, bankId)) return readShort(database, bankId, filters)
       await takePlace()
-      const end = await places.take(bankId, left)
+      const end = await places.take(bankId, signal)
       const params = { bankId, filters, limits: limits.reading }
-      return openLong(database, params, { left, closed: end }).catch(error => {
-        throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+      return openLong(database, params, { signal, closed: end }).catch(error => {
+        throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
       })
     },
   }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'
 import { IfNoneMatch, notModified } from '../../http/openapi/operations.ts'
-import { listingView, maxLookedAt } from '../../http/paging.ts'
+import { listingView, maxScanned } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { sendVersion } from '../for-merchant/details-views.ts'
 import { etagHeader } from '../guard-schemas.ts'
@@ -34,7 +34,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         summary: 'The bank’s campaigns, page by page',
         description:
           'For banks. Without terminals and customers; filters are combined, every one narrows the list. Of a longer list the newest ' +
-          `${maxLookedAt} campaigns of the statuses that are asked for are looked at; \`after\` leads on.`,
+          `${maxScanned} campaigns of the statuses that are asked for are looked at; \`after\` leads on.`,
         querystring: BankCampaignsQuery,
         response: {
           200: BankCampaignPage,

@@ -1,7 +1,7 @@
 /** All SQL of campaigns as a bank's people see them: without the long lists. */
 
 import type { Queryable, Statement } from '../../db/database.ts'
-import { maxLookedAt, type Page } from '../../http/paging.ts'
+import { maxScanned, type Page } from '../../http/paging.ts'
 import type { Country } from '../for-merchant/details-store.ts'
 import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
 import { campaignStatuses } from '../lifecycle/lifecycle.ts'
@@ -82,13 +82,13 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
   const values: unknown[] = [bankId, statuses, bankStatuses]
   const filters: string[] = []
-  const asked = (value: unknown, condition: (given: string) => string) => {
+  const asked = (value: unknown, condition: (input: string) => string) => {
     if (value !== null) filters.push(condition(`$${values.push(value) + 4}`))
   }
-  asked(namePattern, given => `w.name ~ ${given}`)
-  asked(createdByType, given => `(${given} = 'bank') = (c.created_by_bank_id is not null)`)
-  asked(startsFrom, given => `w.date_from >= ${given}`)
-  asked(endsBy, given => `w.date_to <= ${given}`)
+  asked(namePattern, input => `w.name ~ ${input}`)
+  asked(createdByType, input => `(${input} = 'bank') = (c.created_by_bank_id is not null)`)
+  asked(startsFrom, input => `w.date_from >= ${input}`)
+  asked(endsBy, input => `w.date_to <= ${input}`)
   const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
   const order = isNewestFirst ? null : { by: columns[sort.by], ascending: sort.ascending }
   return {
@@ -130,7 +130,7 @@ export async function findBankCampaigns(
     [bankId, ids],
   )
   const totalItems = isPlain(listing) ? await countOf(database, bankId, search) : found
-  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxLookedAt : !hasOlder, hasMore, next }
+  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxScanned : !hasOlder, hasMore, next }
 }
 
 async function countOf(database: Queryable, bankId: string, search: BankCampaignSearch): Promise<number> {

@@ -17,10 +17,10 @@ export type SegmentFiles = {
   /**
    * Opens the file. It resolves when the first bytes have arrived.
    *
-   * @param left aborts when the client disconnects
+   * @param signal aborts when the client disconnects
    * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
    */
-  open(part: { cashbackId: string; bankId: string }, left: AbortSignal): Promise<(taker: Writable) => Promise<void>>
+  open(part: { cashbackId: string; bankId: string }, signal: AbortSignal): Promise<(taker: Writable) => Promise<void>>
 }
 
 const limits = { atOnce: 3, perPartner: 2, waiting: 100, waitMs: 10_000 }
@@ -29,18 +29,18 @@ const reading = { stallMs: 10_000, wholeMs: 90_000 }
 export function createSegmentFiles(database: Database): SegmentFiles {
   const places = createConcurrencyLimit(limits, 'Other files are still being read: try again in a moment', 'files')
   return {
-    async open({ cashbackId, bankId }, left) {
-      const endPlace = await places.take(bankId, left)
+    async open({ cashbackId, bankId }, signal) {
+      const endPlace = await places.take(bankId, signal)
       const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
       database
         .longRead(async client => {
-          left.throwIfAborted()
+          signal.throwIfAborted()
           const text = withLiterals(
             `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
             [cashbackId, bankId],
           )
           const read = copyAsJson(client, text, reading)
-          left.addEventListener('abort', () => read.stop(new Error('The reader has left')))
+          signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))
           await read.begun
           opened.resolve(async taker => {
             const lines = toLines()
@@ -52,7 +52,7 @@ export function createSegmentFiles(database: Database): SegmentFiles {
         .catch(opened.reject)
         .finally(endPlace)
       return opened.promise.catch(error => {
-        throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+        throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
       })
     },
   }

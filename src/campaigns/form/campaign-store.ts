@@ -101,8 +101,8 @@ export async function insertCampaign(
   const { cashbackId, merchantId, createdByBankId, createdAt } = origin
   const card = cardText(origin, terms, countryId)
   const values = [cashbackId, merchantId, createdByBankId, createdAt, ...termsValues(terms, countryId), card]
-  await withGivenText(transaction, terms.terminals.text, given =>
-    transaction.execute(insertStatement, [...values, ...given]),
+  await withGivenText(transaction, terms.terminals.text, input =>
+    transaction.execute(insertStatement, [...values, ...input]),
   )
 }
 

@@ -42,7 +42,7 @@ export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
     const read = readFields(params.body)
     const terminals = read.fields.terminals?.text ?? null
-    await withGivenText(transaction, terminals, given => editWith(transaction, deps, params, { ...read, given }))
+    await withGivenText(transaction, terminals, input => editWith(transaction, deps, params, { ...read, input }))
   })
 }
 
@@ -50,7 +50,7 @@ async function editWith(
   transaction: Queryable,
   deps: CampaignDeps,
   params: Edit,
-  { fields, errors, given }: ReadFields & { given: GivenText },
+  { fields, errors, input }: ReadFields & { input: GivenText },
 ): Promise<void> {
   // A body that contradicts itself is invalid for every campaign.
   const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
@@ -61,7 +61,7 @@ async function editWith(
   const names = editableFields.filter(name => Object.hasOwn(Object(params.body), name))
   const present = await findPresent(transaction, campaign)
   const merged = mergedFields(present, fields, names)
-  const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names, given })
+  const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names, input })
   const changed = changedFields(present, merged, { names, terminals })
   const found = await findDirectoryEntries(transaction, {
     merchantId: campaign.merchantId,
@@ -90,7 +90,7 @@ async function editWith(
     countryId,
     merchant: params.merchant,
     now,
-    given,
+    input,
   })
 }
 
@@ -153,16 +153,16 @@ async function changeOfTerminals(
     present,
     merged,
     names,
-    given,
-  }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[]; given: GivenText },
+    input,
+  }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[]; input: GivenText },
 ): Promise<TerminalChange | null> {
   const { terminals, terminalsPlatform } = merged
   if (!names.includes('terminals') || !terminals) return null
   if (present.terminalsPlatform && terminalsPlatform) {
-    const fromShown = await compareTerminals(transaction, { merchantId }, given)
+    const fromShown = await compareTerminals(transaction, { merchantId }, input)
     if (!fromShown.isChanged) return fromShown
   }
-  return compareTerminals(transaction, { cashbackId }, given)
+  return compareTerminals(transaction, { cashbackId }, input)
 }
 
 type Write = {
@@ -173,12 +173,12 @@ type Write = {
   countryId: string | null
   merchant: MerchantCaller
   now: Date
-  given: GivenText
+  input: GivenText
 }
 
 async function write(
   transaction: Queryable,
-  { campaign, before, after, changed, countryId, merchant, now, given }: Write,
+  { campaign, before, after, changed, countryId, merchant, now, input }: Write,
 ): Promise<void> {
   if (countryId === null) throw new Error('The country must exist here: the form was checked')
   const { participantsIds, ...terms } = after
@@ -186,8 +186,8 @@ async function write(
   const terminals = isNew ? terms.terminals : before.terminals
   const facts: Facts = {}
   if (isNew)
-    facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, given, now })
-  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId, isNew ? given : noText)
+    facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, input, now })
+  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId, isNew ? input : noText)
   const decision = lifecycle.changeBanks(campaign, participantsIds)
   const changes = shownChanges(before, after, changed)
   const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]

@@ -23,7 +23,7 @@ export type TerminalChange = {
 export async function compareTerminals(
   transaction: Queryable,
   stored: { cashbackId: string } | { merchantId: string },
-  given: GivenText,
+  input: GivenText,
 ): Promise<TerminalChange> {
   const [source, id] = 'cashbackId' in stored ? [ofCampaign, stored.cashbackId] : [ofMerchant, stored.merchantId]
   const [found] = await transaction.query<{ firstMissing: string | null; hasOthers: boolean }>(
@@ -32,7 +32,7 @@ export async function compareTerminals(
        (select value ->> 'terminal_id' from stored s where not exists (select from given g where g.value = s.value)
         order by place limit 1) as "firstMissing",
        exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers"`,
-    [id, ...given],
+    [id, ...input],
   )
   if (!found) throw new Error('A select without a table has one row')
   return { isChanged: found.hasOthers || found.firstMissing !== null, firstMissing: found.firstMissing }
@@ -45,7 +45,7 @@ export async function compareTerminals(
  */
 export async function noteAddedTerminals(
   transaction: Queryable,
-  { cashbackId, given, now }: { cashbackId: string; given: GivenText; now: Date },
+  { cashbackId, input, now }: { cashbackId: string; input: GivenText; now: Date },
 ): Promise<number> {
   const [noted] = await transaction.query<{ added: number }>(
     `with ${bothLists(ofCampaign)}, added as (
@@ -56,7 +56,7 @@ export async function noteAddedTerminals(
      select $1, $4, ids from added where ids is not null
      on conflict (cashback_id, added_at) do update set terminal_ids = a.terminal_ids || excluded.terminal_ids)
      select coalesce(cardinality(ids), 0) as added from added`,
-    [cashbackId, ...given, now],
+    [cashbackId, ...input, now],
   )
   return noted?.added ?? 0
 }

@@ -3,7 +3,7 @@
  * and only these are filtered and sorted. A list that is sorted by time, without other filters, reads only what it shows.
  */
 import type { Queryable } from '../../db/database.ts'
-import { maxLookedAt, type Page, skipped } from '../../http/paging.ts'
+import { maxScanned, type Page, skipped } from '../../http/paging.ts'
 
 export type Listing = {
   /**
@@ -49,7 +49,7 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
   const { newest, filter, order, readsCampaigns, values } = listing
   const from = skipped(page)
-  const max = isPlain(listing) ? Math.min(from + page.pageSize, maxLookedAt) : maxLookedAt
+  const max = isPlain(listing) ? Math.min(from + page.pageSize, maxScanned) : maxScanned
   const [row] = await database.query<Row>(
     `with looked as materialized (${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1),
      within as (select * from looked limit $3),

@@ -14,22 +14,22 @@ const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
  * Reads the texts, or bytes, of all columns of all rows, one after the other. It resolves when the first bytes have arrived.
  *
  * @param text a query without parameters
- * @param left aborts when the client disconnects
+ * @param signal aborts when the client disconnects
  * @throws DomainError 'unavailable' when the client disconnects before the first bytes
  */
-export function openCopy(database: Database, text: string, left: AbortSignal): Promise<WriteTo> {
+export function openCopy(database: Database, text: string, signal: AbortSignal): Promise<WriteTo> {
   const opened = Promise.withResolvers<WriteTo>()
   database
     .longRead(async client => {
-      left.throwIfAborted()
+      signal.throwIfAborted()
       const read = copyAsText(client, text, limits)
-      left.addEventListener('abort', () => read.stop(new Error('The reader has left')))
+      signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))
       await read.begun
       opened.resolve(taker => read.writeTo(taker))
       await read.ended
     })
     .catch(opened.reject)
   return opened.promise.catch(error => {
-    throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+    throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
   })
 }

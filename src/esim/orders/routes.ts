@@ -241,10 +241,10 @@ function confirmOrderRoute(api: App, deps: EsimRoutesDeps): void {
     },
     async (request, reply) => {
       const { customerEmail } = request.body
-      const given = request.headers[paymentReferenceHeader]
-      const paymentReference = readPaymentReference(given)
+      const header = request.headers[paymentReferenceHeader]
+      const paymentReference = readPaymentReference(header)
       const confirmed = await orders.confirm({ ...actingOn(request), customerEmail, paymentReference })
-      if (given !== undefined) reply.header(paymentReferenceHeader, outcomeOf(paymentReference, confirmed.order))
+      if (header !== undefined) reply.header(paymentReferenceHeader, outcomeOf(paymentReference, confirmed.order))
       const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
       if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
       return reply.code(200).send(confirmedView(confirmed, tariff, deps.publicUrl))

@@ -76,15 +76,19 @@ const lines = `
  *
  * @param deps.database where orders are read
  * @param deps.aside where tariffs are looked up
- * @param left aborts when the reader has left
+ * @param signal aborts when the reader has left
  * @throws DomainError 'unavailable' when the reader has left
  */
-export async function openOrderFile(deps: OrderFileDeps, search: OrderListSearch, left: AbortSignal): Promise<WriteTo> {
+export async function openOrderFile(
+  deps: OrderFileDeps,
+  search: OrderListSearch,
+  signal: AbortSignal,
+): Promise<WriteTo> {
   const filter = await listFilterOf(deps.aside, search)
   if (!filter) return async taker => void taker.write(header)
   const { text, values } = listQuery(filter)
   const query = withLiterals(lines, [search.now, { sql: withLiterals(text, values) }])
-  const writeLines = await openCopy(deps.database, query, left)
+  const writeLines = await openCopy(deps.database, query, signal)
   return taker => {
     taker.write(header)
     return writeLines(taker)

@@ -80,11 +80,11 @@ export function readBodies(app: FastifyInstance): void {
 }
 
 async function takePlace(places: ConcurrencyLimit, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const left = leaving(reply)
-  const end = await places.take(accountOf(request) ?? request.ip, left)
+  const signal = leaving(reply)
+  const end = await places.take(accountOf(request) ?? request.ip, signal)
   request.hasBodyPlace = true
-  if (left.aborted) end()
-  else left.addEventListener('abort', end)
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
 }
 
 const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>

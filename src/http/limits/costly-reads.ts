@@ -39,17 +39,17 @@ function createReads(database: Database, kind: AsideKind, busy: string): Reads {
     { code: 'too-many', text: busy },
     kind === 'short' ? 'reads' : 'costly-reads',
   )
-  const takePlace = async (request: FastifyRequest, left: AbortSignal) => {
-    const end = await places.take(accountOf(request) ?? request.ip, left)
-    if (left.aborted) end()
-    else left.addEventListener('abort', end)
+  const takePlace = async (request: FastifyRequest, signal: AbortSignal) => {
+    const end = await places.take(accountOf(request) ?? request.ip, signal)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end)
   }
   return {
     takePlace: (request, reply) => takePlace(request, leaving(reply)),
     async begin(request, reply) {
-      const left = leaving(reply)
-      await takePlace(request, left)
-      return database.aside(left, kind)
+      const signal = leaving(reply)
+      await takePlace(request, signal)
+      return database.aside(signal, kind)
     },
   }
 }

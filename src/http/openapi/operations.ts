@@ -73,38 +73,38 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
   await app.register(fastifySwaggerUi, pageOptions(given, app.prefix))
 }
 
-function describeApi(given: Document): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {
+function describeApi(document: Document): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {
   return {
     openapi: '3.1.0',
     info: {
-      title: given.title,
-      description: `${given.description}\n\n${links}`,
+      title: document.title,
+      description: `${document.description}\n\n${links}`,
       version: '1.0.0',
       contact: { name: 'The platform’s operator' },
     },
     // Requests go to the address at which the page was opened.
     servers: [{ url: '/', description: 'This environment' }],
-    tags: given.tags,
-    ...(given.webhooks && { webhooks: given.webhooks }),
-    ...(given.secured && {
-      components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
+    tags: document.tags,
+    ...(document.webhooks && { webhooks: document.webhooks }),
+    ...(document.secured && {
+      components: { securitySchemes: { bearerToken: bearerToken(document.tokenDescription) } },
     }),
   }
 }
 
-const pageOptions = (given: Document, prefix: string): FastifySwaggerUiOptions => ({
-  routePrefix: given.page,
+const pageOptions = (document: Document, prefix: string): FastifySwaggerUiOptions => ({
+  routePrefix: document.page,
   // Each page has its own files, because another API's page does not exist when that API runs elsewhere.
   indexPrefix: '.',
   uiConfig: { docExpansion: 'list', persistAuthorization: false },
   // Only one document is shown, so there is nothing to explore.
   theme: {
-    title: given.title,
+    title: document.title,
     css: [
       { filename: 'perkline.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none !important }' },
     ],
   },
-  logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${prefix}${given.page}` },
+  logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${prefix}${document.page}` },
   // The page loads nothing from elsewhere. It needs inline styles.
   staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
 })

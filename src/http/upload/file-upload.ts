@@ -25,19 +25,19 @@ export async function withFileForm<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   { places, partnerId, ...rules }: FileFormRules & { places: ConcurrencyLimit; partnerId: string },
-  work: (openForm: () => Promise<FileForm>, left: AbortSignal) => Promise<T>,
+  work: (openForm: () => Promise<FileForm>, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { maxBytes, maxMs } = rules
   const read = async (source: Readable, begun: () => Promise<void>) => {
     let form: FileForm | undefined
-    const left = leaving(reply)
+    const signal = leaving(reply)
     await begun()
-    const end = await places.take(partnerId, left)
+    const end = await places.take(partnerId, signal)
     try {
       return await work(async () => {
         form = await readFileForm(source, request.headers, rules)
         return form
-      }, left)
+      }, signal)
     } catch (error) {
       await form?.close()
       throw error

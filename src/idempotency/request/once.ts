@@ -131,13 +131,13 @@ type OpenForm = () => Promise<FileForm>
 export async function answerUploadOnce<Deps extends { database: Database }>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { deps, status, openForm, left }: { deps: Deps; status: number; openForm: OpenForm; left: AbortSignal },
+  { deps, status, openForm, signal }: { deps: Deps; status: number; openForm: OpenForm; signal: AbortSignal },
   work: (deps: Deps, openForm: OpenForm) => Promise<object>,
 ): Promise<FastifyReply> {
   const { keyed } = request
   if (!keyed) return reply.code(status).send(await work(deps, openForm))
   const form = hashedForm(openForm)
-  const body = { left, fingerprint: async () => fingerprintOf(request, await form.content()) }
+  const body = { signal, fingerprint: async () => fingerprintOf(request, await form.content()) }
   const render = async (database: Database) => answerOf(reply, status, await work({ ...deps, database }, form.open))
   return sendOutcome(reply, await keyed.answers.onceLong(keyed.scope, body, render))
 }

@@ -22,9 +22,9 @@ const places = createConcurrencyLimit(
 export async function drawAct(
   act: SettlementAct,
   style: ActStyle,
-  params: { partner: string; left: AbortSignal },
+  params: { partner: string; signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const end = await places.take(params.partner, params.left)
+  const end = await places.take(params.partner, params.signal)
   try {
     const file = new URL('./worker.ts', import.meta.url)
     for await (const bytes of piecesOfThread<Uint8Array>(file, { act, style })) return bytes

@@ -79,7 +79,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       // Drawing takes processor time, so each partner may draw only a few at once.
       await deps.costlyReads.takePlace(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
-      const input = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }
+      const input = { partner: accountOf(request as FastifyRequest) ?? '', signal: leaving(reply as FastifyReply) }
       const pdf = Buffer.from(await drawAct(act, { language, timeZone }, input))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
       return reply.send(pdf as unknown as NodeJS.ReadableStream)

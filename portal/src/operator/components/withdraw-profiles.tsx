@@ -25,12 +25,12 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
   const notify = useNotify()
   const changed = useOperatorChanged()
   const [text, setText] = useState('')
-  const given = readIccids(text)
+  const input = readIccids(text)
   const withdraw = useMutation({
     mutationFn: () =>
       answer(
         api.POST('/admin/profiles/withdraw', {
-          body: { iccids: given.map(({ iccid }) => iccid), operator: operatorCode, tariff: tariffCode },
+          body: { iccids: input.map(({ iccid }) => iccid), operator: operatorCode, tariff: tariffCode },
         }),
       ),
     onSuccess({ withdrawn, problems }) {
@@ -44,7 +44,7 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
   })
   const ask = async () => {
     const question = {
-      title: texts.withdrawTitle(given.length),
+      title: texts.withdrawTitle(input.length),
       text: texts.withdrawText,
       action: texts.withdraw,
       isDangerous: true,
@@ -75,12 +75,12 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
           autoComplete="off"
         />
         {withdraw.data && withdraw.data.problems.length > 0 && (
-          <Problems withdrawn={withdraw.data} lineOf={place => given[place - 1]?.line ?? place} />
+          <Problems withdrawn={withdraw.data} lineOf={place => input[place - 1]?.line ?? place} />
         )}
         <Button
           variant="light"
           color="red"
-          disabled={given.length === 0}
+          disabled={input.length === 0}
           loading={withdraw.isPending}
           onClick={() => void ask()}
         >

@@ -5,7 +5,7 @@ import type { Paging } from './columns.ts'
 import type { TableSearch } from './use-table-search.ts'
 
 /** The maximum number of items that the platform examines for one list. */
-export const maxLookedAt = 10_000
+export const maxScanned = 10_000
 
 /**
  * Explains that only a part of a list was examined, with links to the next part and back to the first.
@@ -26,7 +26,7 @@ export function Further(props: {
     <Group gap="sm" mt="sm">
       {!isComplete && (
         <Text size="sm" c="dimmed">
-          {table.notAll(format.number(maxLookedAt))}
+          {table.notAll(format.number(maxScanned))}
         </Text>
       )}
       {!isComplete && next && page >= totalPages && (

@@ -2,7 +2,7 @@ import { Group, NativeSelect, Pagination, Text } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { uiTexts } from '../texts.ts'
 import type { Paging } from './columns.ts'
-import { maxLookedAt } from './further.tsx'
+import { maxScanned } from './further.tsx'
 import { pageSizes, usePageSize } from './page-size.ts'
 
 /**
@@ -19,7 +19,7 @@ export function Pages(props: { paging: Paging; onPage: (page: number) => void; i
   return (
     <Group justify="space-between" mt="md" gap="sm">
       <Text size="sm" c="dimmed" role="status">
-        {!isComplete && totalItems >= maxLookedAt ? table.more(totalItems) : table.found(totalItems)}
+        {!isComplete && totalItems >= maxScanned ? table.more(totalItems) : table.found(totalItems)}
       </Text>
       <Group gap="sm">
         {isSizeChosen && totalItems > pageSizes[0] && <SizeSelect onChosen={() => onPage(1)} />}
