@@ -184,8 +184,8 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
   app.delete(
     '/session',
     {
-      // Sets the caller, as above. Without a valid token there is no session to end, and the rate limit counts the
-      // address.
+      // Sets the caller, so that the rate limit counts this request for the account. Without a valid token there is no
+      // session to end, and the rate limit counts the request for the address.
       onRequest: (request, _reply, done) => {
         const caller = callerOf(request, deps)
         if (!(caller instanceof DomainError)) request.caller = caller

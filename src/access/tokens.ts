@@ -8,7 +8,7 @@ import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
 import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
-/** The maximum number of verified tokens in the cache. A bank's next request then costs only a look-up in a map. */
+/** The maximum number of verified tokens in the cache. For a cached token, a request needs only a look-up in a map. */
 const rememberedTokens = 20_000
 /** A tolerance for clocks that have drifted since they were last compared (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000

@@ -73,7 +73,7 @@ export function readNote(note: string): ReadNote | null {
   }
 }
 
-/** Whether a line is empty or begins with `#`. Such lines may stand before and after notes. */
+/** Whether a line is empty or begins with `#`. A file may contain such lines before and after its notes. */
 export const isRemark = (line: string): boolean => line.startsWith('#') || line.trim() === ''
 
 /** Splits a file into notes, without the remarks around them. */

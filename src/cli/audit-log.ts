@@ -222,8 +222,8 @@ async function verifyFile(
 }
 
 /**
- * Returns the explanation of a missing end. A file of a period only looks the same as a file whose end was cut off,
- * and only the person who made the file knows which it is.
+ * Explains that the end of a file is missing. A file that contains only a period looks the same as a file whose end was
+ * cut off. Only the person who made the file knows which of the two it is.
  */
 function cutOff(outside: readonly Anchor[]): string {
   return `A checkpoint covers entries until ${lastOf(outside)}. If the file is of a period only, check it with the checkpoints until its end.`

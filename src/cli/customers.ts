@@ -47,7 +47,7 @@ async function withFile<Result>(path: string, options: CustomerOptions, work: Fi
   try {
     return await sendFile<Result>(source, options, work)
   } finally {
-    // Not awaited: a pipe that is being read closes only when its writer closes it.
+    // Do not wait here: a pipe that is being read closes only when its writer closes it.
     source.file.close().catch(() => {})
   }
 }

@@ -30,7 +30,7 @@ export function createLineCopier(
   }
 
   return async lineNumber => {
-    // A carriage return is held back until it is known whether it belongs to the line end.
+    // Do not copy a carriage return until it is known whether it belongs to the line end.
     let held = false
     while (at < chunk.length || (await next())) {
       const end = chunk.indexOf(lineFeed, at)

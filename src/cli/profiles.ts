@@ -35,7 +35,7 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
       await rejects?.discard()
     }
   } finally {
-    // Not awaited: a pipe that is being read closes only when its writer closes it.
+    // Do not wait here: a pipe that is being read closes only when its writer closes it.
     source.file.close().catch(() => {})
   }
 }

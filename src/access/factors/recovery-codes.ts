@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const codesAtOnce = 10
 const digits = 10
-/** Crockford's alphabet: no letters that look like others. */
+/** Crockford's alphabet. It has no i, l and o, because they look like 1 and 0. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export const makeRecoveryCodes = (): string[] => Array.from({ length: codesAtOnce }, makeCode)

@@ -44,8 +44,8 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
 /**
- * Whether a text is one character or one word, repeated. Only such a text occurs inside its own double at another
- * place than the start and the middle.
+ * Whether a text is one character or one word, repeated. The text is searched in two copies of itself, from the second
+ * character on. Only a repeated text is found there before the second copy begins.
  */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')

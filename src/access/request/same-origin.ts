@@ -1,6 +1,6 @@
 /**
- * Checks whether a request comes from the platform's own pages. Browsers add cookies to requests of any page, so a
- * change that a cookie authorises needs this check, which no foreign page can pass.
+ * Checks whether a request comes from the platform's own pages. A cookie alone does not prove this, because
+ * browsers may add it to requests of other pages too. So every change that a cookie authorises needs this check.
  */
 import type { FastifyRequest } from 'fastify'
 
