@@ -72,7 +72,11 @@ export function createCatalogue(database: Queryable): Catalogue {
   let banks = new Map<string, BankTerms>()
   let permitted = new Map<string, readonly MobileOperator[]>()
 
-  /** The terms of a bank. A token of a new bank may arrive before the notification about the bank. */
+  /**
+   * The terms of a bank. They may be missing for a new bank, because its token may arrive before the notification about
+   * the bank.
+   * @throws DomainError 'unavailable' if the copy does not contain the bank
+   */
   const termsOf = (bankId: string): BankTerms => {
     const bank = banks.get(bankId)
     if (bank) return bank
@@ -89,7 +93,7 @@ export function createCatalogue(database: Queryable): Catalogue {
     const [row] = await database.query<{ version: number }>('select version from directory_version')
     if (!row || row.version <= version) return
     const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
-    // Another refresh may have finished first.
+    // Another refresh may have finished first. Then the copy is already as new as what this refresh read, or newer.
     if (row.version <= version) return
     operators = readOperators
     byCode = new Map(readOperators.map(operator => [operator.code, operator]))
@@ -109,7 +113,8 @@ export function createCatalogue(database: Queryable): Catalogue {
       return known
     },
     operatorFor(bankId, operatorCode) {
-      // A bank that is new to this copy may sell an operator that is new as well.
+      // Check the bank first: `termsOf` throws if the bank is not in the copy. Such a bank may sell an operator that is
+      // not in the copy either.
       termsOf(bankId)
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined

@@ -18,7 +18,7 @@ const lookEveryMs = 5_000
  */
 export function endSilentConnections(server: Server): () => void {
   const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))
-  /** The time at which each connection became silent, the longest silent first. */
+  /** For each silent connection, the time at which it was opened. The oldest connection is first. */
   const silent = new Map<Socket, number>()
   const hasSpoken = (socket: Socket): boolean => socket.bytesRead > 0
 
@@ -53,8 +53,8 @@ export function endSilentConnections(server: Server): () => void {
 /** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
 export function endStalledConnections(server: HttpServer): void {
   server.setTimeout(stalledMs, socket => {
-    // A connection between two requests has another timeout, set by Node.js. While a request is still processed, the
-    // client has nothing to read yet, so its connection stays.
+    // Another timeout means that the connection waits between two requests (set by Node.js), so end it. While a request
+    // is still processed, the client has nothing to read yet, so its connection stays open.
     if (socket.timeout !== stalledMs || socket.writableLength > 0) socket.destroy()
   })
 }

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { pathOf, sendError } from './errors.ts'
 
-/** A path such as `/retailers/`, where the router accepts the empty rest as an id. */
+/** Whether a parameter of the path is empty, as in `/retailers/`, where the router accepts the empty text as an id. */
 const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
 /**
- * Paths that a proxy may block for partners by their beginning. Our router decodes a path, but many proxies do not. So another
- * spelling of the path would get past the proxy's rule.
+ * A proxy may block paths with these beginnings for partners. Our router decodes a path, but many proxies do not, so a
+ * path in another spelling (`/%61dmin`) would pass through such a proxy.
  */
 const keptByProxies = /^\/(?:admin|sandbox|health)(?:\/|$)/
 const isDisguised = (request: FastifyRequest, route: string): boolean =>
@@ -20,7 +20,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // The path may have this method and still get here: a route that serves files has found no such file.
+    // The path may have a route with this method: a route that serves files also calls this when it finds no file.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))
@@ -53,7 +53,7 @@ function recordRoutes(app: FastifyInstance, maxParamLength: number): KnownRoutes
   const routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength })
   /** The methods of each path without a parameter. */
   const literal = new Map<string, Set<HTTPMethods>>()
-  /** Routes with a parameter that also match such a path. */
+  /** Routes with a parameter that also match a path of `literal`. */
   const overlapping = new Set<string>()
 
   app.addHook('onRoute', ({ method, url }) => {

@@ -2,7 +2,7 @@
 import { parseConnectionUrl } from 'nodemailer/lib/shared'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
-/** The mail server that an SMTP URL names, and how to talk to it. */
+/** The host, port, login and options of a mail server, as read from an SMTP URL. */
 export type MailServer = {
   host: string
   port: number
@@ -15,8 +15,8 @@ export type MailServer = {
 }
 
 /**
- * Options of nodemailer that a URL may not set, because they would not work here or would change the meaning of a
- * reply.
+ * Options of nodemailer that an SMTP URL must not contain. They do not work here, or they change the meaning of a reply
+ * of the mail server.
  */
 const refusedOptions = ['lmtp', 'proxy', 'service', 'customAuth', 'secured', 'socket', 'connection']
 

@@ -50,8 +50,8 @@ export async function writeMessage(file: string, compose: () => Promise<Buffer>)
 }
 
 /**
- * The mailer in live mode without a mail server. It sends and stores nothing. It is needed because a bank may switch to
- * delivery by e-mail while the platform runs.
+ * The mailer in live mode when no mail server is set. It sends and stores nothing. Such a mailer is needed because a
+ * bank may switch to delivery by e-mail while the platform runs.
  */
 export function createNoMailer(onMessage: () => void): Mailer {
   return {

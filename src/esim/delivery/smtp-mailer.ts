@@ -15,8 +15,8 @@ const notConnected: Delivery = { outcome: 'failed', command: 'CONN', responseCod
 export type SmtpPost = {
   sender: Sender
   /**
-   * Never throws.
-   * @param compose makes the message once the address is known to be valid
+   * Sends one message and never throws.
+   * @param compose makes the message; called only if the address is valid
    */
   hand(to: string, compose: (sender: Sender) => Promise<Buffer>): Promise<Delivery>
   /** Waits for messages that are being sent and refuses later ones. */

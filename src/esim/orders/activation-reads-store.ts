@@ -7,7 +7,7 @@ export type ReadKind = (typeof readKinds)[number]
 export type ReadCount = {
   orderId: string
   kind: ReadKind
-  /** In the form of `callerName`. */
+  /** Who read the data, as text made by `callerName`. */
   caller: string
   reads: number
   firstAt: Date

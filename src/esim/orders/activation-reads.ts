@@ -60,7 +60,7 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // Entries cannot pile up while the database is away, because then nobody can read activation data.
+      // If the database cannot be reached, nobody can read activation data, so no new entries are added meanwhile.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -8,12 +8,15 @@ import { findFree } from './store.ts'
 /** A mobile operator, and the ids of its tariffs that have a free profile. */
 export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
 
-/** The same object is returned until its content changes. */
+/**
+ * Finds which tariffs of an operator have a free profile. Returns the same object again while the result is the same.
+ */
 export type Availability = (operator: MobileOperator) => Promise<Offer>
 
 /** Callers that ask about the same mobile operator at the same time share one query. */
 export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
-  // Keyed by object: when the directory changes, the catalogue makes new objects, and entries of the old ones vanish.
+  // The key is the operator's object. When the directory changes, the catalogue makes new objects, and the entries of
+  // the old objects are removed as garbage.
   const reads = new WeakMap<MobileOperator, () => Promise<Offer>>()
 
   const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {

@@ -21,7 +21,7 @@ export type OrderReadDeps = {
   msisdnDays: number | null
 }
 
-/** The fields that are needed of each order. `status` is as stored. */
+/** The fields that every order must have here. `status` is the stored status. */
 type Read = Pick<Order, 'orderId' | 'status' | 'createdAt' | 'reservedUntil'>
 
 /** Reads one order. @throws DomainError 'not-found', also for another bank's order */
@@ -76,13 +76,13 @@ export function createOrderReader<Found extends Read>(
 }
 
 /**
- * Marks an order whose reservation is over. This happens before anybody sees it as expired, because a confirm that is under way
- * could still succeed. The order has to be read again afterwards.
+ * Marks a reserved order as expired when its time is over. This is done before anybody sees the order as expired,
+ * because a confirm that is still running could succeed. The caller must read the order again afterwards.
  */
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())
 
-/** Keeps the orders that were read last. */
+/** Keeps the most recently read orders in memory. */
 function createKnownOrders<Known>(maxKept: number) {
   const orders = new Map<string, Known>()
   const keyOf = ({ bankId, name }: OrderName): string => `${bankId} ${name}`

@@ -21,7 +21,10 @@ export const expiringMinutes = 5
 export const triggers = ['confirm', 'cancel'] as const
 export type Trigger = (typeof triggers)[number]
 
-/** All transitions that a bank can request. One more, from reserved to expired, happens by time alone (`statusAt`). */
+/**
+ * All transitions that a bank can request. The transition from reserved to expired is not in this list, because it
+ * happens by time alone (`statusAt`).
+ */
 export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
   { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
@@ -66,7 +69,7 @@ export function decide(
   throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
 }
 
-/** The error for an order whose status does not allow the request. */
+/** For each status of an order, the error code of a request that this status does not allow. */
 const codeOf: Record<OrderStatus, ErrorCode> = {
   reserved: 'conflict',
   confirmed: 'order-confirmed',

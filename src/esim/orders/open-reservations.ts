@@ -12,17 +12,17 @@ const maxPerSecond = 20_000
 const maxStatementMs = 60_000
 const shareOfRoom = 1 / 16
 /**
- * When less than this is left below the limit, every reservation is counted. The value is so large that even a statement
- * that is delayed for a second cannot exceed the limit.
+ * When the bank may make fewer than this many further reservations, every reservation is counted under the lock. The
+ * number is so large that the bank stays within the limit even if a statement is delayed for a second.
  */
 const leastRoom = 4_000
 
 type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; validMs: number }
 
 export type OpenReservations = {
-  /** True when the bank may make `wanted` more reservations at once, without the lock. */
+  /** Whether the bank is so far from its limit that it may make `wanted` more reservations without the lock. */
   far(bankId: string, wanted: number): boolean
-  /** Notes how many live reservations the bank has. */
+  /** Stores a new count of the live reservations of the bank. */
   counted(bankId: string, open: number): void
 }
 

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * Makes a UUID of version 7. Ids of the same time are neighbours in the index, so the part of the index in use stays
- * small.
+ * Makes a UUID of version 7, which begins with the time. Orders made at about the same time are then close together in
+ * the index, so only a small part of the index is in use.
  */
 export function newOrderId(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, '0')
-  // The digits after the version of a random UUID, with its variant.
+  // `slice(15)` takes the digits after the version digit of a random UUID; they contain the UUID's variant.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 

@@ -6,9 +6,11 @@ export type Reservation = {
   orderId: string
   bankId: string
   externalId: string
-  /** null: the bank cannot see the tariff, so the only possible answer is an order made before. */
+  /**
+   * null: the bank cannot see the tariff. Then no order is made; only an order that was made before can be returned.
+   */
   tariffId: number | null
-  /** null: no profile is free, so the only possible answer is an order made before. */
+  /** null: no profile is free. Then no order is made; only an order that was made before can be returned. */
   profileId: number | null
   price: string
   currency: string
@@ -142,7 +144,7 @@ const countUnsoldStatement: Statement = {
     )::int as unsold`,
 }
 
-/** The profiles of a tariff that are free or reserved, counted without walking over the sold ones. */
+/** Counts the profiles of a tariff that are free or reserved. It does not read the sold profiles. */
 export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
   const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
   return row?.unsold ?? 0
@@ -253,7 +255,8 @@ async function reserveWithinLimit(
     await run(waiting.slice(0, room))
     waiting = waiting.slice(room)
   }
-  // The order that a request repeats may have been made while this request waited for the lock, so look once more.
+  // While these requests waited for the lock, another request may have made an order with the same externalId. So look
+  // for such orders once more.
   if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
   return { results: input.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }

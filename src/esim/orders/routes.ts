@@ -56,7 +56,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
     components: schemas.esimComponents,
   })
 
-  // This plugin has its own prefix; its inner plugin must not add it again.
+  // This plugin already adds its prefix to all paths, so the inner plugin is registered with an empty prefix.
   await app.register(operations, { ...deps, prefix: '' })
 }
 

@@ -103,7 +103,10 @@ export const Confirmation = Type.Object(
   { $id: 'Confirmation', description: 'A confirmed order with its activation data' },
 )
 
-/** The rule is only documented here: the code ignores a malformed reference instead of refusing it. */
+/**
+ * The pattern of the payment reference is for the documentation only. The code ignores a malformed reference instead of
+ * refusing the request.
+ */
 export const ConfirmHeaders = Type.Object({
   [paymentReferenceHeader]: Type.Optional(
     Type.String({

@@ -207,7 +207,7 @@ export async function confirm(
   // The ids are in lower case, because the database returns lower case. Callers may use capitals, and results are found
   // by id.
   const ids = items.map(({ orderId }) => orderId.toLowerCase())
-  // Sorted, so that two statements that share orders cannot deadlock.
+  // The ids are sorted, so that two statements that change the same orders cannot deadlock.
   const sorted = [...new Set(ids)].sort()
   const values = [sorted, input.bankId, input.deliveryMode, input.now, input.caller]
   const references = sorted.map(orderId => items[ids.indexOf(orderId)]?.paymentReference ?? null)

@@ -135,7 +135,7 @@ const days: Step = {
     )
     const until = bound?.lastDay ?? null
     const kept = `select day, ${cell}, orders from sales_days where ($4::date is null or day > $4) and ($5::date is null or day <= $5)`
-    // Sessions are in UTC.
+    // `hour::date` gives the day in UTC, because the database sessions use UTC.
     const counted = `select hour::date as day, ${cell}, orders from sales_hours
       where ($4::date is null or hour >= ($4::date + 1)::timestamp at time zone 'UTC')
         and ($5::date is null or hour < ($5::date + 1)::timestamp at time zone 'UTC')`

@@ -14,7 +14,7 @@ export type Parts = {
   days: { span: number; day: string }[]
   /** The beginning of each hour. */
   hours: (Signed & { hour: Date })[]
-  /** Half-open spans of less than an hour. */
+  /** Spans of less than an hour. Each includes `from` and excludes `until`. */
   rests: (Signed & { from: Date; until: Date })[]
 }
 

@@ -5,7 +5,8 @@ import { isAscending, type OrderSort } from './order-list-query.ts'
 import type { OrderListSearch } from './order-store.ts'
 
 /**
- * Ascending lists leave out orders newer than this, so that an order whose transaction is still open is not skipped.
+ * Ascending lists leave out orders made within the last 15 seconds. The transaction of such an order may still be open,
+ * and a client that reads on from a newer order would skip it.
  */
 const settledMs = 15_000
 

@@ -174,7 +174,7 @@ function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderLis
     if (span.until) id('<', firstOrderId(span.until))
     if (span.until) instant(column, '<', span.until)
   }
-  // Do not skip an order whose transaction is still open.
+  // An order whose transaction is still open is not visible yet. To not skip it, the list ends before `asOf`.
   if (isUp) {
     id('<', firstOrderId(asOf))
     if (isByConfirmation(sort)) instant('confirmed_at', '<', asOf)

@@ -50,7 +50,10 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
       `select order_id from (${rangesText(filter, put, newestFirst(filter, put))}) found ${newestFirst(filter, put)}`,
   )
 
-/** Finds an id with at least `count` matching orders above it in one range. No row if no range has that many. */
+/**
+ * Finds an id such that one index range has at least `count` matching orders above it. Returns no row if no range has
+ * that many.
+ */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
     const nth = `order by order_id desc offset ${put(String(count))}::int limit 1`
@@ -164,7 +167,7 @@ function reservedCondition({ status, now }: OrderFilter, put: Put): string {
   return 'false'
 }
 
-/** Ranges of ids serve as ranges of time, because an id begins with the instant at which the order was made. */
+/** A range of time is written as a range of ids, because an id begins with the instant at which the order was made. */
 function restConditions({ externalId, isExact, from, until, after, downTo }: OrderFilter, put: Put): string {
   const conditions: string[] = []
   if (externalId !== undefined)

@@ -123,7 +123,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
   }
 }
 
-/** The library passes undefined for a name that a part does not have. */
+/** The library passes undefined instead of a name if the part has no name. */
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
 const isReportable = (error: unknown): error is Error =>

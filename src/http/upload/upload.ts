@@ -34,7 +34,7 @@ export type Upload = {
   drain(bounds?: DrainBounds): Promise<boolean>
 }
 
-/** How much is read before an upload takes its place. */
+/** The number of bytes that are read before an upload counts against the limit of concurrent uploads. */
 const firstBytes = 64 * 1024
 
 /**
@@ -96,7 +96,7 @@ function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {
     const startedMs = performance.now()
-    // No minimum holds in the first span, so the first check is at the end of the second one.
+    // The first span has no minimum rate, so the first check is at the end of the second span.
     const leftMs = rate.spanMs * (isFirst ? 2 : 1) - waitedMs
     const chunk = await withinTime(chunks.next(), leftMs, rate)
     waitedMs += performance.now() - startedMs
