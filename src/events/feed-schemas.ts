@@ -110,7 +110,7 @@ export const EventTypes = Type.Object(
   { description: 'The types of events' },
 )
 
-/** An example of the event, as the first of its kinds of recipients gets it. */
+/** An example of the event, as it is sent to the first kind of account that can receive it. */
 const exampleOf = (one: EventType) => ({
   id: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
   type: one.type,

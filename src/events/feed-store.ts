@@ -55,7 +55,7 @@ export type PageParams = {
 }
 
 export type Page = {
-  /** The feed as of the statement that read the first events. */
+  /** The feed, as it was when the first events were read. */
   feed: Feed
   /** The JSON texts of the events in the order of the feed, with commas between. */
   texts: string
@@ -73,7 +73,7 @@ export async function findEvents(database: Queryable, account: Account, params: 
   const isOver = () => page.examined >= Math.min(through, page.feed.last) || page.count >= limit
   for (let before = after; page.examined > before && !isOver(); ) {
     before = page.examined
-    // The feed may have grown meanwhile; the page ends where the feed ended at its first statement.
+    // The feed may have grown since the first statement. The page ends where the feed ended at that statement.
     const end = Math.min(through, page.feed.last)
     const more = await findOfDay(database, account, { types, after: before, through: end, limit: limit - page.count })
     page.texts = [page.texts, more.texts].filter(text => text !== '').join(',')

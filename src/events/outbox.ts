@@ -1,12 +1,12 @@
 /**
- * The outbox: a statement records its change in the same transaction, so the record exists exactly if the change
- * does. Recording sends nothing; `position.ts` says how the outbox is read.
+ * The outbox: a statement that changes data also records the change here, in the same transaction. So the record exists
+ * exactly if the change does. Recording a change sends nothing; `position.ts` says how the outbox is read.
  */
 import type { Queryable } from '../db/database.ts'
 
 /**
- * The kinds of rows about orders. Such a row holds only the ids of the orders. A finished order never changes, so
- * readers find everything else in the order's own row.
+ * The kinds of outbox rows about orders. Such a row holds only the ids of the orders. An order does not change after it
+ * has ended, so readers find everything else in the stored order.
  */
 export type EventKind = 'order.confirmed' | 'order.cancelled' | 'order.expired' | 'profile.withdrawn'
 

@@ -7,8 +7,8 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the days whose events, deliveries and attempts are all past their retention. A partition that somebody is
- * reading is left to the next run.
+ * Drops the days whose events, deliveries and attempts are all past their retention. The next run drops a partition
+ * that somebody is reading now.
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
   for (const table of daily) await dropOldDays(database, table, retentionDays)
@@ -34,8 +34,8 @@ async function dropOldDays(database: Database, parent: Daily, retentionDays: num
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
 /**
- * Drops one day. It first marks the events as removed for readers, because a day that is dropped only in part would
- * look like a gap.
+ * Drops one day. It first records in the feeds that the events were removed. Otherwise a day that is dropped only in
+ * part would look like a gap in the feed.
  */
 async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
   if (parent === 'events') await markRemoved(database, day, table)

@@ -71,7 +71,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         feedId,
         signal: leaving(reply),
       })
-      // While the request waited, the access may have been taken away.
+      // The caller may have lost access while the request waited, so check it again.
       const caller = wait > 0 ? callerOf(request, deps) : null
       if (caller instanceof DomainError) throw caller
       return sendText(reply, pageText(page))

@@ -2,7 +2,10 @@
 import type { TSchema } from 'typebox'
 import type { EventType } from './catalogue.ts'
 
-/** Values that replace examples: several types share a schema, and its examples do not fit each of them. */
+/**
+ * Values that replace the examples of a schema. Several types of events share a schema, and its examples do not fit
+ * each of these types.
+ */
 const settled = { status: 'confirmed', reservedUntil: null, confirmedAt: '2026-11-22T08:05:00.000Z', cancelledAt: null }
 const unsettled = { confirmedAt: null, cancelledAt: null, paymentReference: null }
 const moved = (previousStatus: string, trigger: string, status: string) => ({ previousStatus, trigger, status })

@@ -26,7 +26,8 @@ export function tick<T>(
   take: (transaction: Queryable, pieceOf: (whole: boolean) => Piece) => Promise<T>,
 ): Promise<T | null> {
   return inTurn(database, { consumer, waits: false }, async transaction => {
-    // A separate statement after the lock, so that its snapshot sees the results of the previous tick.
+    // Read the position with a separate statement after the lock was taken. A statement that takes the lock itself
+    // could have an older snapshot and miss the result of the previous tick.
     const position = await findPosition(transaction, consumer)
     return take(transaction, whole => nextPiece(consumer, position, whole))
   })
@@ -58,9 +59,9 @@ export function tickInOrder<T>(
 }
 
 /**
- * Settings of a transaction whose statement has a cached plan. The statement runs several times a second and mostly
- * finds little, so planning it each time would cost more than running it. The cached plan must be right for tables of
- * any size: it finds rows by an index, each within `lateral (... offset 0)`.
+ * Settings for a transaction whose statement keeps its plan. The statement runs several times a second and mostly finds
+ * few rows, so planning it each time would cost more than running it. The plan must suit tables of any size, so these
+ * settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -231,7 +232,7 @@ const keptTicks = 1_000
 
 /**
  * Empties the slots of the outbox that were last written two days ago or earlier, once every consumer has taken all
- * their rows, and deletes old positions. A slot that somebody is reading is left to the next run.
+ * rows of the slot. Also deletes old positions. The next run empties a slot that somebody is reading now.
  */
 export async function emptyOldSlots(database: Database): Promise<void> {
   const [today] = await database.query<{ day: number }>(

@@ -1,6 +1,7 @@
 /**
- * Maps the codes of errors to status codes, and writes the bodies of errors: those of each API, and the token endpoint's `{text}`.
- * No other file does so. Errors of HTTP itself come here with a status of their own.
+ * Maps the codes of errors to status codes, and writes the bodies of errors: those of each API, and the token
+ * endpoint's `{text}`. Only this file does this. Errors in the HTTP of a request already have a status when they come
+ * here.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -14,7 +15,7 @@ import { SlowUploadError } from './upload/upload.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the client shows broken rules beside its fields, as the portal does. */
+    /** Whether the client can show an error beside the field that it belongs to, as the portal does. */
     wantsErrorRules(): boolean
   }
 }
@@ -52,7 +53,7 @@ const statusOf: Record<ErrorCode, number> = {
   'off-sale': 503,
 }
 
-/** The code of an error that has only a status. Other statuses have no code. */
+/** The error code for an error that has a status but no code of its own. Other statuses have no error code. */
 const codeOfStatus: Record<number, ErrorCode> = {
   400: 'invalid',
   401: 'unauthenticated',

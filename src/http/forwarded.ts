@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../log.ts'
 
-/** Any client can send the header, so what we log and remember is bounded. */
+/** Any client can send `X-Forwarded-For`, so the number of senders that we log and remember is limited. */
 const maxSenders = 20
 
 /** Logs each untrusted sender of `X-Forwarded-For` once per address and process. */

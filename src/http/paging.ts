@@ -16,7 +16,10 @@ export const pagingParameters = {
   pageSize: Type.Integer({ minimum: 1, maximum: maxPageSize, default: 20, description: 'Items on a page' }),
 }
 
-/** With `after`, a client can read a list of any length completely, even while it grows. */
+/**
+ * The query parameters of a list. With `after`, a client can read a list of any length completely, even while the list
+ * grows.
+ */
 export const listingParameters = {
   ...pagingParameters,
   after: Type.Optional(

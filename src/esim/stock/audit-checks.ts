@@ -170,7 +170,10 @@ const values = {
     else 'its bank and externalId do not fit' end`,
 }
 
-/** Reads only the index of live orders, because orders of neighbouring profiles are spread over the whole table. */
+/**
+ * Walks over the profiles and finds their live orders. It reads only the index of live orders, because the orders of
+ * neighbouring profiles are spread over the whole table.
+ */
 const profiles = (now: string): Walk => ({
   name: 'profiles',
   table: 'profiles',
@@ -212,7 +215,7 @@ const profiles = (now: string): Walk => ({
   ],
 })
 
-/** An intact unique index cannot hold two entries with one key, so in that case nothing needs to be read. */
+/** If the unique index is intact, it cannot contain the same key twice. Then this check reads nothing. */
 const externalIds: Walk = {
   name: 'external-ids',
   table: 'orders',

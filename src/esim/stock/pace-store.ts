@@ -15,7 +15,7 @@ export type TariffPace = {
   importedAt: Date | null
 }
 
-/** Every tariff with its sales since an instant, and when its stock last grew. */
+/** Reads, for every tariff, the sales since an instant and the time of the last import. */
 export async function readPace(database: Queryable, since: Date): Promise<TariffPace[]> {
   const [tariffs, sold] = await Promise.all([
     database.query<Omit<TariffPace, 'sold'> & { tariffId: number }>(

@@ -17,8 +17,8 @@ const levelHolds = '60 seconds'
 const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
 
 /**
- * Compares the availability of every tariff with what was last reported. It counts no profiles; each tariff costs a few
- * index probes. The first result for a tariff is only stored.
+ * Compares the availability of every tariff with the last reported availability. It does not count profiles: each
+ * tariff costs a few index look-ups. The first result for a tariff is stored without an event.
  */
 export async function reportAvailability({ database, clock }: Deps): Promise<false> {
   const now = clock.now()

@@ -41,7 +41,7 @@ type Window = {
   known: Set<number>
   trying: number
   settled: PromiseWithResolvers<void>
-  /** Refills have examined the profiles up to this id. */
+  /** The highest id of the profiles that refills have examined. */
   scannedUpTo: number
   refilling: boolean
   /**
@@ -172,7 +172,8 @@ async function refillAhead(deps: StockDeps, tariffId: number, window: Window): P
 
 async function addReturned(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
   const rows = await deps.database.query<Candidate>(findReturned, [tariffId, returnedAtOnce])
-  // Returned profiles were imported before those in the window, so they go first.
+  // Callers take from the end of the array. Returned profiles are added there, because they were imported earlier than
+  // the other profiles.
   const fresh = rows.filter(({ profileId }) => !window.known.has(profileId))
   for (const { profileId } of fresh) window.known.add(profileId)
   window.free.push(...fresh.reverse())
@@ -258,7 +259,7 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
   return position
 }
 
-/** Finds a profile some windows further on, at random, if there is so much stock. */
+/** Finds a profile that is a random number of windows further on. Returns null if the tariff has no profile there. */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(
     `select profile_id as "profileId" from profiles where tariff_id = $1 and profile_id > $2 order by profile_id offset $3 limit 1`,

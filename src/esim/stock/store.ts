@@ -48,7 +48,7 @@ export async function findTariffName(transaction: Queryable, tariffId: number): 
   return found?.name ?? String(tariffId)
 }
 
-/** An index for `findStaged`, which only overtaken imports need. */
+/** Creates the index that `findStaged` needs. Only an import that was overtaken by another import calls it. */
 export async function indexStage(transaction: Queryable): Promise<void> {
   await transaction.execute('create index on staged_profiles (profile_id)')
   await transaction.execute('analyze staged_profiles')

@@ -1,4 +1,7 @@
-/** Sends answers while they are produced. They are not stored, and a client that reads too slowly is disconnected. */
+/**
+ * Sends answers while they are produced. The whole answer is never in memory, and a client that reads too slowly is
+ * disconnected.
+ */
 import { pipeline, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createEncoder, type Encoding } from './content-encoding.ts'

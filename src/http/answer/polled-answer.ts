@@ -4,7 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding } from './content-encoding.ts'
 import { isKnown } from './etag.ts'
 
-/** The answer depends on the caller and on the coding. */
+/**
+ * `vary` names the headers that the answer depends on: the compression that the client accepts, and the credentials of
+ * the caller.
+ */
 export const polledHeaders = { 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization, cookie' }
 
 const text = (description: string) => ({ type: 'string', description })

@@ -23,8 +23,8 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   if (bytes < minUnpooledBytes) return Buffer.allocUnsafe(bytes)
   const isKept = bytes >= minKeptBytes && bytes <= maxKeptBytes
   const known = isKept ? kept.pop() : undefined
-  // A larger buffer than needed wastes nothing, because the operating system provides its pages only when they are
-  // written.
+  // The buffer may be larger than needed. That wastes no memory, because the operating system provides a page of memory
+  // only when the page is written.
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 

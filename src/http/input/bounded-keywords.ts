@@ -24,7 +24,7 @@ export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
       const check = checkEach(ajv, schema, maxErrors)
       const { maxItems = Number.POSITIVE_INFINITY } = parent
       const validate: DataValidateFunction = (list: unknown[], at?: DataValidationCxt) => {
-        // Another keyword reports a list that is too long.
+        // If the list is too long, check no entries: the keyword `maxItems` reports the error.
         const violations = list.length > maxItems ? [] : check(list.entries(), at)
         validate.errors = violations
         return violations.length === 0

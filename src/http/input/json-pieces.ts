@@ -5,7 +5,10 @@ import { createAsideProcess } from '../../work/aside-process.ts'
 import type { JsonBounds } from './json.ts'
 import { noteErrors, type SchemaError } from './validation.ts'
 
-/** A JSON error; or the value with its long lists emptied and its schema errors, followed by the entries of those lists. */
+/**
+ * What the process sends: a JSON error; or the value without the entries of its long lists, together with its schema
+ * errors, and then the entries of these lists.
+ */
 export type JsonPiece =
   | { refusedFor: string | readonly (string | BrokenRule)[] }
   | { value: object; errors: SchemaError[] }

@@ -33,7 +33,8 @@ export function countValues(
   let depth = 0
   let found = 0
   let opened = 0
-  // Names are counted as values first and subtracted at their colons.
+  // A name is first counted as a value, like any string. It is subtracted again at the colon after it. So `found` can
+  // be one too high for a moment.
   const max = values + 1
   let isWithinWord = false
   for (let at = 0; at < bytes.length; at++) {

@@ -14,7 +14,7 @@ import { refuseLateBody } from './late-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How much the body may hold, if not the default. */
+    /** The limits on the content of the body; left out: the default limits. */
     jsonBounds?: JsonBounds
     /** The module that reads a large body's fields in the process that reads large bodies, see `AsideReader`. */
     asideReader?: URL
@@ -29,7 +29,7 @@ declare module 'fastify' {
 }
 
 const largeBytes = 256 * 1024
-/** A body of this size is parsed in some milliseconds. */
+/** A body with at most this many values is parsed within some milliseconds. */
 const fewValues = 5_000
 const waitMs = 60_000
 const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }
@@ -44,7 +44,7 @@ export function readBodies(app: FastifyInstance): void {
     'Other large requests are still being read: try again in a moment',
     'bodies',
   )
-  // Fastify passes no reply to a parser.
+  // Fastify passes no reply to a body parser, so the reply of each request is kept here.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyPlace', false)
   app.decorateRequest('bodyObserver', null)

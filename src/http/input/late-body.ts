@@ -30,7 +30,7 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
  * connection when its body was not read to the end.
  */
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: (socket: Socket) => void): void {
-  // No end is emitted for a body that is not announced, or that has ended already.
+  // Node.js emits no `end` event if the headers announce no body, or if the body has ended already.
   if (!hasBody(headers) || raw.complete) return
   // Node.js removes the socket from a request whose connection was closed.
   const socket = raw.socket as Socket | null

@@ -26,7 +26,7 @@ export function messageError({ raw }: Pick<FastifyRequest, 'raw'>): Error | unde
     return new UnsupportedError(501, 'Transfer-Encoding must be chunked, without another coding')
   const { hosts, authorizations } = countFields(raw)
   if (hosts > 1) return new DomainError('invalid', 'The header Host must be given once only')
-  // With two such fields, a proxy and the platform could each use a different one.
+  // With two Authorization headers, the proxy could check one and the platform the other one.
   if (authorizations > 1) return new DomainError('invalid', 'The header Authorization must be given once only')
   if (headers.host === undefined)
     return httpVersion === '1.1' ? new DomainError('invalid', 'The header Host must be given') : undefined

@@ -6,7 +6,10 @@ import { DomainError } from '../../errors.ts'
 
 type ParseError = Error & { code?: string; rawPacket?: unknown }
 
-/** Gives the answer time to reach the client before the connection is destroyed, whether or not the client closes its side. */
+/**
+ * How long the connection stays open after the answer, so that the answer can reach the client. Then the connection is
+ * destroyed, even if the client has not closed its side.
+ */
 const lingerMs = 1_000
 
 const messages: Record<number, string> = {
@@ -38,7 +41,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
       `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n${fixed.join('')}` +
         `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
-    // A client that never closes would hold the descriptor forever.
+    // Without this, a client that never closes its connection would hold a file descriptor forever.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
   /**
@@ -47,7 +50,8 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
    */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
-    // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
+    // Browsers and load balancers open connections in advance. So a connection that has sent nothing stays open here;
+    // `silent-connections.ts` limits the number of such connections.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const answer = openAnswer(socket)

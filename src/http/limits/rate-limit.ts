@@ -9,7 +9,7 @@ import { DomainError } from '../../errors.ts'
 export type RateLimit = { perSecond: number; burst: number }
 export type Decision = {
   allowed: boolean
-  /** How many requests may follow at once. */
+  /** How many more requests are allowed at once. */
   remaining: number
   /** Seconds until the bucket is full again. */
   resetSeconds: number
@@ -27,7 +27,10 @@ export type RateLimiter = {
 /** Full buckets are deleted only when the map has more buckets than this. */
 const fewBuckets = 10_000
 
-/** Decides whether a request is allowed. Each request takes `1000 / perSecond` milliseconds of the bucket. */
+/**
+ * Decides whether a request is allowed. Each allowed request moves the instant at which the bucket is full by `1000 /
+ * perSecond` milliseconds.
+ */
 export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { fullAtMs: number; decision: Decision } {
   const costMs = 1000 / limit.perSecond
   const capacityMs = limit.burst * costMs

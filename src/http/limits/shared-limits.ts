@@ -1,6 +1,6 @@
 /**
- * Limits that all processes share in Redis or Valkey (`REDIS_URL`). A separate file, so that the client is loaded only when it is
- * used.
+ * Limits that all processes share in Redis or Valkey (`REDIS_URL`). This module is loaded only when that setting is
+ * used, because it loads the Redis client.
  */
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
@@ -23,10 +23,10 @@ const commandTimeoutMs = 250
 const pauseMs = 1_000
 
 /**
- * Shares the buckets in Redis. When the store is away or slow, this process limits by itself and reports that once. Requests are
- * not refused for that.
+ * Shares the buckets in Redis. When Redis cannot be reached or is slow, this process uses buckets of its own and
+ * reports that once. No request is refused because Redis fails.
  *
- * @param options.onAway called when the store goes away (true) and when it is back (false)
+ * @param options.onAway called when Redis cannot be reached any more (true) and when it can be reached again (false)
  */
 export function createSharedRateLimiter(options: {
   redisUrl: string
