@@ -24,8 +24,8 @@ export type RecordedEvent = {
 const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
 /**
- * Writes events in this order. Call it after the statement that locks their subject, so that events have the order of
- * the changes.
+ * Writes events in the given order. Call it after the statement that locks the subject of the events. Then the events
+ * have the same order as the changes.
  */
 export async function recordEvents(transaction: Queryable, events: readonly RecordedEvent[]): Promise<void> {
   if (events.length === 0) return

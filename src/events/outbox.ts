@@ -28,8 +28,8 @@ export const recordingOrders = (kind: EventKind, changed: string): string => `
 export type OutboxRow = { kind: string; account: Account; data: object }
 
 /**
- * Records changes in this order. Call it in the transaction of the changes, after the statement that locks their
- * subject, so that the rows of a subject have the order of its changes.
+ * Records changes in the given order. Call it in the transaction of the changes, after the statement that locks their
+ * subject. Then the rows of a subject have the same order as its changes.
  */
 export async function recordRows(transaction: Queryable, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return

@@ -17,7 +17,7 @@ export type FeedWaiters = {
    * Waits until the account's feed has an event after `after`, for at most `ms`, or until `signal` aborts or the
    * process stops.
    *
-   * @returns false when nothing came and waiting is over
+   * @returns false when the wait ended without such an event
    */
   wait(account: Account, after: number, ms: number, signal: AbortSignal): Promise<boolean>
   /**

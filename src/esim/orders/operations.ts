@@ -41,7 +41,7 @@ export type Orders = {
 
 /** @param caller who acts, in the form of `callerName` */
 type ActingOn = OrderKey & { caller: string }
-/** @property paymentReference null: none was sent, or an invalid one */
+/** @property paymentReference null: the request has no payment reference, or an invalid one */
 type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
 export type Confirmed = {
   order: SealedOrder & { confirmedAt: Date; deliveryMode: DeliveryMode }

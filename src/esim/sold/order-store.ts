@@ -69,8 +69,8 @@ export type OrderSearch = Span & {
   /** true: `externalId` is the whole identifier. */
   isExact?: boolean
   /**
-   * Only orders that hold a profile now: the profile with this ICCID (its keyed hash), or all profiles with this
-   * number.
+   * Finds only orders that hold a profile now: the profile with this ICCID (its keyed hash), or any profile with this
+   * phone number.
    */
   profile?: { iccidHash: Buffer } | { msisdn: string }
 }
@@ -180,7 +180,7 @@ async function findIds(database: Queryable, search: OrderSearch, filter: OrderFi
 
 const isNamed = ({ orderId, profile }: OrderSearch): boolean => orderId !== undefined || profile !== undefined
 
-/** One statement that finds all matching orders. */
+/** Builds one query that finds all matching orders. */
 function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): OrderQuery {
   if (orderId !== undefined) return among(filter, theOrder(orderId))
   if (profile !== undefined) return among(filter, ofProfile(profile, filter.now))
@@ -203,15 +203,15 @@ async function findByExternalId(find: Find, filter: OrderFilter): Promise<string
 }
 
 /**
- * A search over thousands of banks has many thousands of index ranges. If the newest orders of all banks fill the page,
- * it need not read each range.
+ * A search over thousands of banks has many thousands of index ranges. So first search the newest orders of all banks.
+ * If these fill the page, the index ranges are not read.
  */
 async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]> {
   const newest = await find(among(filter, newestOfAll(filter, newestOrders)))
   return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
-/** Columns of the order's own row. */
+/** SQL for the fields that need only the tables of `ownJoins` and the order `o` itself. */
 const ownColumns = {
   orderId: 'o.order_id',
   externalId: 'o.external_id',
@@ -319,7 +319,7 @@ const areUnstatedStatement: Statement = {
     where not l.is_stated`,
 }
 
-/** Finds out for each order whether no closed statement contains it; the results are in the sequence of `orderIds`. */
+/** For each order, whether it is in no closed statement yet. The results are in the sequence of `orderIds`. */
 export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
   const unstated = orderIds.map(() => false)

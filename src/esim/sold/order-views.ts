@@ -34,8 +34,8 @@ export function shownOrderView(order: ShownOrder) {
 }
 
 /**
- * A page of orders.
- * @param orders one more than `limit` when there is another page
+ * Makes a page of at most `limit` orders.
+ * @param orders has one order more than `limit` if there is another page
  */
 export function orderPage<View>(orders: readonly ShownOrder[], limit: number, view: (order: ShownOrder) => View) {
   const shown = orders.slice(0, limit)
@@ -65,14 +65,17 @@ export const orderEvents = [
 ] as const
 type OrderEvent = (typeof orderEvents)[number]
 
-/** Who acted; `id` is the clientId of a system or the login of a person (null if the login was deleted). */
+/**
+ * Who did something with the order. `id` is the clientId of a system or the login of a person (null if the login was
+ * deleted).
+ */
 type Actor = { type: 'system' | 'person'; id: string | null }
 export type OrderHappening = {
   at: string
   event: OrderEvent
   /** null: the platform itself, or unknown. */
   by: Actor | null
-  /** How often this caller did it; null for an event that happens once. */
+  /** How often this caller did this; null for something that happens only once. */
   count: number | null
   lastAt: string | null
 }

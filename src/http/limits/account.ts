@@ -21,8 +21,8 @@ export function accountOf({ caller, routeOptions }: FastifyRequest): string | nu
 
 /**
  * The routes whose requests are not counted here: the eSIM API, which has its own limit; health; the portal's files;
- * the documentation; and requests for tokens of systems. Of the requests for tokens, only failed ones are counted
- * (elsewhere), so that nobody can lock out the rightful client.
+ * the documentation; and requests for tokens of systems. Of these token requests, the platform counts only failed ones,
+ * so that nobody can lock out the rightful client.
  */
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 

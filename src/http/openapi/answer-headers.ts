@@ -104,7 +104,7 @@ export function declareHeaders({ paths, components: declared }: Documented): voi
     for (const { responses } of Object.values(operations))
       for (const [code, answer] of Object.entries(responses))
         for (const [name, component] of Object.entries(headersOf(path, code, answer))) {
-          // The answer's own declaration has priority, because it says more.
+          // If the answer declares the header itself, keep that declaration, because it says more.
           if (answer.headers?.[name]) continue
           used.set(component, components[component])
           answer.headers = { ...answer.headers, [name]: { $ref: `#/components/headers/${component}` } }

@@ -30,7 +30,7 @@ export function exampleOf(
 ): unknown {
   recorded ??= JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
   const example = recorded[operationId]?.[status]
-  // Pictures get no text example.
+  // A picture has no example, because an example here is text.
   if (example !== undefined || of === undefined) return of?.type.startsWith('image/') ? undefined : example
   if (of.type !== 'application/json' || Number(status) < 400) return undefined
   recordedErrors ??= JSON.parse(readFileSync(errorExamplesUrl, 'utf8')) as ErrorExamples

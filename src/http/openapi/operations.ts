@@ -50,7 +50,10 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" vi
 <path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
 <text x="36" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#ffffff">Perkline</text></svg>`
 
-/** Documents every route that is registered in this plugin after this call. */
+/**
+ * Adds the documentation of an API to a plugin. Call it before the routes are registered, because it documents only
+ * later routes.
+ */
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
   for (const component of given.components) app.addSchema(component)
   const withOptionalBody = new Set<unknown>()
@@ -94,10 +97,11 @@ function describeApi(document: Document): NonNullable<FastifyDynamicSwaggerOptio
 
 const pageOptions = (document: Document, prefix: string): FastifySwaggerUiOptions => ({
   routePrefix: document.page,
-  // Each page has its own files, because another API's page does not exist when that API runs elsewhere.
+  // The page of each API loads its own copy of the page's files. The files of another API's page may be missing,
+  // because that API may run in another process.
   indexPrefix: '.',
   uiConfig: { docExpansion: 'list', persistAuthorization: false },
-  // Only one document is shown, so there is nothing to explore.
+  // The page shows only one document, so the field for opening another document is hidden.
   theme: {
     title: document.title,
     css: [
@@ -105,7 +109,7 @@ const pageOptions = (document: Document, prefix: string): FastifySwaggerUiOption
     ],
   },
   logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${prefix}${document.page}` },
-  // The page loads nothing from elsewhere. It needs inline styles.
+  // The page may load files only from its own address. Inline styles are allowed, because the page needs them.
   staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
 })
 

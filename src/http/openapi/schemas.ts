@@ -19,7 +19,7 @@ export type Schema = {
 }
 
 export type NamedSchemas = {
-  /** The schema as the document shows it: a reference if it has a name. */
+  /** Returns the schema in the form of the document: a reference if the schema has a name. */
   document(schema: Schema): Schema
   /** Names the schema of a body or an answer, unless it has a name already. */
   root(schema: Schema, name: string): Schema

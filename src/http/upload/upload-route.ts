@@ -20,7 +20,7 @@ export const uploadRoute = (bodyType: string) =>
 /** Makes every route of this plugin accept a body of this type and nothing else. */
 export function takeUploads(app: FastifyInstance, bodyType: string): void {
   app.removeAllContentTypeParsers()
-  // Pass the stream on; the operation reads it.
+  // Pass the body on as a stream, because the operation itself reads it.
   app.addContentTypeParser(bodyType, async (_: unknown, body: Readable) => body)
 }
 

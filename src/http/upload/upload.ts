@@ -9,7 +9,10 @@ export type UploadRate = { bytes: number; spanMs: number }
 
 const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
 
-/** The upload is so slow that it is ended, because it holds one of few places, a connection and a transaction. */
+/**
+ * The error of an upload that is ended because it is too slow. Uploads are limited in number, and each uses a database
+ * connection and a transaction.
+ */
 export class SlowUploadError extends Error {
   readonly statusCode = 408
   constructor({ bytes, spanMs }: UploadRate) {
@@ -44,7 +47,7 @@ export function openUpload(
   body: Readable,
   { rate = slowest, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
 ): Upload {
-  // Do not destroy the request with its body: it still has to be answered.
+  // Without `destroyOnReturn: false`, ending the body early would destroy the request before it is answered.
   const next = atRate(body.iterator({ destroyOnReturn: false }), rate)
   const first: unknown[] = []
   let reading: Promise<void> | undefined
