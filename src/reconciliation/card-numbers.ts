@@ -1,6 +1,6 @@
 /** Detects numbers of payment cards, which must not be in a report (contract/security.md, "Card numbers"). Pure. */
 
-/** Lengths by the first digits of the payment systems in use. */
+/** The possible lengths of card numbers, by the first digits that identify the payment system. */
 const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
   { first: /^4/, lengths: [13, 16, 19] }, // Visa
   { first: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] }, // Mastercard

@@ -58,9 +58,9 @@ export function checkLines(side: Side): string {
   where c.cashback_id = $1`
 }
 
-/** Places the differences of the merchant's lines after all of the bank's. */
+/** The lowest place of a difference of the merchant's lines. It is higher than every place of the bank's lines. */
 const merchantBase = 2 ** 40
-/** The number of places that each line has for its differences. No line has so many differences. */
+/** The number of places for the differences of one line. It is higher than the number of kinds of differences. */
 const placesOfALine = 16
 
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>

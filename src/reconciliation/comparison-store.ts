@@ -10,7 +10,8 @@ import { type CountsByKind, type DifferenceKind, matchKinds, otherSide, type Sid
 export async function prepareComparison(transaction: Queryable): Promise<void> {
   await transaction.execute(`set local work_mem = '64MB'`)
   await transaction.execute('set local jit = off')
-  // The planner does not know yet how many lines there are, and would look up each one separately.
+  // Without this setting, the planner would look up each line separately, because it does not know yet how many there
+  // are.
   await transaction.execute('set local enable_nestloop = off')
   // The transaction of an upload is idle between two pieces of the file, so the time limit for idle transactions is
   // switched off. An upload has its own time limits.

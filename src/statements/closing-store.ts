@@ -90,8 +90,9 @@ export type NewStatement = {
 }
 
 /**
- * Begins the transaction of a closing. Without these settings, the planner sometimes overestimates the lines of a bank, and then
- * reads the lines of all banks; or it sorts all lines of the bank to take the next few.
+ * Begins the transaction of a closing, and switches off some ways to read tables. Otherwise the planner sometimes
+ * overestimates the lines of the bank and reads the lines of all banks, or it sorts all lines of the bank to take the
+ * next few.
  */
 export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 
@@ -99,8 +100,8 @@ export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mer
 export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
 
 /**
- * SQL for the sums. @param cells a query with `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, in
- * any partial sums
+ * SQL for the sums. @param cells a query with `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`. Each
+ * row may be the sum of several sales
  */
 export const sumsText = (cells: string): string => `
   select (

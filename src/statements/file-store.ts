@@ -21,13 +21,16 @@ const bytesOf = (statementIds: readonly string[]): string =>
 export const openFiles = (database: Database, statementIds: readonly string[], signal: AbortSignal): Promise<WriteTo> =>
   openCopy(database, bytesOf(statementIds), signal)
 
-/** Writing a piece takes some milliseconds, in which other sessions may have to wait for a processor. */
+/**
+ * The number of lines in a piece of a file. It is small, because other sessions may have to wait for a processor while
+ * a piece is written.
+ */
 const linesInPiece = 500
 
 /**
- * Assigns the next open lines of the bank from before the end to the statement, in the order of time, and writes their records as a
- * piece of the file. Only a closing changes lines, and it holds the bank's lock. So no line moves in the table between the numbering
- * and the update.
+ * Assigns the next lines to the statement, in the order of time, and writes their records as a piece of the file. These
+ * are open lines of the bank that were confirmed before the statement's end. The update finds a line by its place in
+ * the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
  */
 const pieceText = `
   with last as materialized (

@@ -1,6 +1,7 @@
 /**
  * Creates the lines of statements: one for each confirmed order in the outbox, and once, in pieces, for orders from
- * before statements existed. A line stays open until a statement takes it, so orders that arrive late need no search.
+ * before statements existed. A line stays open until a statement takes it. So the next statement also takes late
+ * orders, without a search for them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'

@@ -12,9 +12,12 @@ export type Pace = {
 }
 
 const pausePerMs = 2
-/** The session would end if it were idle for a minute inside its transaction. */
+/** The longest pause. PostgreSQL ends a session that is idle for a minute inside its transaction. */
 const mostPauseMs = 1_000
-/** The closing's own next transaction is one. A single other one is no load that a pause would help. */
+/**
+ * So many new transactions do not count as written by others. One may be the closing's own next transaction, and one
+ * transaction of another session is too little load for a pause.
+ */
 const fewTransactions = 1
 
 /** @param wait replaced by tests */

@@ -7,8 +7,9 @@ type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
 type Asked = { from: string; to: string; timeZone: string }
 
 /**
- * A closed day is the span of its statement, whatever the time zone was then. Days before the first statement are days of that
- * statement's zone. Days after the last statement begin at its end.
+ * Finds the bounds of the days in a range. A closed day has the bounds of its statement, whatever its time zone was.
+ * Days before the first statement are calendar days in the time zone of the first statement. The day after the last
+ * statement begins where that statement ends.
  *
  * @param asked the first and the last day, `yyyy-mm-dd`, and the time zone of the days after the last statement
  * @throws DomainError 'invalid' as `daysBetween`
@@ -59,7 +60,7 @@ function daysAfter(last: ClosedDay, asked: Asked, maxDays: number): Days {
   return joined([next, daysWithin({ ...asked, from: later(asked.from, dayAfter(day)) }, maxDays)])
 }
 
-/** Joins parts of a range of days. Each part begins where the part before ends. */
+/** Joins parts of a range of days. Each part must begin where the part before it ends. */
 function joined(parts: readonly Days[]): Days {
   const some = parts.filter(({ names }) => names.length > 0)
   const end = some.at(-1)?.bounds.at(-1)

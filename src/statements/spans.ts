@@ -6,7 +6,10 @@ import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 /** A half-open period. `day` is the local date of its last instant. */
 export type StatementSpan = { from: Date; to: Date; day: string }
 
-/** The end of a bank's last statement, or the beginning of its first one. `day` is the last closed day. */
+/**
+ * `from` is where a bank's next statement begins. `day` is the last closed day, or before the first statement the day
+ * before it.
+ */
 export type Standing = { from: Date; day: string; timeZone: string }
 
 /** The delay before a day is closed. All sales confirmed on that day are committed by then. */
@@ -25,8 +28,8 @@ export function nextSpan({ from, day: lastDay, timeZone }: Standing): StatementS
   for (let local = dayOf(from, timeZone); ; local = dayAfter(local)) {
     const to = startOfDay(dayAfter(local), timeZone)
     const day = dayOf(new Date(to.getTime() - 1), timeZone)
-    // A day that is not after the last closed day is skipped. After a move to a time zone further west, the closed day
-    // may not be over yet, or may start again.
+    // Skip the days up to the last closed day. After a bank changes to a time zone further west, the closed day may not
+    // be over there yet, or may start again.
     if (to > from && day > lastDay) return { from, to, day }
   }
 }

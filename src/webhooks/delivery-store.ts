@@ -53,7 +53,10 @@ export type Asked = {
   endpointId: string
   /** How many to claim at most. */
   max: number
-  /** How many deliveries of the endpoint this process has claimed and not finished. Those that the same call records are not counted. */
+  /**
+   * How many deliveries of the endpoint this process has claimed and not finished. The deliveries that the same call of
+   * `recordAndClaim` records are not counted.
+   */
   held: number
 }
 
@@ -61,17 +64,18 @@ export type Asked = {
 const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
   probe_at = null, probes = 0`
 
-/** SQL for the time when an attempt began that has no record yet. It counts as begun when its lease was taken. */
+/** SQL that computes when an attempt without a record began: at the time when its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
 /**
- * The statement locks endpoints in the order of their ids, like all statements, to prevent deadlocks. It waits for
- * the locks of endpoints with a success to record. It skips other endpoints while another transaction has locked
- * them.
+ * The statement locks endpoints in the order of their ids, like all statements, to prevent deadlocks. It waits until it
+ * can lock the endpoints whose successes it records. Of the other endpoints, it skips those that another transaction
+ * has locked.
  *
- * `under_way` counts deliveries of all processes. While other processes hold deliveries of an endpoint, all processes
- * together hold at most ten of them. The statement does not see what others have claimed since it began. So each claim
- * writes the endpoint's row, and nothing is claimed when the locked row is not the one that the statement sees.
+ * `under_way` counts the claimed deliveries of all processes. While other processes hold deliveries of an endpoint, all
+ * processes together hold at most ten deliveries of it. The statement does not see claims that others have made since
+ * it began. So each claim writes the endpoint's row. If the locked row is newer than the row that the statement sees
+ * (`written_by` differs), the statement claims nothing for this endpoint.
  */
 const recordAndClaimText = `
   with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds
@@ -156,15 +160,15 @@ export type Recorded = {
 export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
 
 /**
- * Records accepted deliveries, and claims the next deliveries for the duration of one attempt each. Both happen in
- * one statement and so with one commit. With one statement for each delivery, a fast receiver would mostly wait for
- * the platform.
+ * Records accepted deliveries, and claims the next deliveries for the duration of one attempt each. Both happen in one
+ * statement and so with one commit. With one statement for each delivery, a fast receiver would mostly wait for the
+ * platform.
  *
  * The commit does not wait for the disk. If the database crashes, the deliveries recorded just before are sent again,
- * like deliveries whose process dies between the 2xx and its record.
+ * as after the death of a process that had received a 2xx but had not recorded it.
  *
  * @param params.delivered accepted deliveries of any endpoints
- * @param params.early claims also deliveries that are not due yet
+ * @param params.early whether to claim also deliveries that are not due yet
  * @param params.but ids of deliveries that are not claimed
  * @returns the claimed deliveries in the order of their sequences
  */

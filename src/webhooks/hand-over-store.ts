@@ -65,7 +65,10 @@ async function handOver(database: Database, endpointIds: readonly string[]): Pro
   return handed?.mayBeMore === true
 }
 
-/** Ids made at the same instant ascend with the sequence, so the log shows deliveries in the order of the feed. */
+/**
+ * `uuid_at` makes ids that ascend with the sequence within the same instant, so the log shows deliveries in the order
+ * of the feed.
+ */
 const made = (endpoint: string, replay: string) => `
   select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, ${endpoint}, event_id, sequence, type, ${replay},
          'pending', now(), now()`
@@ -74,8 +77,9 @@ const pendingOf = (endpoint: string): string =>
   `(select count(*) from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
 
 /**
- * Examines the next events of each endpoint, up to the last event for which there is room. It selects types as
- * `typesOf` does (events/catalogue.ts). It reads no days before the day of the endpoint's position.
+ * Examines the next events of each endpoint, up to the last event for which there is room. It selects the endpoint's
+ * types of events as `typesOf` does (events/catalogue.ts), and reads only days from the day of the endpoint's position
+ * on.
  */
 const handOverText = `
   with endpoints as materialized (

@@ -3,14 +3,14 @@ import type { Secret } from './delivering.ts'
 import { type Asked, type Claimed, type Delivered, maxAtOnce } from './delivery-store.ts'
 
 /**
- * A process claims more deliveries of a fast endpoint than it sends at once: as many more as the endpoint accepts in
- * this time.
+ * A process claims more deliveries of a fast endpoint than it can send at once. The number of additional deliveries is
+ * what the endpoint accepts in this time.
  */
 const aheadMs = 200
 const maxAhead = 40
 /**
- * A claimed delivery whose request cannot begin in this time is given back. So its lease outlives its request, and nothing is sent long
- * after its endpoint was disabled or deleted.
+ * A claimed delivery whose request cannot begin in this time is given back. So the lease lasts longer than the request,
+ * and nothing is sent long after its endpoint was disabled or deleted.
  */
 const maxWaitMs = 1_000
 
@@ -20,7 +20,9 @@ export type Lane = {
   /** Claimed deliveries whose requests have not begun. */
   waiting: { claimed: Claimed; sinceMs: number }[]
   underWay: number
-  /** How long the last request took; infinite until one was accepted, and after one has failed. */
+  /**
+   * How long the last request took. It is infinite before the first request has ended, and after a request that failed.
+   */
   tookMs: number
   secrets: Secret[]
   /** The endpoint's version when its secrets were read. */
@@ -38,7 +40,7 @@ type Actions = {
 export class Lanes {
   /** Accepted deliveries that are not recorded yet. */
   readonly delivered: Delivered[] = []
-  /** Claimed deliveries that are not sent. The loop gives them back. */
+  /** Claimed deliveries that will not be sent. The loop in `worker.ts` gives them back. */
   readonly unsent: Claimed[] = []
   readonly #max: number
   readonly #actions: Actions
@@ -52,8 +54,8 @@ export class Lanes {
   }
 
   /**
-   * Opens lanes, and chooses the endpoints to claim deliveries for. While a due endpoint has no lane, existing lanes
-   * claim nothing, so that one of them becomes free.
+   * Opens lanes, and chooses the endpoints to claim deliveries for. While there is no room for the lane of a due
+   * endpoint, existing lanes claim nothing, so that one of them ends and makes room.
    *
    * @param due the endpoint that has waited longest is the first one
    */
@@ -75,7 +77,7 @@ export class Lanes {
     this.#begin(lane)
   }
 
-  /** Begins the requests for which there is room, and gives up deliveries that have waited too long. */
+  /** Begins the requests for which there is room, and moves deliveries that have waited too long to `unsent`. */
   beginAll(): void {
     for (const lane of this.#lanes.values()) this.#begin(lane)
   }

@@ -40,8 +40,8 @@ export type DeliverySearch = {
 const maxExamined = 10_000
 
 /**
- * The columns of a delivery with its attempts. An attempt is stored when it ends. An attempt that is not stored
- * although its lease is over was interrupted.
+ * The columns of a delivery with its attempts. An attempt is stored when it ends. If the lease has ended and the
+ * attempt is not stored, the attempt was interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
@@ -153,7 +153,8 @@ export async function lockDelivery(
 }
 
 /**
- * Makes a delivery due at once. @param failures the number of failures that the schedule counts from; null: unchanged
+ * Makes a delivery due at once. @param failures the new number of failures, from which the schedule continues; null:
+ * unchanged
  */
 export async function forceDelivery(
   transaction: Queryable,

@@ -61,12 +61,15 @@ export async function insertReplay(
   )
 }
 
-/** How long before its own timestamp an event can have been recorded, because clocks differ a little. */
+/**
+ * An event's timestamp can be later by this much than the time at which it was recorded, because clocks differ a
+ * little.
+ */
 const early = `interval '5 minutes'`
 
 /**
- * The first event that can have happened at or after an instant; null: none. In a sandbox it can be any event, because
- * its clock runs ahead.
+ * Returns the first event that was recorded late enough to have happened at or after `since`; null: none. In a sandbox
+ * it returns the first event of the feed, because the sandbox clock can be far ahead of the time of recording.
  */
 export async function firstSequenceSince(
   database: Queryable,

@@ -44,7 +44,7 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
   const lookup = lookupWithin(rules)
 
   async function attempt(url: URL, headers: Record<string, string>, body: string): Promise<Answer> {
-    // Node.js does not call `lookup` for an IP address.
+    // Node.js does not call `lookup` for an IP address, so the address is checked here.
     const literal = literalOf(url.hostname)
     if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
     const isSecure = url.protocol === 'https:'
@@ -73,7 +73,10 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
   }
 }
 
-/** Finds addresses that the rules allow, each time a connection is opened. */
+/**
+ * Makes the `lookup` function of requests. Node.js calls it for each new connection to a host name, and it fails when
+ * the rules refuse an address of this name.
+ */
 const lookupWithin =
   (rules: AddressRules): LookupFunction =>
   (hostname, options, callback) => {
@@ -115,7 +118,7 @@ function answerOf(request: ClientRequest): Promise<Answer> {
       readAnswer(response).then(resolve, reject)
     }
     request.once('response', take)
-    // Node.js emits no response for a receiver that wants to speak another protocol (101).
+    // When a receiver answers 101 to change the protocol, Node.js emits `upgrade` instead of `response`.
     request.once('upgrade', (response, socket) => {
       take(response)
       socket.destroy()

@@ -17,7 +17,10 @@ const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
  */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
 
-/** @returns the rule that the URL breaks; null: it is valid. The addresses of a name are checked for each connection */
+/**
+ * @returns the rule that the URL breaks; null: it is valid. Names are not resolved here: their addresses are checked at
+ *   each connection
+ */
 export function urlError(rules: UrlRules, text: string): Rule | null {
   if (text.length > maxLength) return { rule: 'max-length', params: { max: maxLength } }
   const url = beginning.test(text.trim()) && URL.canParse(text) ? new URL(text) : null

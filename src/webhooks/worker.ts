@@ -14,8 +14,8 @@ const lookEveryMs = 100
 const recordedTogether = 20
 const recordWithinMs = 5
 /**
- * Deliveries are given back when claiming them took longer, for example because the process was frozen before it read
- * the answer.
+ * If claiming deliveries takes longer than this, they are given back unsent. This happens, for example, when the
+ * process is frozen before it reads the database's answer.
  */
 const maxClaimMs = 10_000
 
@@ -65,7 +65,8 @@ export function startDelivering(
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      // `work` is renewed before a step, because a request that ends during the step makes work for the next one.
+      // Renew `work` before the step. If a request ends during the step, it resolves `work`, and the next step follows
+      // at once.
       work = Promise.withResolvers()
       await step().catch(onError)
       const look = setTimeout(() => work.resolve(), lookEveryMs)
@@ -90,8 +91,9 @@ export function startDelivering(
 
 /**
  * Gives back what is not sent, records what was accepted, and claims the next deliveries of due endpoints. An endpoint
- * stays due if as many were found as it has room for. It also stays due, until the next look, if none were found: the
- * hand-over or another process may have locked it, or its only allowed request may just have ended.
+ * stays due if the claim found as many deliveries as the endpoint has room for. If the claim found none, the endpoint
+ * stays due until the loop looks for due endpoints again: the hand-over or another process may have locked it, or its
+ * only allowed request may just have ended.
  */
 async function exchange(
   deps: DeliveringDeps,
@@ -116,7 +118,7 @@ async function exchange(
   const isLate = performance.now() - askedAtMs > maxClaimMs
   if (isLate) lanes.unsent.push(...claimed)
   // Without a secret, nothing is sent. Either the endpoint was deleted, or its secrets could not be decrypted. In the
-  // second case the error was reported, and the deliveries are claimed again after their leases.
+  // second case the error was reported, and the deliveries are claimed again when their leases end.
   else for (const { lane, claimed } of found) lanes.add(lane, lane.secrets.length > 0 ? claimed : [], sinceMs)
 }
 
