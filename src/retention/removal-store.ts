@@ -2,7 +2,9 @@
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 
-/** In these statuses a campaign never changes again, so its last change is its end. */
+/**
+ * A campaign with one of these statuses never changes again. So the time of its last change is the time when it ended.
+ */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
 /** Removes the lines, differences and files of reports of old campaigns. @returns the number of these reports */

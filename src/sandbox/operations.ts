@@ -48,8 +48,8 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
 }
 
 /**
- * The clock stays before this instant, so that everything that begins before it, such as a reservation, ends in a year
- * with four digits.
+ * The clock cannot be moved beyond this instant. So everything that begins at the clock's time, such as a reservation,
+ * also ends in a year with four digits.
  */
 const endOfTime = Date.UTC(9900, 0, 1)
 

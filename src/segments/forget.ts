@@ -37,8 +37,8 @@ export async function forgetCustomers(
     const counts = await inTransaction(async () => {
       await stageCustomers(client, params.source)
       await store.keepStaged(connection)
-      // A transaction that forms a segment shares this lock. This call waits until all of them have ended, so the
-      // search below finds their segments.
+      // Transactions that form segments share this lock. This call waits until all of these transactions have ended, so
+      // that the search for segments finds their segments, too.
       await lockCustomers(connection)
       const forgotten = await store.deleteForgotten(connection, bankId)
       const change = { customers: [forgotten, 0] } as const

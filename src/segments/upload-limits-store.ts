@@ -5,7 +5,10 @@
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
-/** The maximum number of segments for one campaign on one day. The day is in UTC and in real time. */
+/**
+ * The maximum number of segments for one campaign on one day. The day is a day in UTC of the real time, not of the
+ * sandbox clock.
+ */
 const maxOfCampaign = 20
 const maxOfMerchant = 100
 

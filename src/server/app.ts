@@ -69,7 +69,7 @@ const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'
 
 export type AppDeps = {
   door: Door
-  /** In live mode, a start and each request warn of likely mistakes in the setup. */
+  /** True in live mode: the app then logs a warning when it ignores an X-Forwarded-For. */
   isLive: boolean
   services: readonly Service[]
   logger: Logger
@@ -86,9 +86,9 @@ export type AppDeps = {
   admin: AdminRoutesDeps
   /** Limits the requests of an account to all APIs except eSIM; null: switched off. */
   accountLimiter: RateLimiter | null
-  /** Output of `npm run build`. */
+  /** The folder of the portal that `npm run build` makes. */
   portalFolder: string
-  /** null in live mode, where its paths do not exist. */
+  /** null in live mode: the paths of the sandbox then do not exist. */
   sandbox: SandboxRoutesDeps | null
   /** True once the process is going to stop; connections then end with their next answer. */
   isStopping(): boolean
@@ -145,7 +145,8 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
     schemaController: { compilersFactory: { buildSerializer } },
-    // The same maximum as for a whole address, so that an id that is too long gets the error of its own rule.
+    // A path parameter may be as long as a whole address. So an id that is too long reaches its own rule and gets the
+    // error of that rule.
     routerOptions: { maxParamLength: maxAddressLength },
     // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
     requestTimeout: 0,
@@ -154,10 +155,10 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     http: {
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: 1_000,
-      // A missing Host is answered below, because Node's own answer has no body.
+      // Requests without the header Host are refused by our own code, because Node's answer to them has no body.
       requireHostHeader: false,
-      // Node ends a request without a body at once. Reading such a request to its end was a tenth of the work for a
-      // short answer.
+      // With this option, Node.js does not read a request without a body to its end. This reading was a tenth of the
+      // work for a short answer.
       optimizeEmptyRequests: true,
     },
     clientErrorHandler: answerUnreadable,
@@ -170,7 +171,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       answerError(error, request as FastifyRequest, reply)
     },
   })
-  // Node.js passes on a CONNECT request without an answer.
+  // Node.js does not answer a CONNECT request itself, so it is answered here.
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   return app
 }

@@ -117,7 +117,8 @@ const guardOf = (parts: Parts) => ({
 const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
   database: pools.others,
   clock,
-  // Reads single orders by the same prepared statements as sales, whose plans the pool's busiest connections keep.
+  // Reads single orders through the pool of sales, with the same prepared statements. The connections of that pool have
+  // the plans of these statements already.
   orderLookUp: createOrderLookUp({
     database: pools.database,
     clock,

@@ -90,7 +90,8 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   const webhooks = await createWebhooks(start, { pools, clock, monitoring })
   const worker = createWorker(start, { pools, outside, monitoring, campaigns, webhooks })
   const refusalSums = createRefusalSums(pools.others, start.onError)
-  // Closed before the worker signs its last checkpoint, so that the checkpoint covers these entries.
+  // Closers run from the front, so this one runs before the worker signs its last checkpoint. The checkpoint then
+  // covers the audit log entries that are written here.
   start.closers.unshift(() => refusalSums.close())
   return { start, pools, clock, access, outside, monitoring, sales, campaigns, webhooks, worker, refusalSums }
 }

@@ -35,7 +35,8 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
 }
 
 function addBuildInfo(registry: Registry, instance: Instance): void {
-  // Prometheus already labels each process with its address. A configured name says more.
+  // Prometheus labels each process with its address. Replace this label only by a name from the settings, which says
+  // more.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',

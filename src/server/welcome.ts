@@ -19,7 +19,7 @@ export function welcome(config: Config, samples: Samples | null, onTerminal: boo
   return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps(config)}\n` : ''}\n`
 }
 
-/** The credentials come last, because that is what a terminal shows at the end of the start. */
+/** The credentials come last, so that they are still visible in the terminal after the start. */
 function firstStart(config: Config, { credentials, logins }: Samples): string {
   const credentialLines = credentials.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,

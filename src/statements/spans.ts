@@ -7,8 +7,8 @@ import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 export type StatementSpan = { from: Date; to: Date; day: string }
 
 /**
- * `from` is where a bank's next statement begins. `day` is the last closed day, or before the first statement the day
- * before it.
+ * `from` is where a bank's next statement begins. `day` is the last closed day. Before the first statement, it is the
+ * day before the first sale.
  */
 export type Standing = { from: Date; day: string; timeZone: string }
 

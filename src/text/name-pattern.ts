@@ -19,8 +19,8 @@ export const namePattern = (part: string): string => [...part].map(inAnyCase).jo
 function inAnyCase(character: string): string {
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
   const spellings = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase()])
-  // Only spellings of one letter are kept. The capital of ß, for example, has two letters, which would be another
-  // text.
+  // Keep only spellings that are one character. The capital of ß, for example, has two letters, and a bracket
+  // expression matches only one character.
   return `[${[...spellings]
     .filter(one => [...one].length === 1)
     .map(escaped)

@@ -4,8 +4,8 @@ const form = /^[a-z][a-z0-9_+/-]{0,63}$/
 
 /**
  * The cached format of each zone; there are about 600. A format takes 70 kB outside of the heap, which the garbage
- * collector does not count. When each call made a new format, a process grew by gigabytes before the formats were
- * freed.
+ * collector does not count. Without this cache, each call would make a new format, and the process would grow by
+ * gigabytes before the formats are freed.
  */
 const wallClocks = new Map<string, Intl.DateTimeFormat>()
 

@@ -34,7 +34,7 @@ export async function redisFinding(redisUrl: string | null): Promise<Finding> {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
     connectTimeout: answerWithinMs,
-    // Limits the wait for a server that accepts the connection and sends nothing.
+    // This option ends the wait for a server that accepts the connection but sends nothing.
     commandTimeout: answerWithinMs,
     retryStrategy: () => null,
   }

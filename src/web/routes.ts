@@ -10,9 +10,14 @@ export type PortalFilesDeps = {
   folder: string
 }
 
-/** The folder of files whose names contain a hash of their content. So the content of such a name never changes. */
+/**
+ * The folder of files whose names contain a hash of their content. So a file in this folder never changes under the
+ * same name.
+ */
 const hashed = 'assets/'
-/** Names that look like a file. A request for such a name expects a file, not the page. */
+/**
+ * Matches addresses that end like the name of a file. If this file does not exist, the answer is not the portal's page.
+ */
 const fileName = /\.(?:css|gif|html?|ico|jpe?g|js|json|map|mjs|png|svg|txt|webmanifest|webp|woff2?|xml)$/i
 const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 

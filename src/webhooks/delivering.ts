@@ -1,6 +1,6 @@
 /**
- * Carries out deliveries: claims due ones, sends them and records the outcome. No transaction is open during a
- * request. A delivery whose process is killed continues when its lease ends.
+ * Carries out deliveries: claims due ones, sends them and records the outcome. No transaction is open during a request.
+ * If a process is killed, its deliveries are claimed again when their leases end.
  */
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'

@@ -23,7 +23,10 @@ declare module 'fastify' {
 /** `content` is the hash of the body that has arrived so far. */
 type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
 
-/** Reads keys before bodies, and sends stored answers before validation. */
+/**
+ * Reads a request's key before its body arrives, and sends the stored answer, if there is one, before the body is
+ * validated.
+ */
 export function takeKeys(app: FastifyInstance, answers: Answers): void {
   app.decorateRequest('keyed', null)
   // The hook runs after onRequest, because authentication and permissions come first.
@@ -39,7 +42,7 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     request.bodyObserver = observerOf(request, request.keyed)
     done()
   })
-  // Nearly all requests have no key and need not wait for a promise.
+  // Nearly all requests have no key. For them the hook continues without a promise, which is faster.
   app.addHook('preValidation', (request, reply, done) =>
     request.keyed === null ? done() : answerKept(request, reply, request.keyed),
   )

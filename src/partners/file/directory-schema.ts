@@ -242,7 +242,7 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
     const entry = read(node, place) as (T & { id?: string | undefined }) | undefined
     const { missing } = reading
     reading.missing = outer
-    // A value with errors lacks its invalid fields.
+    // If the entry has errors, its invalid fields are absent. Without a code it is not added to `entries`.
     if (entry?.code === undefined) return entry as T
     const { code, id } = entry
     entries.push({ path: place.path, line: place.line, kind, code, id, missing, isPlace: isPlace(entry) })
