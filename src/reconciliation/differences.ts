@@ -46,11 +46,11 @@ export type Difference = {
   bankLine: number | null
   /** The line of the merchant's report; null: the difference is only about a line of the bank's report. */
   merchantLine: number | null
-  /** The value by the terms, or between two reports the merchant's amount; null: there is none. */
+  /** The value that the terms require, or the merchant's amount when two reports differ; null: there is none. */
   expected: string | null
   /**
-   * The value in the line that breaks the terms, or between two reports the bank's amount; null: there is none. For a
-   * repeated transaction it is the first line with that transaction, as `line 7`.
+   * The value in the line that breaks the terms, or the bank's amount when two reports differ; null: there is none. For
+   * a repeated transaction it is the first line with that transaction, as `line 7`.
    */
   found: string | null
 }

@@ -109,7 +109,7 @@ export type ListedReport = {
   totalCashback: string
   /** ISO 8601. */
   uploadedAt: string
-  /** A login or clientId for the own side, the partner's name for the other side. */
+  /** Who uploaded the report: a login or clientId for the reader's own side, the partner's name for the other side. */
   uploadedBy: string
   comment: string | null
 }

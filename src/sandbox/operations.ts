@@ -26,7 +26,7 @@ export type SandboxDeps = {
    * Puts the recorded events into the feeds, creates their webhook deliveries, and makes one attempt for each delivery
    * that waits.
    *
-   * @param endsAtMs no attempt begins later (`performance.now()`)
+   * @param endsAtMs no attempt begins after this time (`performance.now()`)
    * @returns how many deliveries were attempted
    */
   deliverWebhooks(endsAtMs: number): Promise<number>

@@ -341,8 +341,8 @@ function limitBodyTime(app: FastifyInstance): void {
 }
 
 /**
- * Makes answers that are sent while the process stops end their connection. Otherwise the stop would wait until the
- * client leaves.
+ * Closes each connection after its next answer while the process stops. Otherwise the stop would wait until the client
+ * closes the connection.
  */
 function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, endSilent: () => void): void {
   let isClosing = false

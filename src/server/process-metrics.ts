@@ -49,8 +49,8 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
 type GaugeAs = { name: string; help: string; withoutAnswer?: number }
 
 /**
- * Adds a gauge whose value is read for each collection. An unknown value is shown as `withoutAnswer`, or without it
- * not at all, because 0 would be wrong.
+ * Adds a gauge whose value is read for each collection. If the value is unknown, the gauge shows `withoutAnswer`.
+ * Without `withoutAnswer`, it shows no value, because 0 would be wrong.
  */
 function addGauge(
   registers: Registry[],

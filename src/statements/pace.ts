@@ -15,7 +15,7 @@ const pausePerMs = 2
 /** The longest pause. PostgreSQL ends a session that is idle for a minute inside its transaction. */
 const mostPauseMs = 1_000
 /**
- * So many new transactions do not count as written by others. One may be the closing's own next transaction, and one
+ * Up to this many new transactions do not count as load. One may be the closing's own next transaction, and one
  * transaction of another session is too little load for a pause.
  */
 const fewTransactions = 1

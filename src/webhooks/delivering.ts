@@ -202,7 +202,7 @@ const testsAMinute = 10
  * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only
  * its oldest delivery is attempted.
  *
- * @param endsAtMs no attempt begins later
+ * @param endsAtMs no attempt begins after this time (`performance.now()`)
  * @returns how many were attempted
  */
 export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Promise<number> {

@@ -164,8 +164,8 @@ export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
  * statement and so with one commit. With one statement for each delivery, a fast receiver would mostly wait for the
  * platform.
  *
- * The commit does not wait for the disk. If the database crashes, the deliveries recorded just before are sent again,
- * as after the death of a process that had received a 2xx but had not recorded it.
+ * The commit does not wait for the disk. If the database crashes, the deliveries recorded just before are sent again.
+ * The same happens when a process is killed after it received a 2xx and before it recorded the 2xx.
  *
  * @param params.delivered accepted deliveries of any endpoints
  * @param params.early whether to claim also deliveries that are not due yet

@@ -31,7 +31,7 @@ export type Entry = {
   id: string | undefined
   /** The errors if the entry is new: one for each absent key that a new entry must have. */
   missing: BrokenRule[]
-  /** True for a mobile operator that appears only to hold its tariffs. */
+  /** True for a mobile operator that the file names only to list its tariffs. */
   isPlace: boolean
 }
 
