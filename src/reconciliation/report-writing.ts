@@ -62,7 +62,7 @@ export function createReportWriter(client: pg.Client, reportId: string): ReportW
 const copyChunk = 'copy report_chunks (report_id, chunk, bytes) from stdin (format binary)'
 const copyRows = `copy report_lines (report_id, ${lineColumns}) from stdin`
 
-/** Runs writes one after the other. The next call reports a failed write. */
+/** Runs writes one after the other. If a write fails, the next call throws its error. */
 function createSequence(): (write: () => Promise<void>) => Promise<void> {
   let last = Promise.resolve()
   return async write => {

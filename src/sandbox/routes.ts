@@ -59,7 +59,10 @@ const Move = Type.Object(
 
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
-/** How long new attempts may begin. An attempt takes up to 15 seconds, and the answer must come within 30 seconds. */
+/**
+ * How long a request may begin new attempts of deliveries. An attempt takes up to 15 seconds, and the answer to the
+ * request must come within 30 seconds.
+ */
 const deliverWithinMs = 14_000
 const unavailable = {
   429: 'Too many requests: try again after `Retry-After` seconds',

@@ -139,7 +139,7 @@ function converse<Piece>(child: ChildProcess) {
   const write = (part: Uint8Array): Promise<void> =>
     Promise.race([
       gone.promise,
-      // If writing fails, the process has ended, and `gone` rejects.
+      // If writing fails, this promise stays pending: the process has ended, so `gone` rejects.
       new Promise<void>(resolve => child.stdin?.write(part, error => error || resolve())),
     ])
   return {
