@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 export type Bench = {
   server: DatabaseServer
-  /** A folder of this run that other users may enter. */
+  /** The folder of this run. Other users can enter it, because the database server may run as another user. */
   folder: string
   quick: boolean
   /** How often a comparison is repeated, and how long each side is measured. */
@@ -15,7 +15,7 @@ export type Bench = {
   seconds: number
   /** Created when the first case needs it. */
   world(): Promise<World>
-  /** Sizes of the large world for `scale`, which has so many times the orders of the small one. */
+  /** For `scale`: the sizes of the large world, and how many times more orders it has than the small world. */
   sizes: Sizes
   times: number
   /** The chosen parts of a case that has parts. An empty list chooses all parts. */

@@ -14,7 +14,7 @@ export type CampaignPlatform = PlatformProcess & {
   merchantToken: string
   bankTokens: string[]
   bankIds: string[]
-  /** A request of a partner or of the operator; ends the benchmark unless the answer is a success. */
+  /** Sends a request of a partner or of the operator. An answer that is not a success ends the benchmark. */
   call(method: string, path: string, token: string, body?: unknown): Promise<Answer>
 }
 

@@ -17,8 +17,9 @@ export type Job = {
   /** How long a connection pauses after an answer. Without this value, a connection does not pause. */
   pauseMs?: number
   /**
-   * The client never sleeps. Otherwise each answer of a slower server wakes a sleeping processor. On a virtual machine
-   * that costs the server as much as the request itself, while a faster server pays nothing.
+   * The client never sleeps. If it slept between the answers of a slower server, each answer would have to wake the
+   * client's processor. On a virtual machine this costs the server as much as the request itself. A faster server would
+   * not have this cost, because the client would be awake.
    */
   awake?: boolean
 }

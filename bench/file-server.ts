@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises'
 const path = process.argv[2] ?? ''
 
 const server = createServer((_, response) => {
-  // When a reader disconnects, only the answer to this reader ends.
+  // If a reader disconnects, only its own answer ends, and the server continues.
   pipeline(createReadStream(path), response).catch(() => response.destroy())
 })
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`))

@@ -1,4 +1,4 @@
-/** Measures how requests are affected by clients that take as much as they can. */
+/** Measures how much other clients slow down requests when they use as much of the platform as they can. */
 import type { Bench } from './bench.ts'
 import type { Figure } from './report.ts'
 import { median } from './rounds.ts'

@@ -40,7 +40,10 @@ export async function pgbench(
   return tps
 }
 
-/** Each run must start above the ids of the previous one; no two clients ever share an id. */
+/**
+ * Sets the next profile id. The clients of a run use different ids. The caller sets `first` above the ids of the
+ * previous run.
+ */
 const nextProfile = `\\set i :i + 1
 \\set profile_id :first + :i * ${clients} + :client_id
 `

@@ -72,13 +72,14 @@ export function familyCpuMs(pid: number): number {
       .filter(name => /^\d+$/.test(name))
       .flatMap(name => statOf(Number(name)) ?? [])
       .filter(({ parentPid }) => parentPid === pid)
-    // If a child has ended meanwhile, its time is in neither number, so everything is read again.
+    // If a child ended during these reads, its time may be missing from both the children's and the parent's times.
+    // Then everything is read again.
     if (statOf(pid)?.endedChildrenMs === parent.endedChildrenMs)
       return children.reduce((sum, { ownMs }) => sum + ownMs, parent.ownMs + parent.endedChildrenMs)
   }
 }
 
-/** Linux counts in hundredths of a second. */
+/** The length of a tick in milliseconds. Linux counts the processor time of a process in ticks. */
 const msOfTick = 10
 
 /** The times of a process from Linux; null when the process has ended. */

@@ -1,4 +1,7 @@
-/** Comparisons in alternating rounds. The machine is noisy, so only measurements of the same time can be compared. */
+/**
+ * Compares two sides in alternating rounds. The load of the machine changes, so only measurements that were made at
+ * about the same time can be compared.
+ */
 
 export type Compared = { ours: number; limit: number; ratio: number; ratios: number[] }
 

@@ -30,7 +30,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   verify: async bench => [await verifying(bench)],
 }
 
-/** Measures the audit log. `--parts chaining,confirms,verify` chooses some parts. */
+/** Measures the audit log. The option `--parts chaining,verify`, for example, measures only these two parts. */
 export const auditLogCase: Case = {
   name: 'audit-log',
   async run(bench) {

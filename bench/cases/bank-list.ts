@@ -191,7 +191,7 @@ async function cost(
 }
 
 /**
- * Sends another kind of request about 200 times a second.
+ * Sends about 200 requests a second that do not read the bank's list.
  * @returns the 99th percentile of its time in milliseconds
  */
 async function others({ port, bankTokens }: Served, seconds: number): Promise<number> {

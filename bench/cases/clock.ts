@@ -98,7 +98,7 @@ async function makeThousand(platform: CampaignPlatform, period: { dateFrom: Date
 async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
   const count = bench.quick ? 1_000 : 10_000
   await makeActive(platform, count)
-  // The load takes longer than ending the campaigns, so that most of this work happens during the load.
+  // Ending the campaigns must take less time than this load, so that the load shows how ending affects other requests.
   const quiet = await othersP99(platform, endTargetSeconds)
   const busy = othersP99(platform, endTargetSeconds)
   const dateTo = new Date()

@@ -20,7 +20,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   launch: measureLaunch,
 }
 
-/** `--parts tick,reads` chooses some. */
+/** Measures events and webhooks. `--parts tick,reads` measures only these two parts. */
 export const eventsCase: Case = {
   name: 'events',
   async run(bench) {

@@ -85,7 +85,8 @@ function comparePages(
 }
 
 /**
- * Compares pages that were not read before, so that only their order is cached. The small merchant has no such pages.
+ * Compares reads of pages that nobody has read before: only the order of their campaigns is cached, not their content.
+ * The small merchant has fewer campaigns, so these pages are empty for it.
  */
 function compareFreshPages(merchants: Merchants): Promise<Compared> {
   const lastPage = merchants.large.count / pageSize

@@ -34,7 +34,7 @@ async function measure(bench: Bench, { port, token }: Served, paths: string[]) {
     requireExpected(result)
     return (result.answered.get?.count ?? 0) / result.seconds
   }
-  /** Sends requests of another kind, 200 a second, and measures their time. */
+  /** Sends 200 requests a second that draw no QR picture, and measures how long their answers take. */
   const others = async (): Promise<Latency> => {
     const load = { kind: 'get' as const, paths: ['/esim/v1/operators'] }
     const result = await runLoad({ ports: [port], token, connections: 2, seconds: bench.seconds, load, pauseMs: 10 })

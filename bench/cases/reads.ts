@@ -69,7 +69,8 @@ async function measure(
     return rateOf({ ports: [port], token, connections: clients, seconds, load, awake }, 'get')
   }
   const [ours, limit] = [rate(servers.platform.port), rate(servers.bare.port)]
-  // A process takes some seconds to see that the tables have grown.
+  // These reads warm up both sides and are not measured. The platform needs some seconds to notice that the tables have
+  // grown.
   await ours(6)
   await limit(1)
   const compared = await compare(

@@ -75,7 +75,10 @@ function writeIds(file: string, count: number, indexOf: (line: number) => number
   return pipeline(Readable.from(lines()), createWriteStream(file))
 }
 
-/** Every fifth customer belongs to the first bank, and so on. */
+/**
+ * Imports the customers of all banks. The customers 0, 5, 10 and so on belong to the first bank, 1, 6, 11 to the
+ * second.
+ */
 async function importAll(bench: Bench, platform: CampaignPlatform, count: number): Promise<void> {
   for (let bank = 0; bank < banksCount; bank++) {
     const file = join(bench.folder, 'customers.csv')

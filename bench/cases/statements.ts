@@ -23,7 +23,7 @@ const closingParts: Record<string, (bench: Bench, database: Database) => Promise
   beside: reserveBeside,
 }
 
-/** `--parts closing,orders-csv` chooses some. */
+/** Measures statements. `--parts closing,orders-csv` measures only these two parts. */
 export const statementsCase: Case = {
   name: 'statements',
   async run(bench) {

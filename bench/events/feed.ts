@@ -10,13 +10,16 @@ import { compare, median } from '../rounds.ts'
 import { deliverAll, numberAll, tellMany } from './filling.ts'
 
 const accounts = 10
-/** The number of events that a filter without an index examines. So it examines the same number in both accounts. */
+/**
+ * The events of the smaller account. A filter without an index examines at most this many events, so that it examines
+ * the same number in both accounts.
+ */
 const smallEvents = 10_000
 const leastOfInsert = 0.5
 const mostOfSmall = 2
 const mostOfCopy = 2
 const mostBetweenPages = 1.5
-/** Below this time in milliseconds, a ratio shows only noise. */
+/** A time in milliseconds that is fast enough, whatever the ratio is. The ratio of such short times is not reliable. */
 const quickMs = 10
 
 /** Numbers events in a database without a platform, compared with one insert of the same rows into a similar table. */

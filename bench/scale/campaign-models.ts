@@ -6,8 +6,8 @@ import { banksOfCampaign } from './sizes.ts'
 /** An instant of a campaign. The time of a step is a number of minutes after such an instant. */
 type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
 /**
- * A step in the life of a campaign. `slot` is the number of the bank in the campaign, from 1. null: the step is one of
- * the campaign itself.
+ * A step in the life of a campaign. `slot` is the number of the bank in the campaign, starting at 1. It is null for a
+ * step of the whole campaign.
  */
 type Step = {
   n: number

@@ -6,7 +6,7 @@ import { type Connect, inLanes, ranges } from './loading.ts'
 import { banks, campaignsOfSmall, campaignsOfSteady, merchants, merchantsIn, type Sizes } from './sizes.ts'
 
 const campaignsAtOnce = 5_000
-/** Numbers reserved for a campaign's history: more than the steps of any life. */
+/** How many numbers are reserved for each campaign's history. No campaign has so many steps. */
 const historyOfCampaign = 200
 
 export async function makeCampaigns(connect: Connect, sizes: Sizes, now: Date): Promise<void> {

@@ -6,7 +6,8 @@ import { type Compared, compare } from '../rounds.ts'
 import type { Side, Sides } from './sides.ts'
 
 /**
- * A time in milliseconds that is fast enough, even if the small world is faster. Below it, a ratio shows only noise.
+ * A time in milliseconds that is fast enough, even if the small world is faster. The ratio of such short times is not
+ * reliable.
  */
 const quickMs = 10
 /** How long a read is repeated, approximately. */

@@ -52,6 +52,6 @@ const statements = (sizes: Sizes): string[] => [
   'update directory_version set version = version + 1',
 ]
 
-/** SQL that makes a table's next number follow the existing ones. */
+/** SQL that sets a table's sequence, so that the next generated number follows the highest existing one. */
 export const followOn = (table: string, column: string): string =>
   `select setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) from ${table}`

@@ -5,7 +5,10 @@ export type Sizes = {
   profiles: number
   campaigns: number
   banks: number
-  /** The big bank's part of the orders, in per cent. With more, a world with many orders of one bank is made sooner. */
+  /**
+   * The percentage of all orders that belong to the big bank. A larger share gives this bank many orders in a smaller
+   * world, which is made faster.
+   */
   share: number
 }
 
@@ -58,7 +61,7 @@ export const firstProfile = (sizes: Sizes, tariff: number): number => (tariff - 
 
 export const merchantsIn = ({ campaigns }: Sizes): number => Math.max(10, Math.round(campaigns / 100))
 
-/** Per cent. */
+/** Percentages of all orders: the default share of the big bank, and the share of the bank `seller`. */
 export const usualShare = 40
 export const sellerShare = 5
 
@@ -67,8 +70,8 @@ export const yearMs = 365 * 86_400_000
 export const latestOrderMs = 3_600_000
 
 /**
- * Returns how many profiles these orders of a tariff have sold. One order of ten has ended without a sale, and the next
- * one sold its profile.
+ * Returns how many profiles a tariff has sold with this number of orders. One order in ten ends without a sale, and the
+ * next order sells the profile that it had reserved.
  */
 const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
 

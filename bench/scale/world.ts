@@ -18,8 +18,8 @@ import { checkSizes, type Sizes } from './sizes.ts'
 export type Keys = { masterKey: string; operatorKey: string }
 
 /**
- * The rows fit the schema of this migration. Later migrations run when the tables are full, as in an upgrade, and fill
- * their own counts and texts.
+ * The rows fit the schema after this migration. The later migrations run after the tables are filled, as in an upgrade,
+ * and compute the columns and tables that they add.
  */
 const schemaOfRows = 25
 

@@ -125,7 +125,8 @@ async function lookUp(
     'order-ids',
     orders.map(({ orderId }) => `/esim/v1/orders/${orderId}`),
   )
-  // These reads are not measured. A process takes some seconds to see that the tables have grown, and then plans anew.
+  // These reads warm up both sides and are not measured. A platform needs some seconds to notice that the tables have
+  // grown; then PostgreSQL plans its statements anew.
   await byExternalId(6)
   await byId(1)
   const { ours, limit, ratio } = await compare(
@@ -152,7 +153,7 @@ async function read({ port, token }: Pick<Office, 'port' | 'token'>, path: strin
 
 async function exportOrders(bench: Bench, office: Office): Promise<Figure[]> {
   const what = `orders.csv of ${office.orders.toLocaleString('en')} orders`
-  // One read comes before the measurement, because a process grows with its first work.
+  // The first read is not measured, because it makes the process's memory grow more than later reads do.
   await read(office, '/partner/v1/orders.csv')
   let [firstByteMs, growthMb] = [0, 0]
   const { ours, limit, ratio } = await compare(

@@ -46,7 +46,8 @@ export const auditPart: Part = {
             ours: `${(ours / 1_000).toFixed(1)} s`,
             limit: `${(limit / 1_000).toFixed(1)} s`,
             ratio,
-            // In a small world, most of the time goes to its many pieces.
+            // The small world has no target, because there the fixed cost of the many pieces of an audit takes most of
+            // the time.
             target: side === sides.large ? `<= ${target}` : '',
             pass: side === sides.large ? ratio <= target : null,
           }

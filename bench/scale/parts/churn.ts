@@ -1,4 +1,7 @@
-/** Very many reservations that are cancelled: the disk space that they leave behind, and the speed at the end. */
+/**
+ * Makes and cancels very many reservations. Measures how much disk space they leave in use, and whether the last ones
+ * are as fast as the first ones.
+ */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { requireExpected, runLoad } from '../../load.ts'
@@ -7,7 +10,10 @@ import { attempt, type Part, shown } from '../compared.ts'
 import type { Side } from '../sides.ts'
 import { requireStock, soldTariff } from '../stock.ts'
 
-/** The length of a round in seconds. In a much shorter round, other work on the machine would decide the result. */
+/**
+ * The length of a round in seconds. In a much shorter round, other work on the machine would affect the result too
+ * much.
+ */
 const roundSeconds = 10
 const connections = 32
 /**

@@ -103,7 +103,7 @@ async function oldPaths({ query }: Side): Promise<string[]> {
   return rows.map(({ id }) => `/esim/v1/orders/${id}`)
 }
 
-/** Measures the time for each row of a file with a month of orders. */
+/** Downloads a CSV file with a month of orders, and measures the average time per row. */
 function readMonth(sides: Sides, now: number): Promise<Figure> {
   const name = 'CSV of a month of the big bank'
   return attempt(name, `<= ${flat.times}`, async () => {

@@ -73,7 +73,7 @@ async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Prom
   const after = await spent(bench, side)
   requireExpected(result)
   const counted = Object.values(result.answered).reduce((sum, { count }) => sum + count, 0)
-  // Nothing is counted while the client warms up.
+  // The client does not count answers during its warm-up, so their number is estimated from the counted ones.
   const answers = (counted * (result.seconds + warmUpMs / 1_000)) / result.seconds
   return {
     platform: ((after.platform - before.platform) * 1_000) / answers,

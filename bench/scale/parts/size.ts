@@ -1,4 +1,7 @@
-/** How much disk the large world takes, and how many connections a platform opens, for planning a server. */
+/**
+ * Measures how much disk space the large world uses and how many connections a platform opens. These figures help to
+ * plan a server.
+ */
 import type { Figure } from '../../report.ts'
 import { type Part, shown } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'

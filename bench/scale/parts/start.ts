@@ -1,4 +1,4 @@
-/** The start of a platform on each world, its memory, and what many banks cost a token. */
+/** Measures how long a platform takes to start on each world, and how much memory it uses. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPlatform } from '../../platform.ts'
 import { memoryOf } from '../../processes.ts'

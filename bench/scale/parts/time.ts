@@ -95,8 +95,8 @@ async function untilNone({ query }: Side, start: number, text: string, values: u
 }
 
 /**
- * Measures how long many reservations take to expire. The planner's statistics are from a time without reservations,
- * and are not refreshed.
+ * Measures how long many reservations take to expire. The planner's statistics were collected when there were no open
+ * reservations, and they are not refreshed before the measurement.
  */
 async function expireMany(bench: Bench, sides: Sides): Promise<Figure> {
   const count = bench.quick ? 2_000 : 100_000

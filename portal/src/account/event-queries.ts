@@ -30,7 +30,10 @@ async function findEnd(signal: AbortSignal): Promise<Place> {
   return { feedId: end.feedId, through: end.lastSequence, oldest: end.oldestSequence }
 }
 
-/** The API reads a feed forwards, so we read windows starting at its end and reverse them. */
+/**
+ * Reads a page of the feed backwards. The API returns events only in ascending order, so we read ranges of events from
+ * the end of the feed to its start, and reverse each range.
+ */
 async function readBack(place: Place, type: string | undefined, signal: AbortSignal): Promise<FeedPage> {
   const { feedId, oldest } = place
   const size = type === undefined ? pageSize : windowSize

@@ -9,7 +9,7 @@ import { accountSearch, deliveriesSearch, eventsSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
 
-/** The page for people without access, which tells them so. */
+/** Lets only managers open the page. Other people see a page that says that they have no access. */
 const onlyManagers = ({ context }: { context: { session: Session } }): void => {
   if (!isManager(context.session)) throw notFound({ data: forbidden })
 }

@@ -10,7 +10,10 @@ import type { DeliveriesSearch } from './search.ts'
 
 const root = 'webhooks'
 
-/** Attempts continue after the answer, so the page reads again while one is pending. */
+/**
+ * The platform makes attempts also after it has answered the person's request, so the page reads deliveries again while
+ * an attempt is pending.
+ */
 const lookAgainMs = 2_000
 const lookAtCountsMs = 5_000
 

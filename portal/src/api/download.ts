@@ -35,6 +35,6 @@ function save(content: Blob, name: string): void {
   link.href = URL.createObjectURL(content)
   link.download = name
   link.click()
-  // By then the browser has opened the file.
+  // The URL is released after ten seconds, because the browser has surely opened the file by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
 }

@@ -71,7 +71,7 @@ function write(name: string, value: string): void {
   try {
     sessionStorage.setItem(name, value)
   } catch {
-    // The store is full or switched off, so the key lasts only until the page is closed.
+    // `sessionStorage` is full or disabled, so the key is only in memory and is lost when the page is closed.
   }
 }
 
@@ -80,7 +80,7 @@ function remove(name: string): void {
   try {
     sessionStorage.removeItem(name)
   } catch {
-    // The store is full or switched off, as above.
+    // `sessionStorage` cannot be used, so the key was only in memory.
   }
 }
 

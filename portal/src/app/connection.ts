@@ -10,8 +10,8 @@ let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
 /**
- * Grows whenever we learn whether the server can be reached. A check during which it grew is out of date, and its result is
- * ignored.
+ * Increases when a check starts and when the server answers. If it has increased during a check that fails, something
+ * newer is known, so the failure is ignored.
  */
 let learnt = 0
 

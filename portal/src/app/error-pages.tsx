@@ -41,7 +41,10 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
 
 const reloadedKey = 'perkline.reloaded-at'
 
-/** A new version of the platform has other files, so the page reloads itself, but only once. */
+/**
+ * Whether the page should reload itself, because a new version of the platform may have replaced its files. Returns
+ * true at most once a minute, so that the page does not reload again and again.
+ */
 function isReloadDue(): boolean {
   const isDue = Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) > 60_000
   if (isDue) sessionStorage.setItem(reloadedKey, String(Date.now()))

@@ -6,7 +6,10 @@ import { useSession } from '../session/use-session.ts'
 
 const maxTimerMs = 2 ** 31 - 1
 
-/** Detects that the session has expired, has ended in another tab, or belongs to another person there. */
+/**
+ * Detects three changes: the session has expired, it has ended in another tab, or another person has logged in in
+ * another tab.
+ */
 export function SessionWatch() {
   const session = useSession()
   const queryClient = useQueryClient()
@@ -15,7 +18,7 @@ export function SessionWatch() {
   const person = personOf(session)
   useEffect(() => {
     const left = Date.parse(session.expiresAt) - Date.now()
-    // Clocks differ, so the platform decides: read the session again.
+    // The browser's clock may be wrong, so we read the session again: the platform decides whether it has expired.
     const ask = () => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
     const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, maxTimerMs))
     return () => clearTimeout(timer)

@@ -13,7 +13,7 @@ export async function start(place: HTMLElement): Promise<void> {
   await nextTask()
   const firstReads = loadAhead(router, queryClient)
   await nextTask()
-  // The router's pages show the error.
+  // If loading fails, the page that the router shows reports the error, so the error is ignored here.
   await router.load().catch(() => {})
   await Promise.race([firstReads, new Promise(resolve => setTimeout(resolve, patienceMs))])
   // A transition draws in small steps, so that the browser can handle clicks and keys in between.

@@ -64,14 +64,14 @@ export const theme = createTheme({
       defaultProps: { radius: 'lg' },
       styles: { title: { fontWeight: 650, fontSize: '1.1875rem', lineHeight: 1.35, overflowWrap: 'anywhere' } },
     },
-    // In a dialog, a header element would be announced as the header of the page.
+    // Screen readers would announce the header element of a dialog as the header of the page. This role prevents that.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 })
 
-/** Mantine's own shades are too pale to read here. */
+/** Replaces shades of Mantine that have too little contrast on the portal's backgrounds. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -26,7 +26,7 @@ export const reconciliationQuery = (cashbackId: string) =>
   })
 
 /**
- * One page of the differences with a bank.
+ * Reads one page of the differences between the reports of the merchant and a bank.
  *
  * @param input.bank as it was last read; a new report leads to new differences
  */

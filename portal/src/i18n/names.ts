@@ -12,8 +12,11 @@ const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 export type Names = ReturnType<typeof createNames>
 
 /**
- * Returns names in one language for everything that has names in two. Pages get it from `useNames()`. const names =
- * useNames() names.of(retailer)           // Grocer, or Гросер names.country('UA')          // Ukraine, or Україна
+ * Returns functions that give names in the chosen language. Pages get these functions from `useNames()`:
+ *
+ *     const names = useNames()
+ *     names.of(retailer)     // Grocer, or Гросер
+ *     names.country('UA')    // Ukraine, or Україна
  */
 export function createNames(language: Language) {
   const listOf = (type: 'region' | 'currency') => {

@@ -17,7 +17,7 @@ for (const locale of ['en-GB', 'uk-UA'])
         .replace(/\.$/, '')
       if (name) months[name] = month + 1
     }
-// "Sept" in one version of `Intl` is "Sep" in another.
+// Some versions of `Intl` write "Sept" and others "Sep", so both are accepted.
 months.sep = 9
 
 const two = (value: number | string): string => String(value).padStart(2, '0')

@@ -23,7 +23,9 @@ const nothing = {
   account: undefined,
 }
 
-/** Adds the value in the page's address to the choices, even if its name is not known. */
+/**
+ * Adds the chosen value from the page's address to the choices if it is missing there, so that the filter can show it.
+ */
 const withChosen = (choices: readonly Choice[], chosen: string | undefined): Choice[] =>
   chosen === undefined || choices.some(({ value }) => value === chosen)
     ? [...choices]

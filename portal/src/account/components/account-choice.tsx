@@ -37,7 +37,8 @@ export function useChosenAccount(search: AccountSearch): ChosenAccount {
 export function AccountChoice({ search }: { search: AccountSearch }) {
   const texts = useTexts(accountTexts).choice
   const setSearch = useSetSearch<AccountSearch>()
-  // A kind alone is not an account, so it is not put into the address before a code is chosen.
+  // The kind (bank or merchant) without a code does not identify an account, so the address changes only after a code
+  // is chosen.
   const [kind, setKind] = useState<Kind>(kindOf(search))
   const choose = (chosen: Kind, code?: string) => {
     setKind(chosen)

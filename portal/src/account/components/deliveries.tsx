@@ -81,7 +81,10 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-/** The number of the event in the feed; a test has none. */
+/**
+ * Shows the number of the event in the feed. The event of a test is not in the feed, so it has the number 0, shown as a
+ * dash.
+ */
 export const Sequence = ({ value }: { value: number }) => (value === 0 ? <span>{none}</span> : <Count value={value} />)
 
 /** The outcome of an attempt. */

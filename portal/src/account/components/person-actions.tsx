@@ -53,7 +53,10 @@ export function PersonActions({ person, account }: Props) {
 
 const itemsOf = { invited: InvitedItems, active: ActiveItems, disabled: DisabledItems }
 
-/** People cannot change their own role, disable themselves or reset their own factors here. */
+/**
+ * The items for the person's own row. People can change only their own e-mail address here, not their role, status or
+ * second factor.
+ */
 function OwnItems({ person, focus }: ItemsProps) {
   return <EmailItem person={person} focus={focus} />
 }
@@ -153,7 +156,10 @@ function DisabledItems({ person, focus }: ItemsProps) {
 
 type Question = Parameters<ReturnType<typeof useConfirm>>[0]
 
-/** A closing dialog returns the focus to the menu item, which no longer exists. We set the focus after that. */
+/**
+ * How long we wait before we set the focus. A dialog that closes first tries to return the focus to the menu item,
+ * which no longer exists.
+ */
 const dialogClosesMs = 30
 
 /** @returns a function that makes a click handler, which asks the question and makes the change if the person agrees */

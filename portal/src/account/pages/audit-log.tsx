@@ -74,7 +74,7 @@ export function AuditLogPage() {
   )
 }
 
-/** Shows up to where a signed checkpoint covers the log. */
+/** Shows up to which entry the newest signed checkpoint covers the log, or that there is no checkpoint yet. */
 function Checked() {
   const texts = useTexts(auditLogTexts)
   const format = useFormat()
@@ -182,7 +182,7 @@ function Who({ entry: { actor, via } }: { entry: Entry }) {
   )
 }
 
-/** A row shows at most this many fields, and this much of a value. */
+/** A row shows at most this many changed fields, and at most this many characters of each value. */
 const maxFields = 2
 const maxLength = 24
 

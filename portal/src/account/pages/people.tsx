@@ -23,7 +23,7 @@ import { accountTexts } from '../texts.ts'
 const route = getRouteApi('/signed-in/account/people')
 const colourOf = { invited: 'blue', active: 'perk', disabled: 'gray' }
 
-/** The people of the account and their roles, with inviting, changing and disabling. */
+/** Shows the people of the account and their roles. Managers can invite, change and disable people. */
 export function PeoplePage() {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()

@@ -9,7 +9,7 @@ import { directoryQuery } from '../queries.ts'
 import { campaignTexts } from '../texts.ts'
 import type { CampaignOffer } from '../types.ts'
 
-/** The offer and the terms of a campaign, for the merchant, its banks and the operator alike. */
+/** Shows the offer and the terms of a campaign. The merchant, its banks and the operator see the same. */
 export function CampaignFacts({ campaign }: { campaign: CampaignOffer }) {
   const texts = useTexts(campaignTexts)
   const facts = useFacts(campaign)

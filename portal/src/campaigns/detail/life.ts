@@ -1,4 +1,4 @@
-/** The current position of a campaign in its life, for merchants, banks and the operator alike. */
+/** Computes how far a campaign has come in its life. The pages of merchants, banks and the operator all use it. */
 import type { StatusOf } from '../../ui/status-texts.ts'
 
 export type CampaignStatus = StatusOf<'campaign'>
@@ -38,7 +38,7 @@ export function stagesOf(status: CampaignStatus): Stage[] {
 }
 
 /**
- * The progress from the current state to the next one that comes by time alone, 0 to 1.
+ * The progress from 0 to 1 towards the next state, if the campaign reaches that state at a fixed time.
  *
  * @returns null when the next step depends on people and not on time
  */

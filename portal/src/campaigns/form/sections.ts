@@ -55,7 +55,8 @@ export function shownSections(
   return sectionNames.filter(name => {
     if (name === 'retailer') return isByBank
     if (name === 'banks' && isByBank) return false
-    // The directory's terminals are not changed in this form.
+    // The campaign uses the terminals of the platform's directory, and this can no longer be changed, so there is
+    // nothing to enter here.
     if (name === 'terminals' && terminalsPlatform && !isOpen('terminalsPlatform')) return false
     return sectionFields[name].some(field => isOpen(field as EditableField))
   })

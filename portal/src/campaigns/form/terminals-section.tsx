@@ -26,7 +26,8 @@ export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart
   const texts = useTexts(formTexts)
   const { terminalsPlatform } = form.values
   const isLocked = !isOpen('terminalsPlatform')
-  // The directory's terminals may change at any time.
+  // The campaign uses the terminals of the platform's directory, and this can no longer be changed, so there is nothing
+  // to enter here.
   if (terminalsPlatform && isLocked) return null
   return (
     <FormSection

@@ -31,7 +31,7 @@ export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; ban
   return <Loaded query={query}>{entries => <HistoryEntries entries={entries} banks={banks} />}</Loaded>
 }
 
-/** The same for entries that are loaded already, such as the operator's. */
+/** Shows the history from entries that are loaded already, such as those on a page of the operator. */
 export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
   const texts = useTexts(historyTexts)
   const describe = useDescribe(banks)
@@ -39,7 +39,10 @@ export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEn
   return <Timeline happenings={entries.map(withoutRepeatedComment).map(describe).toReversed()} />
 }
 
-/** A bank's comment is shown with its decision, and not again at the resulting change of the whole campaign. */
+/**
+ * Removes the comment from a change of the whole campaign if the bank's decision that caused this change shows the same
+ * comment.
+ */
 function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
   const isShownWithDecision = ({ subject, at, comment }: HistoryEntry) =>
     subject === 'bank' && at === entry.at && comment === entry.comment

@@ -4,7 +4,7 @@ import { dictionary } from '../../i18n/texts.ts'
 export const homeTexts = dictionary({
   en: {
     mine: 'Needs your action',
-    /** The title for people who may only read. */
+    /** The title of the tasks for people who may only read, and so cannot do the tasks themselves. */
     ours: 'Needs your team’s action',
     others: 'Waiting for others',
     incomplete: 'You have more open campaigns than are shown here. See all of them in the list of campaigns.',

@@ -64,10 +64,11 @@ export function ReportUpload(props: Props) {
   useOnce(restored, choose)
   const send = async (checked: File) => {
     setLatest('sending')
-    // From here on, a note remembers the upload in case the person leaves the page.
+    // The chosen file need not be kept any longer: during the upload, `useUpload` keeps a note for a person who leaves
+    // the page.
     onChosen?.(null)
     const answer = await sending.send(checked, fields)
-    // The result of the check may be outdated.
+    // The check was made before the upload, so its result may no longer be correct and is not shown any more.
     setTried(null)
     if (answer === null) onSettled(false)
   }
