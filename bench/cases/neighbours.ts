@@ -1,4 +1,6 @@
-/** How a partner that repeatedly sends the largest accepted body or campaign affects the others. */
+/**
+ * Measures how other partners are affected by a partner that repeatedly sends the largest accepted body or campaign.
+ */
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Case } from '../bench.ts'

@@ -1,4 +1,4 @@
-/** How a bank that reserves is affected by another bank that reads very many orders. */
+/** Measures how much the reservations of one bank slow down while another bank reads very many orders. */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { compareUnderHarm } from '../../harm.ts'
@@ -37,7 +37,8 @@ function reserveBeside(
 ): Promise<Figure> {
   const name = `reservations while another bank reads ${what}: p99`
   let next = 0
-  // The status is not checked. Only a few of these reads run at once; the others wait, and are refused after a while.
+  // The status is not checked, because refusals are expected: the platform runs only a few of these reads at once, and
+  // refuses those that wait too long.
   const read = () =>
     fetch(side.url + harm.paths[next++ % harm.paths.length], {
       headers: { authorization: `Bearer ${side.tokens.big}` },

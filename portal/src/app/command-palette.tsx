@@ -60,8 +60,8 @@ export function CommandPalette({ opened }: { opened: number }) {
 }
 
 /**
- * Makes Enter run the first command, even when it appeared after the typing; the library selects the first one only
- * while somebody types.
+ * Selects the first command whenever the shown commands change, so that Enter runs it. The library selects it only
+ * while somebody types, but found campaigns appear later.
  *
  * @param found the shown commands; '' while there is no search text
  */

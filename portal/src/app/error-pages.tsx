@@ -1,4 +1,4 @@
-/** Pages that are shown when another page cannot be. */
+/** Pages that are shown in place of a page that cannot be shown. */
 import { Button, Container } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'

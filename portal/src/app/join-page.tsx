@@ -67,7 +67,8 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
       <Stack>
         {rest !== null && <Failure error={rest} />}
         {isApiError(rest, 400) && (
-          // The link may have been used by this very form, when its answer was lost.
+          // The link may be used up because an earlier request of this form succeeded but its answer was lost. Then the
+          // person can log in.
           <Anchor component={Link} to="/login">
             {texts.toLogin}
           </Anchor>

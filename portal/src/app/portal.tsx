@@ -26,7 +26,8 @@ export const queryClient = new QueryClient({
       staleTime: 15_000,
       networkMode: 'always',
       refetchOnReconnect: false,
-      // A refusal by the platform would only be repeated, so it is not retried; a network error is retried twice.
+      // Network errors and errors of the server (5xx) are retried twice. Other errors are not retried, because the
+      // platform would refuse the request again.
       retry: (failures, error) =>
         failures < 2 && !isLost() && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
       throwOnError: false,
@@ -37,7 +38,7 @@ export const queryClient = new QueryClient({
 watchConnection(queryClient)
 export const router = createPortalRouter(queryClient)
 
-// After any 401, goes to the login and afterwards back to the same page.
+// When the session has ended, goes to the login page. After the login, the person returns to the same page.
 onSessionEnd(() => {
   const { href } = router.state.location
   if (forgetSession(queryClient))

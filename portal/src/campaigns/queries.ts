@@ -74,7 +74,7 @@ export const terminalsQuery = (
     },
   })
 
-/** The campaign's own list of terminals, complete. */
+/** Reads all terminals of a campaign that has its own list of terminals. */
 export const ownTerminalsQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'own-terminals'],

@@ -92,7 +92,7 @@ export function createFormat(language: Language, timeZone: string) {
       const options = {
         style: 'unit',
         unit: units[power] ?? 'byte',
-        // `Intl`'s own short form would be "198 byte".
+        // The long form, because the short form of `Intl` for bytes would be "198 byte", without the plural.
         unitDisplay: power === 0 ? 'long' : 'short',
         maximumFractionDigits: power === 0 ? 0 : 1,
       } as const

@@ -79,7 +79,7 @@ export function usePay(seen: Seen, text: ReactNode): Move {
   )
 }
 
-/** A bank's part in the version that the person has seen. */
+/** The campaign in the version that the person has seen, and one of its banks. */
 type Part = Seen & { bankId: string; bankName: string }
 
 /** @param amount the compensation that the merchant then owes, as text */

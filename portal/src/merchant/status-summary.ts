@@ -45,7 +45,9 @@ function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format
   return isLaunchPossible ? texts.banksOrYou(format.list(pending)) : texts.banks(format.list(pending))
 }
 
-/** The merchant's own tasks come first. */
+/**
+ * Describes the state of the reconciliation. If the merchant itself must act, this is said before what others must do.
+ */
 function reconciliation({ banks }: Campaign, { texts, format }: Input): string {
   const at = (stage: InvitedBank['bankReportingStatus']) =>
     namesOf(banks.filter(bank => bank.bankReportingStatus === stage && !bank.settlementConfirmed))

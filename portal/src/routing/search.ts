@@ -17,8 +17,8 @@ export type Search<Fields extends Record<string, Field<unknown>>> = {
  */
 export function searchParams<const Fields extends Record<string, Field<unknown>>>(fields: Fields) {
   return (raw: Raw): Search<Fields> => {
-    // A field that is undefined hides the value in the address, because the router keeps raw values of fields that are
-    // missing here.
+    // Fields without a valid value are set to undefined and not left out, because the router would keep the raw value
+    // of a missing field.
     const read = Object.entries(fields).map(([name, field]) => [name, field(raw[name])] as const)
     return { ...Object.fromEntries(read), ...reversedDays(Object.fromEntries(read)) } as Search<Fields>
   }

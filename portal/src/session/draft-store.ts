@@ -36,7 +36,7 @@ export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, 
     await store()('readwrite', drafts => {
       drafts.put(draft, key)
       const { transaction } = drafts
-      // Without an explicit commit, the write is lost if the page is closed right now.
+      // Commits at once. Otherwise the draft would be lost if the page is closed before the browser commits by itself.
       transaction.commit()
       return promisifyRequest(transaction)
     })

@@ -1,4 +1,7 @@
-/** The data of a chart: bars for counts and sums by time, rows for those by name, lines for continuous values. */
+/**
+ * How a chart is drawn: vertical bars for counts and sums by time, horizontal rows for counts and sums by name, and
+ * lines for continuous values.
+ */
 export type Drawing = 'bars' | 'rows' | 'lines'
 
 /** @param color a colour of the theme with its shade (`blue.4`); default: the next of the chart's own colours */

@@ -84,7 +84,8 @@ export function DaysInput(props: {
         disabled={isDisabled ?? false}
         {...(earliest && { minDate: earliest })}
         {...others}
-        // The accessible name includes the visible text.
+        // The name for screen readers contains the label and the chosen days, because `aria-label` replaces the visible
+        // text.
         {...(name && { 'aria-label': from ? `${name}: ${from} – ${to}` : name })}
       />
     </Calendar>

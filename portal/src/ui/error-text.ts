@@ -12,10 +12,10 @@ type Texts = SameTexts<(typeof uiTexts)['en']>
 export type ErrorText = {
   title: string
   text: string
-  /** The broken rules, when they say more than the error itself. */
+  /** The rules that the request breaks; empty for errors where such details do not help the person. */
   details: string[]
   requestId: string | null
-  /** Whether trying again may help. */
+  /** Whether the error may be temporary, so that trying again may help. */
   isPassing: boolean
 }
 

@@ -24,7 +24,8 @@ export function PageHeader(props: {
 }) {
   const { title, badge, lead, actions, back } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  // The location that is loaded, not the one being loaded: until then the previous page is still visible.
+  // The location whose page is loaded. While another page is loading, the previous page is still visible, so its
+  // location counts.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname ?? null })
   useEffect(() => {
     if (pathname === null) return

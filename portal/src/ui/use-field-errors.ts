@@ -27,7 +27,7 @@ export function useFieldErrors<Values, Field extends string>(
     (error: unknown) => {
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = errorsByField(error, fields, language)
-      // An empty field breaks many rules; "must be given" is enough.
+      // An empty field may break several rules. Then we show only that the field must be filled in.
       const fillIn = ruleTexts.given[language]({})
       const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])
       form.setErrors(Object.fromEntries(errors))

@@ -1,8 +1,8 @@
 import { type ChangeEvent, useState } from 'react'
 
 /**
- * A text field whose value has another form than its text. A text that cannot be read becomes the value unchanged, so
- * that nothing is lost; the form then shows the error.
+ * A text field that converts its text to a value, for example to a number. If the text cannot be converted, the text
+ * itself is the value. So the input is kept, and the form shows an error.
  *
  * @param field.value a result of `read`, or a text that it refuses
  * @param field.read returns null for a text that it cannot read

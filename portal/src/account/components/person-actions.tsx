@@ -23,7 +23,7 @@ import type { ChosenAccount } from './account-choice.tsx'
 import { EmailForm } from './email-form.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
-/** @property focus returns the focus to the menu's button, because the menu and its items are closed */
+/** @property focus moves the focus to the menu's button, because the menu items are gone when their dialog closes */
 type ItemsProps = Props & { focus: () => void }
 
 export const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role

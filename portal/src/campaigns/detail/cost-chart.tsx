@@ -46,7 +46,7 @@ function costs(campaign: Terms, bank: Pick<ReconciledBank, 'reports' | 'expected
   if (!report) return known
   known.push({ kind: 'byTerms', cost: rounded((report.totalAmount * percentage) / 100) })
   known.push({ kind: 'reported', cost: report.totalCashback })
-  // If the merchant's share is 0, the compensation says nothing about the total.
+  // The total is computed from the merchant's compensation and share, so it is unknown if the share is 0.
   if (bank.expectedCompensation !== null && share > 0)
     known.push({ kind: 'accepted', cost: rounded((bank.expectedCompensation * 100) / share) })
   return known

@@ -84,7 +84,7 @@ export function firstValues(zone: string, { countries }: Pick<Directory, 'countr
   return { ...emptyValues(zone), countryCode: only?.code ?? '' }
 }
 
-/** The form's values for an existing campaign. */
+/** The fields of an existing campaign from which `valuesOf` makes the form's values. */
 type Source = CampaignOffer &
   Pick<CampaignDetails, 'name' | 'bannerSmall' | 'bannerBig' | 'retailer' | 'terminals'> & {
     banks: readonly { id: string }[]

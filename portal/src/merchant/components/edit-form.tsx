@@ -21,7 +21,7 @@ import { StaleNotice } from './stale-notice.tsx'
 type Props = {
   /** The version that the edit started from. */
   base: ReadCampaign
-  /** Changes made before; without it, those of the stored draft. */
+  /** The changes that the person has made so far; null: the changes in the stored draft are used. */
   changes: Partial<CampaignValues> | null
   /** Switches to a newer version and applies the changes to it. */
   onBase: (base: ReadCampaign, changes: Partial<CampaignValues> | null) => void

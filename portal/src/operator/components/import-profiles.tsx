@@ -46,7 +46,8 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     setTried(null)
     setLoading(null)
   }
-  // The trial skips invalid lines, so that all of them are seen. The import skips them only when the person says so.
+  // The trial skips invalid lines, so that it can report all of them. The import skips them only if the person chooses
+  // this.
   const trial = useUpload<Imported>(`/admin/profiles?${query}&dryRun=true&skipInvalid=true`, {
     asForm: false,
     isTrial: true,
@@ -63,7 +64,8 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
   }
-  // After a failed import, its error stays visible. The next file goes through a trial first, too.
+  // Shows the state of the import once one has started, so that its error stays visible; otherwise the state of the
+  // trial. Each file that the person chooses is first sent as a trial.
   const choose = {
     ...(loading ? loads[loading] : trial),
     send(chosen: File) {

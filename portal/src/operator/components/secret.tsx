@@ -7,7 +7,10 @@ import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
 
-/** Whether the platform may have created a secret although the request failed. Only the lost answer contained it. */
+/**
+ * Whether the platform may have created a secret although the request failed. Nobody can see this secret any more,
+ * because only the lost answer contained it.
+ */
 export const mayBeMade = (error: unknown): boolean =>
   isApiError(error) && (error.status === noAnswer || error.status >= 500)
 

@@ -18,7 +18,8 @@ export function AuditPage() {
   const run = useMutation({ mutationFn: runAudit, onSettled: look })
   const start = (resume: boolean) => {
     run.mutate({ resume })
-    // By then the audit has begun, and the page shows its progress.
+    // The answer comes only when the audit has ended. So we read the state after half a second, when the audit is
+    // running, to show its progress.
     setTimeout(() => void look(), 500)
   }
   const unfinished = query.data?.unfinished

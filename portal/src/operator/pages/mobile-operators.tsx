@@ -172,7 +172,8 @@ function Content({ tariff }: { tariff: Tariff }) {
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
   const words = parts.filter(part => part !== false)
-  // These texts are also names of fields, so they begin with a capital letter.
+  // Some of these texts begin with a capital letter, because they are also labels of fields. Only the first text keeps
+  // it here.
   return words.map((word, index) => (index === 0 ? word : uncapitalized(word))).join(', ') || none
 }
 
@@ -186,11 +187,11 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,
-    // A click during a request is sent after that request.
+    // Changes with the same scope are sent one after the other, so a click during a request waits for its answer.
     scope: { id: `on-sale ${operator.code} ${tariff.code}` },
   })
-  // A table shows its rows a moment after they are read. The switch must not go back meanwhile, because a press in that
-  // moment would send the old value again.
+  // `operator` has the newest data, but the table passes `tariff` a moment later. With the old `tariff` the switch
+  // would jump back for this moment, and a click would send the wrong value.
   const { onSale } = operator.tariffs.find(({ code }) => code === tariff.code) ?? tariff
   if (!mayChange) return onSale ? texts.yes : texts.no
   return (

@@ -13,7 +13,10 @@ export type Column<Row> = {
 }
 
 export type Sorting = { by: string; order: 'ASC' | 'DESC' }
-/** `isComplete` false: the platform has examined only the first items. `next` leads to a list of further items. */
+/**
+ * The position in a list. If `isComplete` is false, the platform has examined only a part of the items, and `next` is
+ * the position where the next part begins.
+ */
 export type Paging = {
   page: number
   totalPages: number

@@ -18,7 +18,7 @@ export function useShownPages<Row>(
   const loaded = data?.pages.length ?? 0
   const isMissing = loaded > 0 && loaded < shown && hasNextPage
   useEffect(() => {
-    // After a failure, only the button tries again.
+    // Missing pages are loaded without a click, but not after a failure: then the person must press the button.
     if (isMissing && !isFetching && !isError) void fetchNextPage()
   }, [isMissing, isFetching, isError, fetchNextPage])
   return {

@@ -19,7 +19,7 @@ export function useSetSearch<Search extends object>(): (change: Partial<Search>)
   const navigate = useNavigate()
   return useCallback(
     change => {
-      // Only the page number changes, so the list still begins at the same item.
+      // If only the page number changes, the list must still begin at the same item, so `after` is kept.
       const isTurned = Object.keys(change).join() === 'page'
       const next = (before: object) => ({
         ...before,
