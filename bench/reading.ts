@@ -1,4 +1,4 @@
-/** Measures one request at a time. */
+/** Measures how long single requests take. Only one request runs at a time. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 

@@ -15,13 +15,13 @@ export type Call = {
 
 export type Load =
   | { kind: 'get'; paths: string[] }
-  /** The same for more paths than fit on a command line. The file contains one path in each line. */
+  /** Reads paths like the load above, for more paths than fit on a command line. The file has one path in each line. */
   | { kind: 'get'; file: string }
-  /** A GET whose caller has the current version already: 304. */
+  /** A GET whose caller already has the current version, so that the platform answers 304. */
   | { kind: 'known'; path: string; etag: string }
   /** A POST of the same body again and again. */
   | { kind: 'post'; path: string; body: string }
-  /** A new order each time; `sell` confirms and `cancel` cancels it before the next one. */
+  /** Each request reserves a new order. `sell` also confirms it and `cancel` also cancels it, before the next order. */
   | { kind: 'reserve' | 'sell' | 'cancel'; operatorCode: string; tariffCode: string; prefix: string }
   /** A bank confirms another campaign each time: campaign number `first`, then the next ones. `numberedId` makes their ids. */
   | { kind: 'participate'; first: number }

@@ -51,8 +51,8 @@ async function measure(bench: Bench, unsold: Served, after: Served, sold: number
 }
 
 /**
- * The rows that this many sales over thirty days leave behind. `esim/stock/stock.ts` stores the position in the same
- * way.
+ * Inserts the rows that this many sales over thirty days would create. The last profile sold is stored as in
+ * `esim/stock/stock.ts`.
  */
 async function sell(bench: Bench, count: number): Promise<void> {
   const { template, tariffId, bankId } = await bench.world()

@@ -27,7 +27,8 @@ export const peopleCase: Case = {
       DATA_DIR: bench.folder,
       MASTER_KEY: randomBytes(32).toString('base64'),
       OPERATOR_KEY: operatorKey,
-      // Each attempt names a different address of its sender, so that no throttle refuses it.
+      // The platform trusts the sender addresses that our requests claim to have. Each attempt claims a different
+      // address, so that the limit of attempts per address never refuses one.
       TRUSTED_PROXIES: '127.0.0.1',
       LOG_LEVEL: 'error',
     }

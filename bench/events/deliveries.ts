@@ -1,4 +1,7 @@
-/** Deliveries to one receiver, compared with a bare client; and many endpoints beside one that never answers. */
+/**
+ * Measures deliveries to one receiver, compared with a bare client, and how an endpoint that never answers affects the
+ * deliveries to many others.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
@@ -65,7 +68,10 @@ export function measureDeliveries(bench: Bench): Promise<Figure> {
 const accounts = 10
 const endpointsEach = 10
 
-/** 99 endpoints with a receiver that answers, and one with or without one that never does. */
+/**
+ * Measures how long deliveries to 99 endpoints take while one more endpoint, whose receiver never answers, is enabled.
+ * Compares this with the time while that endpoint is disabled.
+ */
 export function measureNeighbours(bench: Bench): Promise<Figure> {
   const events = bench.quick ? 10 : 40
   return using(serveCampaigns(bench, 'bench_deaf', {}, accounts), platform =>

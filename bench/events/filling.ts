@@ -2,7 +2,7 @@
 import type { Database } from '../../src/db/database.ts'
 import { sequenceEvents } from '../../src/events/sequence-store.ts'
 
-/** Writes rows of the outbox, one event each, to these banks in turn. */
+/** Writes this many events into the outbox. Each event is for one bank, and the banks take turns. */
 export async function tellMany(database: Database, bankIds: readonly string[], count: number): Promise<void> {
   await database.dedicated(client =>
     client.query(

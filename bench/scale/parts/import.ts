@@ -1,4 +1,4 @@
-/** The time of a long import in a world that has stock already. */
+/** Measures how long a large import takes in a world that already has stock. */
 import { attempt, figureOf, flat, type Part, shown } from '../compared.ts'
 import { importStock } from '../stock.ts'
 

@@ -1,4 +1,4 @@
-/** Importing stock and selling it: the processor time of the platform and of the database for each request. */
+/** Imports stock and sells it. Measures how much processor time the platform and the database need for each request. */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { warmUpMs } from '../../client.ts'

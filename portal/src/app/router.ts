@@ -25,7 +25,7 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
-    // The query client caches preloaded data, not the router.
+    // The router keeps no preloaded data, because the query client caches it.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultErrorComponent: ErrorPage,

@@ -26,7 +26,7 @@ export function createNames(language: Language) {
       try {
         return names.of(code.toUpperCase()) ?? known
       } catch {
-        // The directory may contain a code that the standard lacks.
+        // `Intl` throws an error for a malformed code, and the directory may contain one.
         return known
       }
     }

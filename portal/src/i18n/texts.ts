@@ -7,7 +7,7 @@ import type { Language } from './language.ts'
 type Text = string | ((...values: never[]) => string)
 export type Texts = { readonly [name: string]: Text | Texts }
 
-/** The same names with the same parameters, but other words. */
+/** The type of the messages in another language: the same names and parameters, with any words. */
 export type SameTexts<T> = {
   readonly [Name in keyof T]: T[Name] extends string
     ? string

@@ -46,7 +46,7 @@ function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format
 }
 
 /**
- * Describes the state of the reconciliation. If the merchant itself must act, this is said before what others must do.
+ * Names the first open step of the reconciliation. The merchant's own steps come before those of banks.
  */
 function reconciliation({ banks }: Campaign, { texts, format }: Input): string {
   const at = (stage: InvitedBank['bankReportingStatus']) =>

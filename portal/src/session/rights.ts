@@ -1,6 +1,6 @@
 /**
- * What a role may do, so that pages do not offer what the platform would refuse. The platform decides; this only
- * anticipates its decision.
+ * What a role may do. Pages use it to hide actions that the platform would refuse. The platform itself checks every
+ * request.
  */
 import type { Role, Session } from './session.ts'
 

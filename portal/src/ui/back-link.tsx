@@ -6,7 +6,7 @@ import classes from './back-link.module.css'
 
 type Props = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
-/** A link to the page above this one. */
+/** A link to the parent page, for example from a campaign to the list of campaigns. */
 export const BackLink = createLink(({ children, ...others }: Props) => (
   <a {...others} className={classes.back}>
     <Group component="span" gap={6} wrap="nowrap">

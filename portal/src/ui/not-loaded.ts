@@ -9,7 +9,10 @@ export class NotLoaded extends Error {
   }
 }
 
-/** For every `import()`: turns a failure into a NotLoaded, for which the error page knows what to do. */
+/**
+ * Wrap every `import()` in this function. It turns a failure into a NotLoaded, which the error page handles in a
+ * special way.
+ */
 export const part = <Module>(code: Promise<Module>): Promise<Module> =>
   code.catch(error => {
     throw new NotLoaded(error)

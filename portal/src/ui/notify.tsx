@@ -41,7 +41,7 @@ export function useNotify() {
         const icon = <IconAlertTriangle size={18} />
         notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },
-      /** For a refusal that the page can name better than the platform's answer. */
+      /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
       refused(message: string) {
         const icon = <IconAlertTriangle size={18} />
         notifications.show({ message, color: 'red', icon, autoClose: false, closeButtonProps })

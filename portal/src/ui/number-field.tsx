@@ -4,8 +4,8 @@ import { readNumber, writeNumber } from '../i18n/typed-number.ts'
 import { useTyped } from './use-typed.ts'
 
 /**
- * A field for a number in the format of the person's language. It never corrects the input: a text that is no number
- * stays and becomes the value, and the platform's error is shown at the field.
+ * A field for a number in the format of the person's language. It never corrects the input. A text that is not a number
+ * stays as the value, and the platform's error is then shown at the field.
  */
 export function NumberField({
   value = '',

@@ -33,7 +33,7 @@ const finderTexts = dictionary({
 type Found = { orderId: string; externalId: string }
 
 type FinderProps = {
-  /** Searches now for the orders that hold such a profile. */
+  /** Searches for the orders that hold the profile with this phone number or ICCID now. */
   search: (input: ProfileSearch) => Promise<readonly Found[]>
   onOpen: (orderId: string) => void
 }
@@ -58,7 +58,7 @@ function Finder({ search, onOpen }: FinderProps) {
   }
   const find = useMutation({
     mutationFn: search,
-    // The result is stored without the number.
+    // Removes the search from memory when the dialog closes, because it contains the phone number or the ICCID.
     gcTime: 0,
     onSuccess([first, ...others]) {
       if (first && others.length === 0) open(first.orderId)

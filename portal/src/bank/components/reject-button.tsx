@@ -43,7 +43,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const { cashbackId, createdByType } = campaign
   const notify = useNotify()
   const showStale = useShowStale()
-  // The version when the form was opened.
+  // The version of the campaign that the person saw when the form was opened.
   const [seen] = useState(useSeen(campaign))
   const changed = useCampaignChanged()
   const draft = useDraft<string>(`reject/${cashbackId}`)

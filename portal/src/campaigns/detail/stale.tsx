@@ -36,7 +36,7 @@ export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen:
 }
 
 /**
- * For a change that was refused because the campaign has changed meanwhile (412).
+ * Use this when the platform refuses a change with 412, because somebody else has changed the campaign meanwhile.
  *
  * @returns a function that shows what has changed; read the page again, so that it shows the current campaign
  */

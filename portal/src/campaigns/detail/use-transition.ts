@@ -64,7 +64,7 @@ function useAsked<Subject>(input: {
   return {
     isPending,
     async ask() {
-      // The confirmation's data is passed along, because newer data may be loaded while the dialog is open.
+      // Sends the version that the dialog shows, because a newer version may be loaded while the dialog is open.
       if (await confirm(question)) mutate(subject)
     },
   }

@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import { counting, oneOf, searchParams } from '../../routing/search.ts'
 
-/** The kinds of tasks, in the order of the choices. Tasks that bring money come first. */
+/** The kinds of tasks, in the order in which the filter shows them. Tasks about payments come first. */
 export const taskKinds = [
   'mark-paid',
   'acknowledge-compensation',
