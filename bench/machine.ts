@@ -24,7 +24,10 @@ export function describeMachine(tools: { postgres: string }): Machine {
   }
 }
 
-/** How much processor time others use, in percent, measured for a second in which the benchmark does nothing. */
+/**
+ * How much processor time other programs use, in percent. It is measured for a second in which the benchmark does
+ * nothing.
+ */
 export async function busyPercent(): Promise<number> {
   const read = () => {
     const times = cpus().map(cpu => cpu.times)

@@ -50,7 +50,7 @@ async function build(): Promise<void> {
   await npm('run', 'build')
 }
 
-/** The peer creates its own tables. */
+/** SQL that fills the peer's stock. The tables exist already, because the peer itself creates them. */
 const stock = (profiles: number): string[] => [
   `insert into operators (id, code, name) values (1, '${operatorCode}', 'Kyivstar')`,
   `insert into tariffs (id, "operatorId", code, name, price, currency)

@@ -9,7 +9,7 @@ export type Figure = {
   ours: string
   /** The figure it is compared with, with its unit; empty for a target without a limit. */
   limit: string
-  /** Our figure divided by the limit, where there is one. */
+  /** Our figure divided by the limit; null if there is no limit. */
   ratio: number | null
   target: string
   /** Whether the figure reaches its target. null: the figure is shown for information only. */
@@ -21,7 +21,7 @@ export type Outcome = {
   figures: Figure[]
   seconds: number
   error: string | null
-  /** How busy others kept the machine before the run. */
+  /** How much processor time other programs used before the run, in percent. */
   busyPercent: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reserve, and reserve with confirm, compared with a conventional implementation of the same (`bench/peer`); 64
- * connections each, alternating.
+ * Compares reserving, and reserving with confirming, with a conventional implementation of the same operations
+ * (`bench/peer`). Both sides are measured alternately, with 64 connections each.
  */
 import { type Bench, type Case, freshPrefix, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

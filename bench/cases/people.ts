@@ -51,7 +51,10 @@ const fromNewAddress = () => ({
   'x-forwarded-for': `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses++ & 255}`,
 })
 
-/** Users of the platform with the same password: the first is added, the others are copies. */
+/**
+ * Makes users of the platform who all have the same password. The first is added over HTTP; the others are copied from
+ * it.
+ */
 async function addPeople({ call, operatorKey }: At, database: Database, prefix: string, count: number): Promise<void> {
   const body = { platform: true, role: 'admin', login: `${prefix}-0`, password, email: 'nobody@bench.example' }
   const added = await call('POST', '/admin/users', { token: operatorKey, body })

@@ -43,7 +43,10 @@ async function issuing(bench: Bench): Promise<Figure> {
   }
 }
 
-/** Verifies tokens in this process. Each token is verified twice: when it is new, and when it is in the cache. */
+/**
+ * Verifies tokens in this process. Each token is verified twice: first when it is new, and then when it is in the
+ * cache.
+ */
 async function checking(bench: Bench): Promise<Figure[]> {
   // The number of tokens. The cache (`src/access/tokens.ts`) keeps more than this, so that none is lost.
   const count = 10_000

@@ -106,7 +106,10 @@ const salesOfToday = (): string => {
   return `/portal/esim/sales?from=${today}&to=${today}`
 }
 
-/** An upgraded platform adds up earlier sales while it serves; until then it refuses requests for sales figures. */
+/**
+ * Waits until the platform has added up the sales from before its upgrade. Until then it answers other requests, but
+ * refuses requests for sales figures.
+ */
 async function untilCaughtUp({ tell }: Bench, url: string, token: string): Promise<void> {
   const start = performance.now()
   for (;;) {

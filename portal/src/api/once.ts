@@ -84,7 +84,7 @@ function remove(name: string): void {
   }
 }
 
-/** How often to wait for the answer of a first request that is still being processed. */
+/** How many times we wait for the first request with this key, while the platform is still processing it. */
 const maxWaits = 20
 
 /** `fetch` for the platform: adds the key, and waits for a first request that is still being processed. */

@@ -1,4 +1,4 @@
-/** Reports that the session has ended: a call was answered with a 401, or another tab has logged out. */
+/** Calls a listener when the session has ended, because the platform answered 401 or another tab has logged out. */
 let listener: () => void = () => {}
 
 /** @param onEnd called when the person is no longer logged in */

@@ -9,9 +9,9 @@ export type NavigationItem = {
   /** The name of its message in the texts of the frame. */
   text: NavigationText
   icon: Icon
-  /** Highlighted on this address only, not on addresses below it: for the home page. */
+  /** The entry is highlighted only at exactly this address, not at addresses below it. The home page needs this. */
   isExact?: boolean
-  /** Left out for people without access. */
+  /** Decides whether the person may see the entry. Without this function, everybody sees it. */
   isFor?: (session: Session) => boolean
 }
 

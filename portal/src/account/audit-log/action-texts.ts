@@ -1,4 +1,6 @@
-/** Words for the actions and objects of the audit log. The lists are open: an unknown one is shown by its code. */
+/**
+ * Words for the actions and objects of the audit log. A newer platform may send others, which are shown by their codes.
+ */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const actionTexts = dictionary({

@@ -1,4 +1,7 @@
-/** Words for fields of entries and their values, as far as other catalogues do not have them. */
+/**
+ * Words for the fields of audit log entries and for their values. Words that exist in other text files are not repeated
+ * here.
+ */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const fieldTexts = dictionary({
