@@ -113,7 +113,7 @@ function watch(prometheus: Prometheus) {
         await eventually(`${name} fires`, () => now.has(name), takesMs + graceMs)
         fires = seconds(causedAtMs)
       } finally {
-        // The next alert needs a platform in order, even if this alert has not fired.
+        // Repair the platform even if this alert has not fired, because the test of the next alert needs it.
         curedAtMs = performance.now()
         await cure()
       }
@@ -262,7 +262,7 @@ test('each alert fires when it is brought about, and no other page, and it resol
   }
 
   let release = async (): Promise<void> => {}
-  /** Comes first, because it moves the clock by days, and all open reservations of the other steps would expire. */
+  /** This step must run first. It moves the clock by two days, so any open reservations of other steps would expire. */
   const statements = () =>
     bringAbout(
       'PerklineStatementLate',
@@ -339,7 +339,7 @@ test('each alert fires when it is brought about, and no other page, and it resol
       // After many failures an endpoint gets only probes, which are this far apart.
       lastProbeMs,
     )
-    // The rule compares with the value of an hour ago, which is three minutes here.
+    // The rule compares a value with that of an hour ago (here three minutes), so wait until there are values that old.
     await eventually('there is an hour before', () => performance.now() - startedAtMs > 3_700_000 / factor, 300_000)
     await bringAbout(
       'PerklineEndpointDisabled',

@@ -190,7 +190,7 @@ test('two builds are one image without secrets, which runs as a plain user on a 
   execFileSync('chown', ['-R', '10001:0', keys, data])
   const url = new URL(scratch.url)
   const sockets = url.searchParams.get('host') ?? ''
-  // The socket of the test's database server belongs to its own user, and the image runs as another.
+  // The container runs as a different user than the database server, so give every user access to the server's socket.
   for (const path of [sockets, ...readdirSync(sockets).map(name => join(sockets, name))]) chmodSync(path, 0o777)
   url.searchParams.set('host', '/sockets')
   const port = await freePort()

@@ -59,7 +59,7 @@ test('the last profile, wanted by 200 callers of three processes', async () => {
   try {
     const endAt = performance.now() + durationMs
     const winners = [0, 0, 0]
-    // On a slow machine, this time gives too few rounds for each process to have won.
+    // A slow machine plays few rounds until `endAt`. The minimum makes it likely that each process wins a round.
     for (let round = 0; round < minRounds || performance.now() < endAt; round++) {
       const answers = await Promise.all(range(200).map(index => world.at(index).reserve(`last-${randomInt(2 ** 47)}`)))
       assert.deepEqual(tally(answers), { 201: 1, 503: 199 })

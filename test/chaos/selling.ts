@@ -73,8 +73,8 @@ async function grow(world: World, sales: readonly Sale[]): Promise<void> {
 }
 
 /**
- * Returns whether the busiest statements run with cached plans. They then have connections of their own, so while we
- * watch, no other statement may run on these.
+ * Returns whether the busiest statements run with cached plans. If they do, they have connections of their own. So this
+ * watches for about a second, and checks that reservations and cancellations never use the same connection.
  */
 async function keepsPlans({ database }: World): Promise<boolean> {
   const busiest = new Set<number>()

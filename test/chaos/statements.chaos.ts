@@ -16,6 +16,6 @@ test('a list is walked up for 10 minutes while orders are made as fast as the ma
   t.diagnostic(JSON.stringify(await walkWhileSelling({ forMs: 10 * minuteMs, profiles: 100_000 })))
 })
 
-// The tests of closings, with 200 confirms that are held back.
+// Runs the tests of closings with 200 rounds in which a lock delays a confirm.
 process.env.HELD_ROUNDS = '200'
 await import('../api/statements/closing.test.ts')

@@ -46,7 +46,7 @@ suite('the format', () => {
     const given: Buffer[] = []
     for (const [index, from] of edges.slice(0, -1).entries()) {
       const piece = Buffer.from(sent.subarray(from, edges[index + 1]))
-      // After the rows, the owner of the connection continues by itself.
+      // After the last row, the reader gets no more pieces: they belong to the owner of the connection.
       if (given.length > 0) given.push(piece)
       else {
         const read = reader.read(piece, target, end)
@@ -204,7 +204,7 @@ for (const kind of ['a lending socket', 'a usual socket'] as const)
     const many = "select ',' || n, repeat(chr(65 + n % 26), (n * 37) % 5000) from generate_series(1, 3000) n"
     const expected = `[${Array.from({ length: 3000 }, (_, index) => `${index + 1}${String.fromCharCode(65 + ((index + 1) % 26)).repeat(((index + 1) * 37) % 5000)}`).join(',')}]`
 
-    /** Reads slowly, and keeps only a copy, like a socket after sending. */
+    /** Takes each piece at the given pace and keeps a copy, because the sender may then use the buffer again. */
     const taker = (pace: () => Promise<unknown>) => {
       const taken: Buffer[] = []
       const writable = new Writable({

@@ -21,7 +21,7 @@ let name: string
 let admin: pg.Client
 let other: TestDatabase
 before(async () => {
-  // A connection to another database, because the platform's accepts none for a while.
+  // The test connects to a database of its own, because the platform's database accepts no connections for a while.
   other = await createTestDatabase()
   // Only a superuser may create a role; the test servers have `postgres`, which may log in from this machine.
   const url = new URL(other.url)

@@ -112,7 +112,7 @@ export async function startArchivedServer(archiveSeconds: number): Promise<Archi
         try {
           asUser(join(binaries, 'pg_ctl'), ['-D', at, '-w', '-m', 'immediate', 'stop'])
         } catch {
-          // The server has crashed before.
+          // `pg_ctl` fails when the test has already crashed this server.
         }
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },

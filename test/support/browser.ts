@@ -42,8 +42,8 @@ export type BrowserOptions = {
   colourScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
   /**
-   * A browser without any history, which no other test gets afterwards: for first visits, and for changes that cannot
-   * be undone.
+   * true: the test gets a new browser without any history, and no later test uses it again. This is for first visits,
+   * and for changes that cannot be undone.
    */
   isNew?: boolean
 }
@@ -204,7 +204,7 @@ function assertNone(violations: readonly Violation[], where: string): void {
 
 const allRules = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  // Menus and notices stand at the end of the document, outside its landmarks.
+  // The rule `region` is off, because the portal puts menus and notices outside the landmarks of the document.
   rules: { region: { enabled: false } },
 }
 
@@ -212,8 +212,8 @@ const allRules = {
 const rulesOfColours = { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }
 
 async function findViolations(page: Page, rules: object): Promise<Violation[]> {
-  // Added by the browser's driver, because the page's policy refuses foreign scripts. It stays until the document is
-  // left.
+  // The browser's driver adds axe-core, because the page's policy refuses foreign scripts. A document keeps axe-core,
+  // so it is added only once.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(await readFile(axePath, 'utf8'))
   const options = { ...rules, resultTypes: ['violations'] }
   return page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`)

@@ -92,7 +92,10 @@ export async function takeBack(page: Page, options: BrowserContextOptions): Prom
   emptied.set(key, [...(emptied.get(key) ?? []), page])
 }
 
-/** For a test file's `after` hook. Its pages stay for the next file, whose platform gets the same port. */
+/**
+ * Closes the browser after a short wait, unless another test file opens a page before. Call it in a test file's `after`
+ * hook. The next file can use the same pages, because its platform gets the same port.
+ */
 export async function closeBrowser(): Promise<void> {
   clearTimeout(closing)
   closing = setTimeout(() => {

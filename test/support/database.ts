@@ -55,8 +55,8 @@ export async function createTestDatabase(options: { migrated?: boolean } = {}): 
 }
 
 /**
- * `force` ends client sessions but not autovacuum, which belongs to another user; `drop database` without it ends
- * autovacuum. If there are both, they are tried in turns.
+ * Drops a database. With `force`, PostgreSQL ends client sessions, but may not end autovacuum, which belongs to another
+ * user. Without `force`, it ends only autovacuum. So this tries both forms in turns until one succeeds.
  */
 async function dropDatabase(client: pg.Client, name: string): Promise<void> {
   const drop = `drop database if exists ${name}`
@@ -87,8 +87,8 @@ function useServer(): Promise<Server> {
 }
 
 /**
- * Uses a timer instead of a hook of the test runner, because hooks of this module would run before those of the test
- * file.
+ * Stops the server when no test database has been open for `lingerMs`. It uses a timer, because an `after` hook of this
+ * module would run before the hooks of the test file, which still need the server.
  */
 function leaveServer(): void {
   if (--users > 0) return

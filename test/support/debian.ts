@@ -1,4 +1,4 @@
-/** Makes an empty Debian 12 in a folder with mmdebstrap, which can reach the same packages as this machine. */
+/** Makes an empty Debian 12 in a folder with mmdebstrap. This Debian can download the same packages as this machine. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync } from 'node:fs'
 import { homedir } from 'node:os'
