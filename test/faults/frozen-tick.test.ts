@@ -25,7 +25,7 @@ test('another process takes over within 10 seconds', async t => {
         work({
           ...transaction,
           async query(statement, values) {
-            // With its first statement this process has become the one that runs the tick.
+            // The first statement makes this process the one that runs the tick. It freezes at the second statement.
             if (++asked > 1) {
               frozen.resolve()
               await thawed.promise

@@ -10,7 +10,7 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
 
 const orders = 300
-/** Includes a reserve for connections and other work. */
+/** How many bytes each order may keep, including a reserve for connections and other work. */
 const mostBytesEach = 32 * 1024
 
 /** Collects twice, because objects that the first round makes free are collected only by the second one. */
@@ -32,7 +32,8 @@ test(`${orders} orders that were read keep at most ${mostBytesEach} bytes each`,
   const before = process.memoryUsage().arrayBuffers
   for (const id of ids) {
     assert.equal((await bank.read(id)).status, 200)
-    // Other allocations from the shared chunk, so that each order would keep another chunk alive.
+    // Buffers share chunks of memory. These allocations fill chunks, so that each order is in a different one. If the
+    // cache kept these chunks, the test would see it.
     for (const _ of range(40)) Buffer.from('x'.repeat(2_000))
   }
   await collectAll()

@@ -29,13 +29,13 @@ const concurrentSql = `
   create index concurrently if not exists orders_profile_idx on orders (profile_id) where status = 'cancelled';
   alter table orders set (autovacuum_analyze_scale_factor = 0.01);`
 
-/** Longer than any request may wait. */
+/** How long a transaction blocks the migration: longer than any request may wait. */
 const heldMs = 11_500
 
 const kinds = [
   // The migration waits for every transaction that holds a lock on its tables.
   { name: 'at once', sql, hold: 'begin; select from orders limit 1; select from banks limit 1' },
-  // The build waits for readers that might look for rows that its index lacks.
+  // Building an index waits for older transactions, because they may still need rows that the index does not contain.
   {
     name: 'with indexes built concurrently',
     sql: concurrentSql,

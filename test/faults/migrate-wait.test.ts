@@ -27,7 +27,7 @@ test('a database that comes up later is waited for, and one that refuses is not'
 
   assert.match((await perkline(['migrate'], { env })).stderr, /The database can't be reached/)
 
-  // At first, this server cuts off every connection.
+  // At first, this server stands in for the database and closes every connection at once.
   const early = createServer(connection => connection.destroy()).listen(join(folder, socket))
   await once(early, 'listening')
   const migrating = perkline(['migrate', '--wait', '300'], { env })

@@ -57,7 +57,7 @@ describe('the last profile', () => {
   })
 
   test('is never denied because of callers who only repeat', async () => {
-    // The attempt to get the last profile must not look like a sale of it.
+    // While callers repeat a known request, the last profile must not look sold to a caller who sends a new one.
     const [repeated] = [newId()]
     const { orderId } = assertOrder(await bankOf(0).reserve(repeated), { status: 'reserved' }, 201)
     assertOrder(

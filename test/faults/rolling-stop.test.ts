@@ -45,7 +45,7 @@ test('two processes behind haproxy, each stopped and started again in turn: no r
         logs.push(process.output())
         await until('the other one serves meanwhile', () => load.answered() > before + 50)
         processes[index] = await start(index)
-        // The other process must stay until the balancer has noticed that this one is back.
+        // Do not stop the other process until the balancer sends requests to this one again.
         await until('it has its share again', () => sells(index))
       }
       const { answered, faults } = await load.end()

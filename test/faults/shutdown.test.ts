@@ -23,7 +23,7 @@ suite('perkline', { concurrency: 3 }, () => {
         'content-length': String(body.length),
       })
       socket.write(head + body.slice(0, 10))
-      // Another request on its own connection: once it is answered, the first one has been read that far.
+      // Send a second request on another connection. When it is answered, the process has read the start of the first.
       assert.equal(await status(`${run.url}/health/live`), 200)
       const signalledMs = performance.now()
       run.signal('SIGTERM')

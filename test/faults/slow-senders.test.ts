@@ -133,7 +133,7 @@ suite('slow senders', { concurrency: true }, () => {
     }
     const startedMs = performance.now()
     assert.equal(await process.stop(), 0, process.output())
-    // The shortest time limit of a body is 8 s.
+    // A process that still waited for these bodies would need at least 8 s, the shortest time limit of a body.
     assert.ok(performance.now() - startedMs < 7_000)
   })
 })

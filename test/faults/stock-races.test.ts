@@ -92,7 +92,7 @@ describe('stock that changes while it is sold', () => {
 
   test('an import that becomes visible after a later one was sold out is found', async () => {
     const { tariffId } = await idsOf()
-    // A trigger that waits for our lock holds the first import at its very end.
+    // A trigger waits for our lock, so the first import stops just before its commit.
     const client = await database().connect()
     await client.query('select pg_advisory_lock(42)')
     await client.query(`

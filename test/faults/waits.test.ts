@@ -146,7 +146,7 @@ suite('limits that time shows', { concurrency: true }, () => {
   })
 })
 
-// Runs alone, because so many connections leave little for other tests.
+// This test runs alone, because its many connections would slow down other tests.
 test('1,000 wait for their password, 20 s at most; who has to wait for wrong ones is told so before the queue', async t => {
   const { database } = platform.platform
   for (let failures = 0; failures < 12; failures++) await noteFailure(database, 'guessed', false)
@@ -159,7 +159,7 @@ test('1,000 wait for their password, 20 s at most; who has to wait for wrong one
     return { ...answer, seconds: since(startedMs) }
   }
   const startedMs = performance.now()
-  // This lock stops every login that has a place.
+  // Logins that have left the queue now wait for this lock, so their places stay taken and the queue fills up.
   const release = await hold('failed_logins')
   const asked: ReturnType<typeof logIn>[] = []
   const ask = () => {

@@ -6,7 +6,7 @@ import { addressPrefixes, addressUnit } from '../../../src/text/addresses.ts'
 import { assertRefused } from '../../support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** With this limit, the bucket does not refill during a test. */
+/** How many requests may come at once. After these, only one more request each second is allowed. */
 const burst = 5
 const settings = { API_RATE_LIMIT: `1/${burst}`, TRUSTED_PROXIES: '127.0.0.1' }
 

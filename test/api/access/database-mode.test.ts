@@ -11,7 +11,7 @@ import { startPlatform } from '../../support/platform.ts'
 const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
 const live = { PERKLINE_MODE: 'live', ...mail }
 
-/** Makes the database look like one of version 0.2, which stored no mode. */
+/** Deletes the stored mode, so that the database looks like one from version 0.2, which stored no mode. */
 const forget = 'delete from database_mode'
 
 test('a start in another mode than that of the first use fails, and changes nothing', async t => {

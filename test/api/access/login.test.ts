@@ -62,7 +62,7 @@ suite('200', () => {
 
 suite('401', () => {
   test('unknown login, wrong password, another kind of account: one and the same message, and WWW-Authenticate', async () => {
-    // The address of petro's earlier login; from any other address, this many attempts would have to wait.
+    // Petro first logs in from this address. From an unknown address, this many failed attempts would have to wait.
     const home = newAddress()
     assert.equal((await logIn(petro, home)).status, 200)
     const answers = [
@@ -203,7 +203,7 @@ suite('429', () => {
     })
     for (let index = 0; index < 3; index++) assert.equal((await logIn(user, home)).status, 200)
     assert.ok(waiting > 60, `${waiting} strangers still wait`)
-    // A stranger in another network does not wait because of this network.
+    // The queue of this network does not delay a login from another network.
     assert.equal((await logIn(user, '203.0.113.7')).status, 200)
     assert.ok(waiting > 30, `${waiting} strangers still wait`)
     const statuses = new Set((await Promise.all(strangers)).map(({ status }) => status))

@@ -380,7 +380,7 @@ describe('an upload', () => {
     await Promise.all([first.begun, second.begun])
     let size = 0
     large.end(Buffer.alloc(10_000))
-    // The client reads slowly.
+    // Read the file only after a pause, like a slow reader.
     await sleep(100)
     for await (const chunk of first.source) size += (chunk as Buffer).length
     assert.equal(size, 64 * 1024 + 10_000)

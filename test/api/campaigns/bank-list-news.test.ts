@@ -291,7 +291,7 @@ for (const [kind, campaigns] of [
     })()
     const seen = new Map<string, string>()
     const reader = async () => {
-      // On a slow disk, the number of edits in this time is unknown.
+      // On a slow disk, few edits may happen during 25 reads. So read on until more than 5 versions were seen.
       for (let round = 0; round < 25 || (seen.size <= 5 && round < 5_000); round++) {
         const { headers, text } = await read(bank)
         const tag = headers.get('etag') ?? ''

@@ -216,7 +216,8 @@ suite('several processes', () => {
       'the jobs of both processes pass it over',
       async () => (await statusOf(partners.grocer, other)) === 'active',
     )
-    // Longer than the move waits for other processes to notice it, so what it still waits for is the locked campaign.
+    // Moving the clock waits for other processes for less than this time. So if the move has no answer after it, the
+    // move is waiting for the locked campaign.
     await sleep(500)
     assert.equal(await statusOf(partners.grocer, busy), 'approved')
     assert.equal(answered, false)

@@ -181,7 +181,7 @@ test('only the newest campaigns of a longer list are read, and a reader can cont
   assert.equal(others.pagination.isComplete, true)
   assert.ok(others.data.some(({ name }) => name === 'Needle'))
 
-  // In another order, too, the pages after `next` leave out the campaigns that were read before.
+  // With `after`, pages leave out the campaigns that were read before, even when the caller sorts them differently.
   const behind = (page: number) => ofBank(`?sortBy=name&pageSize=2&page=${page}&after=${sorted.pagination.next}`)
   const lastPage = Math.ceil(others.pagination.totalItems / 2)
   const ends = await Promise.all([behind(1), behind(lastPage)])
@@ -190,7 +190,7 @@ test('only the newest campaigns of a longer list are read, and a reader can cont
     [true, false],
   )
 
-  // The many copies do not hide campaigns in another state.
+  // A filter by state finds its campaigns, although there are many copies in a different state.
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
 
