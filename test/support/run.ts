@@ -13,6 +13,11 @@ import { type Durations, isExperiment, isQuick, makeJobs } from './schedule.ts'
 import { makeTestFolder, startTestServer } from './test-server.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const args = process.argv.slice(2)
+const has = (flag: string) => args.includes(flag)
+const within = args.find(name => name.startsWith('--within'))
+const withinMs = within === undefined ? Number.POSITIVE_INFINITY : Number(within.split('=')[1]) * 60_000
+if (!(withinMs > 0)) throw new Error('--within takes a number of minutes above 0')
 
 const folder = makeTestFolder()
 const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
@@ -50,8 +55,6 @@ process.env.TMPDIR = join(folder, 'tmp')
 mkdirSync(process.env.TMPDIR)
 chmodSync(process.env.TMPDIR, 0o1777)
 
-const args = process.argv.slice(2)
-const has = (flag: string) => args.includes(flag)
 const chosen = args.filter(name => !name.startsWith('--'))
 const rooms = chosen.length > 0 ? chosen : ['test/rules', 'test/api']
 const durationsFile = new URL('durations.json', import.meta.url)
@@ -59,9 +62,7 @@ const durations: Durations = JSON.parse(readFileSync(durationsFile, 'utf8'))
 const files = rooms
   .flatMap(name => (name.endsWith('.ts') ? [name] : globSync(`${name}/**/*.test.ts`, { cwd: checkout })))
   .filter(name => !has('--quick') || isQuick(name, durations))
-const within = args.find(name => name.startsWith('--within='))?.split('=')[1]
-const endsAtMs = performance.now() + (within ? Number(within) * 60_000 : Number.POSITIVE_INFINITY)
-const { failed, took, notRun } = await runJobs(makeJobs(files, durations), checkout, endsAtMs)
+const { failed, took, notRun } = await runJobs(makeJobs(files, durations), checkout, performance.now() + withinMs)
 if (has('--record')) {
   const all = Object.entries({ ...durations, ...took }).filter(([file]) => existsSync(join(checkout, file)))
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all.sort()), null, 2)}\n`)
