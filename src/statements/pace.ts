@@ -13,7 +13,7 @@ export type Pace = {
 
 const pausePerMs = 2
 /** The longest pause. PostgreSQL ends a session that is idle for a minute inside its transaction. */
-const mostPauseMs = 1_000
+const maxPauseMs = 1_000
 /**
  * Up to this many new transactions do not count as load. One may be the closing's own next transaction, and one
  * transaction of another session is too little load for a pause.
@@ -27,7 +27,7 @@ export function createPace(wait: (ms: number) => Promise<unknown> = sleep): Pace
     async pause(tookMs, firstUnused) {
       const haveOthersWritten = known !== null && firstUnused - known > fewTransactions
       known = firstUnused
-      if (haveOthersWritten) await wait(Math.min(mostPauseMs, pausePerMs * tookMs))
+      if (haveOthersWritten) await wait(Math.min(maxPauseMs, pausePerMs * tookMs))
     },
   }
 }
