@@ -15,6 +15,8 @@ import { type SmtpServer, startSmtpServer } from '../support/smtp.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const profiles = 2_500
+/** Then the sellers slow down, because a slow process can take half a minute to start and the stock must last. */
+const quickSales = 300
 let smtp: SmtpServer
 let world: World
 before(async () => {
@@ -45,7 +47,7 @@ const allSales: Sale[] = []
 test('a process that is killed in the middle of sales loses nothing that it has acknowledged, and no profile', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(at, sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going, quickSales))
   for (const victim of [0, 1, 0]) {
     const before = sales.length
     await until('sales go on', () => sales.length > before + 60)
@@ -61,7 +63,7 @@ test('a process that is killed in the middle of sales loses nothing that it has 
 test('a process that is told to stop in the middle of sales answers what it has begun, ends with 0 and logs no fault', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(at, sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going, quickSales))
   await until('sales go on', () => sales.length > 60)
   await world.replace(0, async process => {
     assert.equal(await process.stop(), 0)
@@ -128,7 +130,7 @@ test('an e-mail that was going out when its process was killed is never sent aga
 test('the sessions ended again and again in the middle of sales: 503 and never 500, nothing lost', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(at, sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going, quickSales))
   let terminated = 0
   for (let round = 0; round < 8; round++) {
     const before = sales.length
@@ -184,7 +186,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
   }
   const sales: Sale[] = []
   let going = true
-  const sellers = range(6).map(() => sell(at, sales, () => going))
+  const sellers = range(6).map(() => sell(at, sales, () => going, quickSales))
   await until('sales go on', () => sales.length > 20)
   await world.server.stop()
   await until('it is noticed', async () => (await at(0).read(reserved)).status === 503)

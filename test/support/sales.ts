@@ -17,22 +17,22 @@ export type Sale = {
 
 /**
  * The pause between two sales and before repeating after a 503, so that the sellers leave processor time to the
- * platform. After `quickSales` sales it becomes longer, because a slow process can take half a minute to start, and the
- * stock must last until then.
+ * platform.
  */
 const restMs = 20
-const quickSales = 300
+/** The pause after the quick sales, where a small stock must last until a slow process has started. */
 const longRestMs = 500
 const restAfterRefusalMs = 100
 
-const isBusy = (): boolean => (loadavg()[0] ?? 0) > 2 * availableParallelism()
+const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
+
+export const recoverWithinQuietMs = 5_000
 
 /**
  * How many milliseconds may pass after a disturbance until sales go on (contract/reliability.md, "When something is
  * away"). On a busy machine the start of a process alone takes longer. There, this only checks that sales go on.
  */
 export const recoverWithinMs = (): number => (isBusy() ? 45_000 : recoverWithinQuietMs)
-export const recoverWithinQuietMs = 5_000
 
 /**
  * Repeats a request, at any process, until it gets one of these status codes. Other than that only documented
@@ -61,8 +61,14 @@ export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes
  *
  * @param at the bank, at any of the processes
  * @param sales receives every acknowledged step
+ * @param quickSales after so many sales the sellers slow down (default: never)
  */
-export async function sell(at: (index: number) => Bank, sales: Sale[], going: () => boolean): Promise<void> {
+export async function sell(
+  at: (index: number) => Bank,
+  sales: Sale[],
+  going: () => boolean,
+  quickSales = Number.POSITIVE_INFINITY,
+): Promise<void> {
   while (going()) {
     const externalId = `sale-${randomInt(2 ** 47)}`
     const { body } = await persist(index => at(index).reserve(externalId), [200, 201])
