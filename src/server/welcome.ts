@@ -70,19 +70,22 @@ const nextSteps = (
   config: Config,
 ): string => `New credentials: ${where(config)}npx perkline credentials issue --bank alpha --role ADMIN   (or: --merchant grocer)
                  ${where(config)}npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
-Start over:      stop the platform, then: npm run reset && npm start`
+Start over:      stop the platform, then: ${folder(config)}npm run reset && ${toStart(config)}npm start`
+
+/** Returns the setting of the data folder, for a command line. It is empty for the default folder. */
+const folder = ({ dataDir }: Config): string => (dataDir === resolve('data') ? '' : `DATA_DIR='${dataDir}' `)
+
+/** Returns the settings with which `npm start` starts this platform again. */
+const toStart = (config: Config): string => folder(config) + (config.port === 8080 ? '' : `PORT=${config.port} `)
 
 /**
  * Returns the settings with which a command finds this platform. With default settings, a command finds the platform
  * by itself.
  */
-function where({ dataDir, port, admin }: Config): string {
-  const address = admin ?? { host: '127.0.0.1', port }
-  const settings = [
-    dataDir !== resolve('data') && `DATA_DIR='${dataDir}'`,
-    address.port !== 8080 && `PERKLINE_URL=http://${address.host}:${address.port}`,
-  ]
-  return settings.map(setting => (setting ? `${setting} ` : '')).join('')
+function where(config: Config): string {
+  const address = config.admin ?? { host: '127.0.0.1', port: config.port }
+  const url = address.port === 8080 ? '' : `PERKLINE_URL=http://${address.host}:${address.port} `
+  return folder(config) + url
 }
 
 /*

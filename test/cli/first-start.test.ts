@@ -93,6 +93,8 @@ test('the lines that it prints run in every shell, pasted as one block, up to th
   assert.doesNotMatch(lines, /"\d{4}-\d\d-\d\d/)
   assert.match(run.output(), credentials)
   assert.match(run.output(), /npx perkline credentials issue.*npm run reset/s)
+  const folder = `DATA_DIR='${DATA_DIR}'`
+  assert.ok(run.output().includes(`then: ${folder} npm run reset && ${folder} PORT=${PORT} npm start\n`), run.output())
 
   const url = `http://127.0.0.1:${PORT}`
   const operatorKey = (await readFile(join(DATA_DIR, 'operator.key'), 'utf8')).trim()
