@@ -1,7 +1,8 @@
 /**
- * How far a reader of the outbox has read. A position is a snapshot of the database: the reader has taken all rows
- * that the snapshot sees. Next it takes the rows that are visible now and were not visible in the snapshot. So it
- * misses no row that commits late, and does not wait for the oldest transaction, which may be an upload of half an hour.
+ * A position says which rows of the outbox a reader (a *consumer*) has taken. It is a snapshot of the database: the
+ * consumer has taken all rows that are visible in this snapshot. Next it takes the rows that are visible now, but are
+ * not in the snapshot. So it also gets a row whose transaction commits late, and it never waits for a long transaction,
+ * such as an upload of half an hour.
  */
 import type { Queryable } from '../db/database.ts'
 
@@ -34,8 +35,9 @@ export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax,
 const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
- * A query for the outbox rows that a position has not seen. The position is passed as parameters: if the planner knew
- * the values, it would expect to read a third of the table.
+ * A query for the outbox rows that a position has not seen. The position must be passed in parameters, so that the
+ * planner knows its values. If the query looked the position up itself, the planner would expect to read a third of the
+ * table.
  *
  * @param first the number of the parameter `xmax`; `xips` is the next one
  * @param options.before an upper bound of `xid`, if any

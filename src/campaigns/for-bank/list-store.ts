@@ -31,9 +31,9 @@ const segmentHead = `
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
 /**
- * The columns of a campaign's JSON, which takes one row or two: the second row holds the segment, if there is one. PostgreSQL
- * allocates memory for all long texts of a row at once. With two long texts in one row, it would free and allocate that memory
- * for each row, which takes longer than reading the texts.
+ * The columns that together give the JSON of a campaign. A campaign with a segment takes two rows: the first holds the
+ * campaign, the second its segment. With both in one row, that row would have two long texts (terminals and customers),
+ * and PostgreSQL would free and allocate the memory for them at each row. That takes longer than reading the texts.
  */
 const columns = `
   case n when 1 then ',' end,
@@ -43,8 +43,9 @@ const columns = `
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
 /**
- * The tables that `columns` reads. There are few merchants and countries, so the JSON of each one should be built only
- * once and remembered. `offset 0` makes the plan do so.
+ * The tables that `columns` reads. `offset 0` makes PostgreSQL build the JSON of a merchant or of a country in a
+ * subquery of its own. The plan can then remember the result and use it for all other campaigns of that merchant or
+ * country.
  */
 const source = `
   from campaign_banks b
@@ -133,9 +134,10 @@ export async function readShort(database: Queryable, bankId: string, filters: Li
 }
 
 /**
- * Begins the read of a long list. The settings make PostgreSQL use nested loops, which read the campaigns in the order
- * of the index, and the rows of each campaign in order. A sort would find all campaigns before it sends the first one.
- * Even sorting only the two rows of each campaign (`order by ..., n`) would take a fifth of the whole time.
+ * Begins the read of a long list. The settings forbid sorts and force nested loops, which find the campaigns in the
+ * order of the index. So PostgreSQL sends the first campaign at once; a sort would first have to find all of them. The
+ * query also does not sort the two rows of each campaign (`order by ..., n`), because the nested loop gives them in
+ * order, and sorting them would take a fifth of the whole time.
  */
 const snapshot = `
   begin isolation level repeatable read read only;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { ListFilters } from './list-store.ts'
 
 /**
- * A part of every tag. Increase this number when the same content is written in another form, so that old tags no
- * longer match.
+ * The version of the JSON format; it is a part of every tag. Increase it when the program writes the same campaigns as
+ * different JSON. Then no tag that a client has kept matches, and the client reads the list again.
  */
 const form = 1
 

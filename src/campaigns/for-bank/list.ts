@@ -26,7 +26,7 @@ export type BankLists = {
 
 /**
  * The limits for reads of long lists. Few reads run at once, because each one takes memory and half a processor. A read
- * ends before its snapshot is so old that it hinders vacuum.
+ * must end within `wholeMs`: while it runs, its snapshot keeps PostgreSQL from removing deleted rows (vacuum).
  */
 const limits: { places: ConcurrencyLimits; reading: ReadLimits } = {
   places: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },

@@ -30,7 +30,9 @@ export type Details = Omit<CampaignState, 'banks'> & {
   /** The number of customers in each bank's part of the segment. */
   segmentSizes: number[]
   terminalsCount: number
-  /** JSON text of the fields that only an edit changes, without its closing brace. */
+  /**
+   * JSON text of the fields that only an edit changes. It has no closing brace, so that further fields can be added.
+   */
   card: string
   /** JSON text of the campaign's current terminals. */
   terminals: string

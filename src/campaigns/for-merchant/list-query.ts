@@ -27,7 +27,7 @@ const generalStatuses: Record<string, readonly CampaignStatus[]> = {
 
 const maxPageSize = 100
 const defaultPageSize = 20
-/** JSON numbers with up to fifteen digits are exact. */
+/** The highest page number, with fifteen digits. A JSON number holds every such number exactly. */
 const maxPages = 999_999_999_999_999
 
 export const MerchantListQuery = Type.Object(

@@ -66,7 +66,8 @@ const columns: Record<SortBy, string> = {
 const idBytes = 16
 
 /**
- * The order of a list. `ids` has 16 bytes for each campaign, but possibly only for the first of the `total` campaigns.
+ * The sorted ids of the campaigns that match a filter, 16 bytes each, and their number (`total`). `ids` may hold only
+ * the first of these campaigns.
  */
 export type Order = ListVersion & { ids: Buffer; total: number }
 
@@ -79,15 +80,17 @@ const found = `
           and ($6::timestamptz is null or date_to <= $6)`
 
 /**
- * Whether counting the matches is much faster than sorting them. This is false for a filter by name or SKU. Such a
- * filter reads long texts, so it should run only once and not for a count and a sort.
+ * Whether counting the campaigns that match a filter is much faster than sorting them. It is not for a filter by name
+ * or SKU: such a filter reads long texts, and a count besides the sort would run it a second time.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
 /**
- * The ids of a merchant's campaigns that match the filter, and their version. Campaigns that sort equally are in the order of their ids.
+ * Finds the sorted ids of a merchant's campaigns that match the filter, and the list's version. Campaigns with equal
+ * values are sorted by their ids.
  *
- * @param params.max the maximum number of ids; the others are only counted, which takes a third of the time. null: all ids
+ * @param params.max the maximum number of ids; null: all. Campaigns beyond it are only counted. Counting takes a third
+ *   of the time that sorting all would take
  */
 export async function findOrder(
   database: Queryable,

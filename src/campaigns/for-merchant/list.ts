@@ -1,8 +1,13 @@
 /**
- * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two things are cached, each with the
- * version of the merchant's campaigns. The order of all matches makes the last page of a hundred thousand as fast as the first.
- * The text of pages makes an unchanged page almost free. For the first pages only the beginning of the order is read, which is
- * faster after a change. Every answer compares the cached version with the database's.
+ * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two caches make this fast:
+ *
+ * - the sorted ids of all campaigns that match a filter. With them, the last page of a list of a hundred thousand
+ * campaigns is read as fast as the first;
+ * - the text of pages. A page that has not changed is sent again almost without work.
+ *
+ * Each cached entry has the version of the merchant's campaigns; an entry is used only while the database still has
+ * this version. For the first pages, only the beginning of the sorted ids is read, because the ids must be read again
+ * after each change.
  */
 import type { Queryable } from '../../db/database.ts'
 import * as store from './list-store.ts'
@@ -19,8 +24,9 @@ type Remembered = store.ListVersion & { bytes: Buffer }
 type RememberedOrder = Remembered & { total: number }
 
 /**
- * How much is cached. `orders` and `pages` are bytes: enough for the orders of thirty lists of a hundred thousand
- * campaigns, and for some hundred full pages. `beginning` is a number of campaigns.
+ * How much is cached. `orders` and `pages` are numbers of bytes. `orders` is enough for the sorted ids of thirty lists
+ * of a hundred thousand campaigns, `pages` for some hundred full pages. `beginning` is the number of campaigns whose
+ * ids are read for the first pages.
  */
 const defaultLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
 /** Memory of an entry besides its bytes and its key. */

@@ -151,7 +151,9 @@ export type BankCampaignDetails = Omit<CampaignState, 'banks'> &
     retailerName: string
     retailerNameEn: string
     country: Country
-    /** JSON text of the fields that only an edit changes, without its closing brace. */
+    /**
+     * JSON text of the fields that only an edit changes. It has no closing brace, so that further fields can be added.
+     */
     card: string
     terminalsCount: number
     /** null: the merchant has formed no segment. */

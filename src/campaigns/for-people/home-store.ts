@@ -16,7 +16,10 @@ export type OpenCampaign = Omit<CampaignState, 'banks'> & {
   banks: (CampaignState['banks'][number] & { name: string; expected: string | null })[]
 }
 
-/** The statuses in which somebody can act; the indexes below contain exactly these. */
+/**
+ * The statuses in which a bank or the merchant can act. The database has indexes of exactly these campaigns
+ * (`migrations/0028_campaign_lists.sql`), so keep both equal.
+ */
 const openStatuses = [
   'awaitingBankApproval',
   'awaitingMerchantApproval',

@@ -11,8 +11,8 @@ export type ShownTerminal = Terminal & { addedAt: string }
 export type TerminalSearch = { pattern: string | null; since: Date | null }
 
 /**
- * SQL for the campaign's own terminals with the time at which each was added. A terminal without such a record was
- * there when the campaign was created.
+ * SQL for the campaign's own terminals, with the time at which each was added. A terminal that no edit has added has
+ * been there since the campaign was created, so its time is `created_at`.
  */
 const own = `
   select t.terminal, t.place, coalesce(a.added_at, c.created_at) as added_at
@@ -67,8 +67,8 @@ export async function findTerminals(
 const terminalsAtOnce = 5_000
 
 /**
- * Reads all matching terminals, a few thousand at a time, in the order of `findTerminals`. It holds no connection between two
- * reads.
+ * Reads all matching terminals, a few thousand with each statement, in the order of `findTerminals`. Between two
+ * statements it holds no connection to the database.
  */
 export async function* readTerminals(
   database: Queryable,
@@ -77,7 +77,8 @@ export async function* readTerminals(
 ): AsyncGenerator<ShownTerminal[]> {
   const fromDirectory = await isOfDirectory(database, cashbackId)
   const listed = fromDirectory ? ofDirectory : own
-  // The directory may change between two reads, so we continue after the last identifier and not at a row number.
+  // The directory may change between two reads. So each read continues after the last identifier: row numbers would
+  // have shifted.
   const key = fromDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
   for (let after: string | null = null; ; ) {
     const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(

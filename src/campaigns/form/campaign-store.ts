@@ -126,8 +126,8 @@ const updateStatement: Statement = {
 }
 
 /**
- * Writes new terms to a campaign that the transaction has locked. The merchant's list is then sorted anew.
- * `writeDecisions` writes the campaign's new version.
+ * Writes new terms to a campaign that the transaction has locked. It also marks the merchant's list as changed in its
+ * order, because the list can be sorted by these terms. It leaves the campaign's version to `writeDecisions`.
  *
  * @param terminals null: the stored terminals stay
  */

@@ -52,7 +52,7 @@ async function editWith(
   params: Edit,
   { fields, errors, input }: ReadFields & { input: GivenText },
 ): Promise<void> {
-  // A body that contradicts itself is invalid for every campaign.
+  // These errors need no look at the campaign: a body that contradicts itself is invalid for every campaign.
   const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
   const campaign = await lockOwn(transaction, deps, params, formErrors)
   const now = deps.clock.now()
@@ -70,7 +70,7 @@ async function editWith(
     paymentSystems: merged.paymentSystemsId,
   })
   const isOpen = editable(campaign, now).fields.length > 0
-  // A bank that is invited already stays valid, even if it was disconnected since.
+  // Banks that are already invited are accepted, even if they were disconnected since.
   const banks = [...found.banks, ...present.participantsIds]
   requireNoErrors([
     ...formErrors,
@@ -95,8 +95,9 @@ async function editWith(
 }
 
 /**
- * Checks the limits for campaigns that wait for their banks. @throws DomainError 'invalid' when the new values would be
- * too large
+ * Checks that a campaign that no bank has approved yet stays within the merchant's limits for such campaigns.
+ *
+ * @throws DomainError 'invalid' when the new terminals or banners are too large
  */
 async function requireRoom(
   transaction: Queryable,
@@ -120,7 +121,12 @@ const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
 const isPending = ({ status, banks }: LockedCampaign): boolean =>
   status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
 
-/** Locks the caller's own campaign. If it is not the caller's own, errors of the form are reported first. */
+/**
+ * Locks the campaign, which must be the caller's own.
+ *
+ * @throws DomainError for another campaign: 'invalid' when the form has errors, and otherwise 'not-found' or
+ *   'forbidden'
+ */
 async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,
@@ -143,8 +149,9 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
 /**
  * How the given terminals differ from the current ones; null when none are given.
  *
- * A campaign without its own terminals shows the terminals of the platform's directory. When an edit sends these back unchanged,
- * the campaign's own list, which is hidden, stays as it is.
+ * With `terminalsPlatform`, readers of the campaign get the terminals of the platform's directory, and the campaign's
+ * own list is hidden. An edit may send the terminals of the directory back unchanged. That is no change, so the hidden
+ * list stays.
  */
 async function changeOfTerminals(
   transaction: Queryable,

@@ -1,6 +1,7 @@
 /**
- * Limits a merchant's campaigns that no bank has approved yet, in number and size (contract/limits.md, "Campaigns and stock").
- * The creations and edits of a merchant run one after the other here, so that the limits are exact.
+ * Limits the pending campaigns of a merchant, those that no bank has approved yet, in number and size
+ * (contract/limits.md, "Campaigns and stock"). A lock makes checks for the same merchant run one after the other, so
+ * that two requests at the same time cannot exceed a limit together.
  */
 
 import type { Queryable } from '../../db/database.ts'
@@ -20,7 +21,10 @@ type Content = {
 }
 type Use = { campaigns: number; bytes: number; ownTerminals: number }
 
-/** Counts the merchant's campaigns that no bank has approved yet, without this one, and measures this one's stored terminals. */
+/**
+ * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited.
+ * Also measures the stored terminals of `$2`, because an edit that gives no terminals keeps them.
+ */
 const useStatement = `
   select count(*)::int as campaigns, coalesce(sum(bytes), 0)::float8 as bytes,
     coalesce((select octet_length(terminals) from campaigns where cashback_id = $2), 0) as "ownTerminals"
@@ -32,7 +36,7 @@ const useStatement = `
     limit $3
   ) pending`
 
-/** The violations of the limits by a new campaign. The merchant's other creations and edits then wait for this transaction. */
+/** The limits that a new campaign would break. Until this transaction ends, other checks of the same merchant wait. */
 export async function newCampaignErrors(
   transaction: Queryable,
   limits: PendingLimits,
@@ -43,7 +47,10 @@ export async function newCampaignErrors(
   return sizeErrors(limits, use, content)
 }
 
-/** The violations of the limits by new terminals or banners of a campaign that no bank has approved yet. */
+/**
+ * The limits that a pending campaign would break with new terminals or banners. Until this transaction ends, other
+ * checks of the same merchant wait.
+ */
 export async function editErrors(
   transaction: Queryable,
   limits: PendingLimits,

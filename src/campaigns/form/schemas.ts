@@ -10,15 +10,18 @@ import { maxIds } from './form.ts'
 
 /** Maximum size of a form. A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
-/** Limits for the JSON of a form: twice the content of a form whose lists all have their maximum length. */
+/**
+ * How many JSON values and containers (objects and lists) a form may have. This is twice what the largest valid form
+ * has.
+ */
 const formBounds = { values: 1_000_000, containers: 60_000 }
-/** The module that reads the long list of a large form. */
+/** The module with which another process reads the terminals of a large form (`readAside`). */
 const asideReader = new URL('./terminal-list.ts', import.meta.url)
 /** Maximum time in which a form must arrive. It is enough for a slow connection. The sender is authenticated. */
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
-/** The largest amount of an order or of a report line, and so of a form. A JSON number holds it exactly. */
+/** The largest amount in a form; orders and lines of reports have the same limit. A JSON number holds it exactly. */
 const maxMoney = 9_999_999_999.99
 const maxTerminals = 50_000
 const maxListed = 10_000

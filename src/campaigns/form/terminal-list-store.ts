@@ -2,7 +2,7 @@
 import type { Queryable } from '../../db/database.ts'
 import { type GivenText, givenText } from '../../db/staged-text.ts'
 
-/** The entries of the stored list and of the given one ($2 and $3), with their positions. */
+/** SQL for the entries of two lists, with their positions: the stored list, and the given one in `$2` and `$3`. */
 const bothLists = (stored: string): string => `
   stored as materialized (select value, place from jsonb_array_elements((${stored})::jsonb) with ordinality as t (value, place)),
   given as materialized (select value, place from jsonb_array_elements((${givenText('$2', '$3')})::jsonb) with ordinality as t (value, place))`

@@ -59,11 +59,17 @@ export function readAside(body: object): { body: object; lists: { list: string[]
   }
 }
 
-/** Distinguishes a list that was read already from anything that a client can send: JSON cannot hold bytes. */
+/**
+ * Whether `readAside` has read the list already. It leaves bytes in the list, which no client can send, because JSON
+ * has no bytes.
+ */
 const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array
 
-/** A piece and its message fit into one read of the channel between processes, so that they need no further memory. */
+/**
+ * The size of a piece. The process that receives it reads up to 64 KiB at once, so a piece with the rest of its message
+ * arrives in one read. That needs no memory to join parts.
+ */
 const pieceBytes = 60 * 1024
 
 function textOf(terminals: readonly Terminal[]): Uint8Array[] {

@@ -50,8 +50,9 @@ export async function findParties(
 }
 
 /**
- * $2 is the reading bank, $3 the merchant. A bank sees the campaign's steps and its own. For steps that another bank caused, it
- * sees neither the bank nor its comment. Logins are shown only to their own side.
+ * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
+ * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
+ * shown only to the person's own bank or merchant.
  */
 const listStatement: Statement = {
   name: 'campaigns.history',

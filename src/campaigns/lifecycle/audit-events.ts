@@ -18,10 +18,11 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
   .join(' ')} end`
 
 /**
- * A bank is in the campaign from the version of its invitation up to that of its removal. Each event is looked up by its
- * type, version and bank in the feeds of its recipients: the merchant, and either one bank or all banks of that moment.
+ * Finds transitions without their events. For each transition, the recipients of its event are the merchant, and either
+ * the bank that the transition concerns or all banks that were invited at that version of the campaign. The rule then
+ * looks for the event in the feed of each recipient, by its type, time and bank.
  *
- * @param numberAllEvents left out where nothing may be written
+ * @param numberAllEvents left out for a database that must not be changed
  */
 export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'campaign_history',

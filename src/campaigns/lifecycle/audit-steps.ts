@@ -1,4 +1,7 @@
-/** The audit's statements over campaigns. Each covers all campaigns in a range of ids and everything that belongs to them. */
+/**
+ * The statements with which the audit checks campaigns. Each one checks the campaigns in a range of ids, with their
+ * banks, history, reports or segments.
+ */
 import { listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { shownInstant } from '../../db/instants.ts'
 import {
@@ -14,7 +17,7 @@ import {
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
 
-/** The statuses in which the banks have decided. */
+/** The statuses from the launch on: no bank is undecided any more. */
 const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
@@ -31,7 +34,10 @@ const ofStage = (fieldOf: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(fieldOf(stage))}'`).join(' ')}
     else '${JSON.stringify(fieldOf(null))}' end`
 
-/** SQL that computes again what generated columns contain (`migrations/0011_stored_states.sql`). */
+/**
+ * SQL that computes the generated columns `standing` and `participation` again, to compare them with what is stored
+ * (`migrations/0011_stored_states.sql`).
+ */
 const standing = `',"status":"' || c.status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
 const participation = `
   ',"banks":[{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
@@ -41,8 +47,8 @@ const participation = `
     || '}],"expectedCompensation":' || coalesce(trim_scale(expected_compensation)::text, 'null')`
 
 /**
- * Functions that the checks call; they are temporary for the connection. Readers get stored texts as they are, so an unreadable
- * text must be reported like any other finding and must not stop the audit.
+ * Functions that the checks call; they are temporary for the connection. They return null for a stored text that is no
+ * JSON. So the audit reports such a text as a finding and does not stop with an error.
  */
 export const campaignCheckFunctions = [
   `create function pg_temp.json_of(stored text) returns jsonb language plpgsql as
@@ -194,7 +200,10 @@ const parts = (within: Within): Read => ({
   ],
 })
 
-/** The check of a side's count of reports. A side's reports are numbered from 1, so the last number is the count. */
+/**
+ * Checks how many reports of a side (bank or merchant) are counted. Reports are numbered from 1, so the count must
+ * equal the number of stored reports and the last number.
+ */
 function reportCount(side: string, told: string, kept: string) {
   return {
     code: 'report-counts',
@@ -209,14 +218,15 @@ const moved = (from: string) =>
     ${from}`
 
 /**
- * The id that stands for the campaign itself, where other rows have a bank. It is a uuid, because uuids sort faster
- * than texts.
+ * Stands in place of a bank's id in rows about the campaign itself. It is a uuid and not a text, because uuids sort
+ * faster.
  */
 const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
 
 /**
- * Compares each entry of a subject with the entry before it. The present state is added as the last entry: its `from_state` must be
- * the state that the history leads to. One sort serves all rules; a join for each entry would double the time.
+ * Compares each entry of the history with the entry before it, for a campaign and for each bank's part. The present
+ * state is added as a last entry, so the same comparison shows whether the history leads to it. All rules use one sort
+ * of the entries; a join for each entry would take twice as long.
  */
 const history = (within: Within): Read => ({
   of: 'campaign_history',
@@ -273,8 +283,8 @@ const segments = (within: Within): Read => ({
 })
 
 /**
- * Checks the stored counts of banks or merchants. One statement compares all counts of a party, so that nothing
- * changes in between.
+ * Checks how many campaigns of a bank or a merchant are counted in each status. One statement reads all counts of a
+ * party and recounts them, so no change can come between.
  */
 function countsOf(party: 'bank' | 'merchant'): Walk {
   const [table, key] = [`${party}s`, `${party}_id`]
@@ -309,7 +319,10 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
 
 const pagesAtOnce = 500
 
-/** Walks by position and not by id. Ids of customers are unordered, so a walk by id would read a different page for each row. */
+/**
+ * Checks customers in the order in which they are stored (`ctid`). Their ids are random, so in the order of ids almost
+ * every row would need another page of the table to be read.
+ */
 const customers: Walk = {
   name: 'customers',
   table: 'customers',

@@ -1,4 +1,7 @@
-/** What happens to campaigns by time (contract/campaigns.md, "The period"): periods start and end, and the last wait ends. */
+/**
+ * Makes the changes of campaigns that are due by the clock: a period starts or ends, or the wait after a received
+ * compensation ends (contract/campaigns.md, "The period").
+ */
 import type { CampaignDeps } from '../deps.ts'
 import { makeDueTransitions } from './due-transitions.ts'
 import { complete } from './lifecycle.ts'
@@ -11,16 +14,19 @@ import {
   writeDecisions,
 } from './transitions-store.ts'
 
-/** Maximum of each kind of transition in one transaction. The transaction locks the banks' lists until it ends. */
+/**
+ * The maximum number of starts, of ends and of completions in one transaction. The transaction locks the lists of the
+ * banks concerned, and other changes for these banks wait until it ends.
+ */
 const maxAtOnce = 200
 
 /**
- * Makes a limited number of due transitions. Each campaign gets its state at this time, even over several transitions. Several
- * processes share the work, and no campaign is changed twice.
+ * Brings up to `maxAtOnce` campaigns of each kind to the state that they should have now. A campaign that has missed
+ * several transitions makes all of them. Several processes may do this at once, because each locks its campaigns.
  *
- * @param waits false: skips campaigns that others have locked; true: waits for them, so that everything that was due at the
- *   beginning is done when it returns false
- * @returns whether there may be more
+ * @param waits what to do with a campaign that another transaction has locked. false: skip it. true: wait for it; so
+ *   when the result is false, everything that was due at the beginning is done
+ * @returns whether more campaigns may be due
  */
 export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
   const { database, clock, completeAfterMs } = deps
@@ -28,9 +34,11 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
     const before = clock.now()
     const receivedBefore = new Date(before.getTime() - completeAfterMs)
     const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: maxAtOnce, waits })
-    // Read the clock after the locks: whoever held them before has written with an earlier time.
+    // Read the clock after the locks are taken. Then the new time is later than any time that the previous holders of
+    // the locks have written.
     await makeDueTransitions(transaction, locked, { now: clock.now(), completeAfterMs })
-    // Count also campaigns that somebody else has changed during the wait, because more may follow them.
+    // This counts all locked campaigns, even those that another process has changed during the wait. If the maximum was
+    // found, more may be due.
     return locked.length >= maxAtOnce
   })
 }

@@ -1,6 +1,7 @@
 /**
- * Applies what is due by the clock before anything else is decided about a campaign (contract/campaigns.md, "The period"). Either
- * the job or the next request does it, so nobody sees a state that the campaign's period has already left.
+ * Makes the transitions of a campaign that are due by the clock (contract/campaigns.md, "The period"). A job does this,
+ * and so does a request before it decides about a campaign. So no decision is based on a state that the campaign should
+ * already have left.
  */
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'

@@ -9,8 +9,9 @@ import type { Change } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
 /**
- * A partner's decision is one entry, in the partner's own account. A change by the operator or the clock is one entry of the
- * merchant for the campaign, and one entry of each bank whose part changes.
+ * The entries of one decision. For a partner's decision it is one entry, in the partner's own audit log. For a change
+ * by the operator or the clock, the merchant gets one entry if the campaign's status changes, and each bank whose part
+ * changes gets one.
  */
 export function entriesOf(decided: Decided, origin: Origin): Fact[] {
   const { campaign, decision, notes = [], facts = {} } = decided
@@ -32,7 +33,10 @@ function noted(note: Note, notes: readonly Note[]): Pick<Fact, 'action' | 'chang
   return { action: 'campaign.edited', change: Object.fromEntries(change) }
 }
 
-/** The merchant reads this entry, and must not learn the exact number of a bank's customers. */
+/**
+ * The sum of all banks' customers, each rounded, because the merchant reads this entry and must not learn a bank's
+ * exact number.
+ */
 function roundedSums(notes: readonly Note[]): EntryChange[string] {
   const sum = (place: 0 | 1): number | null => {
     const counts = notes.flatMap(({ changes }) => (changes.customersCount?.[place] ?? []) as number | never[])
@@ -58,7 +62,7 @@ const moved = (campaign: LockedCampaign, changes: readonly Change[], account: Ac
 
 const fields = { campaign: 'status', bank: 'participation', reporting: 'stage' } as const
 
-/** In the merchant's entry, the name of the field ends with the id of the bank. */
+/** The name of a changed field. When the merchant's entry is about a bank's part, the name ends with the bank's id. */
 function fieldOf({ subject, bankId }: Change, account: Account): string {
   const isOwn = bankId === null || bankId === account.id
   return isOwn ? fields[subject] : `${fields[subject]}.${bankId}`

@@ -35,8 +35,9 @@ const seenStatement: Statement = {
 }
 
 /**
- * For a bank, only changes of the terms and of its own part make a version stale. A bank may send every version since the last such
- * change, by its number or by its `updatedAt`. The campaign must be locked.
+ * Checks the version that a bank's decision is based on. It is stale only if the terms or the bank's own part have
+ * changed since; other changes of the campaign do not matter. The bank may name the version by its number or by its
+ * `updatedAt`. Lock the campaign before the call.
  *
  * @throws DomainError 'stale', also for a tag that the campaign never had
  */

@@ -1,6 +1,7 @@
 /**
- * Reads pages of campaign lists of any length. An index gives the newest campaigns of the requested statuses, up to a maximum,
- * and only these are filtered and sorted. A list that is sorted by time, without other filters, reads only what it shows.
+ * Reads a page of a campaign list, however long the list is. An index gives the newest campaigns of the requested
+ * statuses, up to `maxScanned`; only these are filtered and sorted. For a list without filters that is sorted newest
+ * first, it reads only the campaigns up to the end of the page.
  */
 import type { Queryable } from '../../db/database.ts'
 import { maxScanned, type Page, skipped } from '../../http/paging.ts'

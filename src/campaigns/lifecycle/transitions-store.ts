@@ -119,8 +119,9 @@ const lockDueStatement: Statement = {
 }
 
 /**
- * Locks campaigns only by their ids. A campaign that started during the wait is no longer due to start, but may be due
- * to end.
+ * Locks due campaigns and waits for campaigns that others have locked. After a wait, PostgreSQL checks the conditions
+ * of the locking query again. Here the only condition is the id, so a campaign that another process has started
+ * meanwhile is still returned: it may also be due to end.
  */
 const waitForDueStatement: Statement = {
   name: 'campaigns.wait-for-due',
@@ -225,7 +226,10 @@ const writeStatement: Statement = {
         + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
 }
 
-/** Locks the lists before the counts, so that no other transaction is changing the counts. */
+/**
+ * Gives the banks' lists new versions and changes the counts of campaigns. PostgreSQL runs the last `insert` first,
+ * which locks the lists. So no other transaction changes the same counts at the same time.
+ */
 const newsStatement: Statement = {
   name: 'campaigns.news',
   text: `
@@ -387,7 +391,10 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/** Banks without a transition of their own, when the status of their campaign changed. */
+/**
+ * When the campaign's status changes: the banks that have no transition of their own. Their rows repeat the campaign's
+ * status, so they need the new one.
+ */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
@@ -396,11 +403,17 @@ function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, 
     .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
 }
 
-/** Only the merchant learns which banks are invited. */
+/**
+ * Whether an edit changes terms that banks see. Banks do not see `participantsIds`, so a change of these alone does not
+ * count.
+ */
 const hasNewTerms = ({ trigger, changes }: Note): boolean =>
   trigger === 'edit' && Object.keys(changes).some(field => field !== 'participantsIds')
 
-/** A merchant's list is sorted by status and terms, so it changes when the campaign is new or has another status. */
+/**
+ * Whether a decision changes the order of the merchant's list: the campaign is new, or its status changes. When an edit
+ * changes terms that the list is sorted by, `campaign-store.ts` counts the change.
+ */
 function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {
   return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
 }
