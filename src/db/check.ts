@@ -66,7 +66,8 @@ export type Walk = {
   /** How many rows of the table are in one piece. */
   rows: number
   /**
-   * SQL that returns the last key of the piece as one row of texts, or no row for the last piece. Default: taken from the index.
+   * SQL that returns the last key of the piece as one row of texts, or no row for the last piece. By default, the last
+   * key of the next `rows` rows in the order of `key`.
    */
   bound?: (after: string[] | null) => string
   /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
@@ -117,7 +118,8 @@ const boundOf =
   ({ table, key, rows }: Walk) =>
   (after: string[] | null): string => {
     const columns = key.map(([column]) => column)
-    // Aliases are needed: without them `order by` would sort by these texts.
+    // Each text gets an alias. Without it, the text would have the name of its column, and `order by` would sort by the
+    // text and not by the column.
     const texts = columns.map((column, index) => `${column}::text as key${index}`)
     return `select ${texts} from ${table} where ${rangeOf(key, after, null)(...columns)}
       order by ${columns} offset ${rows - 1} limit 1`
@@ -129,7 +131,8 @@ const rangeOf =
     [
       ...(after ? [`${listOf(columns)} > ${valuesOf(key, after)}`] : []),
       ...(upTo ? [`${listOf(columns)} <= ${valuesOf(key, upTo)}`] : []),
-      // No piece holds rows without a key. This condition also lets the first and the last piece use the index.
+      // Without bounds, the range is the whole table. Rows without a key are left out, as the comparisons above do. The
+      // condition also lets PostgreSQL use the index.
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 

@@ -5,8 +5,8 @@ import { type Database, queryable } from './database.ts'
 
 const rowsAtOnce = 500
 /**
- * The time limit of a read, because it holds a snapshot of the database. The server itself disconnects a client that
- * reads nothing for a minute.
+ * The time limit of a read, because its transaction keeps a snapshot of the database. When the caller takes no rows for
+ * a minute, PostgreSQL ends the session by itself (`idle_in_transaction_session_timeout`).
  */
 const wholeMs = 10 * 60_000
 
@@ -39,8 +39,8 @@ export async function* readPiecewise<Row extends object>(database: Database, tex
     await client.query('commit')
     ended.resolve()
   } finally {
-    // This has no effect after `ended.resolve()`. Otherwise the connection is still inside its transaction, and
-    // rejecting keeps it from being used again.
+    // After `ended.resolve()` this does nothing. Otherwise the read has failed or the caller has stopped early, and the
+    // connection is still inside its transaction; the rejection makes `longRead` close it.
     ended.reject(new Error('The reading was broken off'))
   }
 }

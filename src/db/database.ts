@@ -22,12 +22,13 @@ import { createHearing, endWhenSilent, isSilence } from './silence.ts'
 import { lendingSocket } from './streaming/copy-out.ts'
 
 /**
- * Each connection parses a named statement once.
+ * A named statement, which each connection parses only once.
  *
- * `plannedOnce` lists the tables that a statement reads. Use it only for the busiest statements, where planning is half the work.
- * Once all these tables have grown, the connection keeps the statement's plan, even if their sizes change. So the statement must
- * leave the planner little choice: it finds the rows of each table by one index, within `lateral (... offset 0)` or by `= any`.
- * Write further conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`).
+ * `plannedOnce` lists the tables that the statement reads. Once all of them have grown, a connection plans the
+ * statement once and keeps the plan, even if the sizes of the tables change. Use it only for the busiest statements,
+ * where planning is half the work. The plan must stay good, so write the statement in a way that leaves the planner
+ * little choice: find the rows of each table by one index, within `lateral (... offset 0)` or by `= any`. Write further
+ * conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`).
  */
 export type Statement = { name: string; text: string; plannedOnce?: readonly string[] }
 
@@ -60,7 +61,7 @@ export type Database = Queryable & {
    * @param signal an abort ends the connection and the statement that runs on it
    */
   aside(signal: AbortSignal, kind: AsideKind): Queryable
-  /** The same database with a pool of its own. Connections outside the pools are shared. */
+  /** The same database, but statements and transactions run on a new pool. All other connections are shared. */
   apart(connections: number): Database
   /**
    * The connection of a long transaction, if this database was made inside one. `longTransaction` then joins that transaction.
@@ -119,8 +120,8 @@ function createPools({ connection, onLost }: Omit<Options, 'poolSize'>, { listen
     pool.on('error', error => {
       if (!closing) onLost?.(error)
     })
-    // A connection may break at any moment, also between statements, and then emits an event that needs a listener. The next
-    // statement fails by itself.
+    // A connection can break between two statements. It then emits `error`, and without a listener this event would end
+    // the process. The listener only notes the loss: the next statement on the connection fails by itself.
     pool.on('connect', connected => {
       connected.on('error', lost)
       listen(connected)()
@@ -355,7 +356,7 @@ async function untilLeft<T, Client extends pg.ClientBase>(
 ): Promise<T> {
   const gone = new DomainError('unavailable', 'The reader has left')
   if (signal.aborted) throw gone
-  // Closes the socket at once when a statement is running.
+  // While a statement runs, `end` closes the socket at once, so that the server stops the statement.
   const leave = () => void (client as unknown as pg.Client).end().catch(() => {})
   signal.addEventListener('abort', leave)
   try {

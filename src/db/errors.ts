@@ -2,7 +2,10 @@
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
 
-/** A deadlock or a serialisation failure: the same work may succeed at once. */
+/**
+ * A deadlock or a serialisation failure, caused by another transaction. The same work may succeed if it is repeated at
+ * once.
+ */
 export const hasLostAgainstOthers = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 
@@ -52,8 +55,8 @@ export function mapError(error: unknown): never {
 }
 
 /**
- * When no connection can be opened, the database is away, whatever it says. A server with a full disk, for example, refuses
- * sessions with an internal error.
+ * Reports that the database is away, for any error while a connection is opened. Not even an internal error of the
+ * server is a bug of ours here: a server with a full disk, for example, refuses sessions with one.
  *
  * @throws DomainError 'unavailable'
  */

@@ -1,6 +1,9 @@
 /** Knows which tables are large enough to keep plans for them (`Statement.plannedOnce`). */
 
-/** From this size on, an index that finds one row is the cheapest access path and stays so. */
+/**
+ * The number of rows from which on a table has grown. From this size on, it stays cheapest to find one row by an index,
+ * so a plan that does so can be kept.
+ */
 const grownRows = 1_000
 
 /**

@@ -26,16 +26,17 @@ const migrationsFolder = new URL('../../migrations/', import.meta.url)
 const lockKey = 7_365_012
 const oldestServer = 150_000
 /**
- * While a migration waits for a table, other requests for that table wait behind it. So it waits only briefly while
- * others serve, then lets them proceed and tries again.
+ * How long a migration waits for the lock on a table. Meanwhile other requests for that table wait behind it. So it
+ * waits only briefly, then lets them proceed and tries again after `pauseMs`.
  */
 const lockWait = '1s'
 const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
 /**
- * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock is possible because a process older than 0.3 waits for
- * the lock while it holds a snapshot.
+ * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen with a process older than 0.3. It holds a
+ * snapshot while it waits for the lock of migrations (`lockKey`), and the holder of that lock may wait for this
+ * snapshot, to build an index concurrently.
  */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
@@ -88,8 +89,8 @@ async function refuseBesideOlder(database: Queryable, pending: readonly Migratio
 }
 
 /**
- * Asks for the lock repeatedly, because a waiting statement would hold a snapshot, and building an index concurrently
- * waits for snapshots.
+ * Takes the lock of migrations. It asks for the lock again and again: a single statement that waits for it would hold a
+ * snapshot, and a process that builds an index concurrently waits until no such snapshot is held.
  */
 async function takeLock(client: pg.Client): Promise<void> {
   for (;;) {
@@ -99,7 +100,10 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Repeats the migration until nobody holds a conflicting lock for long; an upload or a long list may take minutes. */
+/**
+ * Applies a migration, and tries again while others hold conflicting locks. An upload or a long list may hold one for
+ * minutes.
+ */
 async function applyOnceFree(client: pg.Client, migration: Migration): Promise<void> {
   const giveUpAtMs = performance.now() + giveUpAfterMs
   for (;;) {
@@ -145,7 +149,10 @@ async function applyPiecewise(client: pg.Client, migration: Migration): Promise<
   await remember(client, migration)
 }
 
-/** An interrupted build leaves an unusable index, and `if not exists` would skip it. */
+/**
+ * Drops the unusable indexes that an interrupted build of this migration has left, because `if not exists` would keep
+ * them.
+ */
 async function dropUnfinished(client: pg.Client, { sql }: Migration): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_index join pg_class on oid = indexrelid

@@ -13,10 +13,11 @@ const isSandbox = `(
            where credentials.label = 'sample' and banks.code in ('alpha', 'beta')))`
 
 /**
- * Binds a database to the mode of its first use. A database of version 0.2 has no stored mode. It gets the given mode unless it
- * contains what only a sandbox has. If two first starts use different modes, one of them wins.
+ * Binds a database to the mode of its first use. A database of version 0.2 has no stored mode. It gets the given mode,
+ * unless it contains what only a sandbox has. When two processes make a first start in different modes, the database is
+ * bound to one of them, and the other process gets the error.
  *
- * @throws SchemaError when it is bound to the other mode
+ * @throws SchemaError when the database is bound to the other mode
  */
 export async function bindMode(database: Queryable, params: Mode): Promise<void> {
   await database.execute(

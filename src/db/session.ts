@@ -26,7 +26,8 @@ export const connectTimeoutMs = 3_000
  */
 const sessionSettings = {
   timezone: 'UTC',
-  // These settings decide how values become text. Some statements store such texts.
+  // These settings decide how PostgreSQL writes values as text. Some statements store such texts, so all sessions must
+  // write the same.
   array_nulls: 'on',
   bytea_output: 'hex',
   datestyle: 'ISO, MDY',
@@ -45,14 +46,20 @@ const sessionSettings = {
   // Plan each statement for its values and the present table sizes. A plan made on an empty table stays bad until `analyze`.
   plan_cache_mode: 'force_custom_plan',
 }
-/** For the busiest statements: the connection plans each of them once. */
+/**
+ * Session settings for the busiest statements: each is planned once per connection, and prefers indexes and nested
+ * loops.
+ */
 export const plannedOnce = {
   plan_cache_mode: 'force_generic_plan',
   ...Object.fromEntries(
     ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort'].map(way => [`enable_${way}`, 'off']),
   ),
 }
-/** The server ends the statement when its connection is gone, and uses at most one processor for it. */
+/**
+ * Session settings for a read whose reader may leave: the server stops the statement when its connection is gone, and
+ * uses at most one processor for it.
+ */
 export const endedWithReader = {
   client_connection_check_interval: '1000',
   max_parallel_workers_per_gather: '0',

@@ -11,8 +11,8 @@ import pg from 'pg'
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
 /**
- * Remembers which connections of a pool have answered since a connection was last found silent, and when any of them
- * last answered.
+ * Remembers when each connection last answered. Once a connection was found silent, a connection that has not answered
+ * since then is not used again, because it may be silent too. Also remembers when any connection last answered.
  */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()
@@ -26,8 +26,8 @@ export function createHearing() {
       return () => {
         const nowMs = performance.now()
         heardAtMs.set(client, nowMs)
-        // A server that shuts down may send its last message together with an answer. That message is handled first, and then the
-        // answer proves nothing.
+        // An answer shows that the server is there, unless a connection was lost since the statement began: a server
+        // that shuts down may send its last message together with an answer, and that message is handled first.
         if (losses === lossesBefore) lastHeardAtMs = nowMs
       }
     },

@@ -9,7 +9,7 @@ import type { Queryable } from './database.ts'
 const program = 'perkline'
 /** The application name of each connection. */
 export const applicationName = `${program}/${version}`
-/** The name of the connection through which each serving process gets notifications; processes are counted by it. */
+/** The name of the one connection on which each serving process gets notifications. Processes are counted by it. */
 export const listenerName = `${applicationName}:news`
 
 /** Versions before 0.3 did not report their version. */
@@ -21,7 +21,7 @@ export const previousVersion = '0.2'
 /** @returns the lowest version that may serve once this migration is applied; null: every version */
 export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$/m.exec(sql)?.[1] ?? null
 
-/** Whether this program may serve on a schema that serves `lowest` and later versions. */
+/** Whether this program may serve on a schema on which versions from `lowest` on may serve. */
 export const mayServe = (lowest: string): boolean => compareVersions(version, lowest) >= 0
 
 /** The versions of the programs that are connected to this database now, as `0.2`, the oldest first. */

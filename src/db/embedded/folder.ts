@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * Takes the data folder for this process. It uses SQLite's file lock, because Node.js has none. Unlike a file with a process id,
- * the kernel releases this lock when the process ends, two processes cannot both take it, and it works between containers that
- * share the folder.
+ * Takes the data folder for this process by locking a file in it. The lock is SQLite's, because Node.js has none. A
+ * file with a process id would be less safe: the kernel releases a lock when its process ends, two processes can never
+ * both take it, and it works between containers that share the folder.
  */
 export async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
   const [lockFile, ownerFile] = [join(dataDir, 'postgres.lock'), join(dataDir, 'postgres.owner')]
@@ -21,7 +21,8 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
   const lock = new DatabaseSync(lockFile, { timeout: 0 })
   let taken = isTaken(lock)
   let owner = await livingOwner(ownerFile)
-  // A process that was just killed may still hold the lock, and one that just took it may not have written its id yet.
+  // Try for half a second: a process that was just killed may still hold the lock, and a process that has just taken it
+  // may not have written its id yet.
   for (let attempt = 0; (!taken || owner) && attempt < 20; attempt++) {
     await sleep(25)
     taken ||= isTaken(lock)
@@ -42,7 +43,8 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
   try {
     await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
   } catch (error) {
-    // The disk is full. Release the lock; otherwise the next try in this process would find the folder taken.
+    // The file could not be written; the disk is probably full. Release the lock: otherwise the next try in this
+    // process would find the folder taken.
     await release()
     throw error
   }

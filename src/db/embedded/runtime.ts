@@ -1,6 +1,6 @@
 /**
- * The programs of the embedded PostgreSQL: where npm installed them, which links must be added, which user runs them, and the
- * watcher that ends them together with this process.
+ * Finds the programs of the embedded PostgreSQL that npm installed, adds the links that they need, and chooses the user
+ * who runs them. Starts them under a watcher, which ends them together with this process.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, lstatSync } from 'node:fs'
@@ -170,7 +170,8 @@ async function findWay(
       (error: Error & { stderr?: string }) => ({ stdout: '', stderr: error.stderr || error.message }),
     )
     const version = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]
-    // PostgreSQL prints its version even if it did not find its own folder, but then also writes to stderr.
+    // PostgreSQL prints its version even if it cannot find its own folder, but then it also writes to stderr. So
+    // require an empty stderr.
     if (version && stderr === '') return { way, version }
     reason ||= stderr.trim().split('\n').at(-1) ?? ''
   }
@@ -182,16 +183,20 @@ async function findWay(
 }
 
 /**
- * The server's user cannot enter a checkout below a folder with mode 700, such as root's home. The server then gets the one
- * capability that lets it enter and read. Where this capability is not available (containers) or not enough (programs that only
- * root may execute), the server gets the one that also lets it write. This is acceptable because only we, who are root, can send
- * it statements: its socket is in a closed folder, and our role is no superuser, so SQL reaches no file.
+ * Ways to run the server when its user cannot enter the checkout, because it is below a folder with mode 700, such as
+ * root's home. Each way gives the server one capability of root. With `dac_read_search` it can enter and read every
+ * folder. With `dac_override` it can also write; this is needed where the first one is not available (containers) or
+ * not enough (programs that only root may execute).
+ *
+ * This is acceptable, because only this process, which runs as root, can send the server statements: the socket is in a
+ * closed folder, and our role is no superuser, so SQL reaches no file.
  */
 function waysThroughClosedFolders(user: SystemUser): Way[] {
   return ['dac_read_search', 'dac_override'].map(capability => ({
     prefix: [
       ...['setpriv', '--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups', '--no-new-privs'],
-      // Needed because access(2), with which PostgreSQL checks its own program, ignores the capabilities of ordinary users.
+      // PostgreSQL checks its own program with access(2). Without this option, access(2) ignores the capabilities of
+      // ordinary users.
       '--securebits=+no_setuid_fixup',
       ...[`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`],
     ],

@@ -83,13 +83,15 @@ export async function startEmbeddedDatabase(options: {
   socketFolder?: string
 }): Promise<EmbeddedServer> {
   const { settings = {}, runtimeDir, socketFolder } = options
-  // Others may enter but not list the folder: as root, we run the server as another user, who must enter it.
+  // Other users may enter the folder, but not list it (mode 711). If this process is root, the server runs as another
+  // user, who must enter it.
   await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 }).catch((error: Error) => {
     throw new Error(`The data folder can't be made (${error.message}): set DATA_DIR to another one`)
   })
   const dataDir = await realpath(options.dataDir)
   const cluster = join(dataDir, 'postgres')
-  // Check this first: for another user the lock would only report that its file cannot be opened.
+  // Check the owner before the lock is taken. In a folder of another user, the lock would only report that its file
+  // cannot be opened.
   await clusterOwner(cluster)
   const release = await takeFolder(dataDir)
   try {
@@ -195,7 +197,7 @@ async function runServer(
 }
 
 function serverArguments(cluster: string, socketFolder: string, ownSettings: Record<string, string>): string[] {
-  // The setting is a list whose entries may be quoted.
+  // The value of this setting is a list. In quotes, a path with a comma or a space is still one entry.
   const unix_socket_directories = `"${socketFolder.replaceAll('"', '""')}"`
   const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...ownSettings })
   return ['-D', cluster, ...settings.flatMap(([key, value]) => ['-c', `${key}=${value}`])]

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's binary copy format: a header, rows whose fields each follow their length, and a trailer. The server sends it in
- * messages (`copy ... to stdout (format binary)`).
+ * Reads PostgreSQL's binary copy format: a header, rows, and a trailer. In a row, the length of each field comes before
+ * its bytes. The server sends these bytes in messages (`copy ... to stdout (format binary)`).
  */
 
 /** A signature of 11 bytes, flags, and the length of an extension, which is 0. */

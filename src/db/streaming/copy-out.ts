@@ -88,7 +88,7 @@ function copyOut(
       begun.reject(error)
       ended.reject(error)
     } else ended.resolve()
-    // A paused socket does not emit `end`.
+    // The socket may be paused. Resume it, because a paused socket does not emit `end` when its connection ends.
     source.resume()
   }
   const cut = () =>

@@ -14,7 +14,10 @@ export type Gathering = {
   stop(): void
 }
 
-/** How much is gathered before a write, unless it takes too long: a write costs as much as copying this much. */
+/**
+ * How many bytes are gathered before a write, because a write costs as much time as copying this many bytes. After
+ * `gatherMs`, fewer bytes are written too.
+ */
 const enoughBytes = 128 * 1024
 const gatherMs = 5
 
@@ -78,7 +81,7 @@ export function createGathering(options: {
     fill(now) {
       if (isStopped) return true
       used = now
-      // This also limits how long we wait until a taker is set.
+      // Nothing is written before `begin` sets the taker; `stallMs` also limits the wait for that.
       if (!taker) stall ??= setTimeout(options.onStall, options.stallMs)
       proceed()
       return used < enoughBytes
