@@ -1,4 +1,4 @@
-/** Who gets in with a token, and who has lost access (contract/access.md). */
+/** Which tokens the APIs accept, and how soon a caller loses access (contract/access.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,7 +43,10 @@ async function userToken(login: string, owner: { bank: string } | { merchant: st
   return body.access_token as string
 }
 
-/** Tokens signed with the platform's own key, issued a little less and a little more than 7200 s ago. */
+/**
+ * Issues two tokens: one a little less and one a little more than 7200 s ago. A key signs no token that is issued before
+ * `signs_from`, so this moves `signs_from` into the past meanwhile.
+ */
 async function signedBefore(caller: Caller) {
   const before = await platform.platform.database.query<{ signsFrom: Date }>(
     'select signs_from as "signsFrom" from token_keys',
@@ -57,7 +60,7 @@ async function signedBefore(caller: Caller) {
   }
 }
 
-/** Waits until a token is 401 in both processes, for at most the time that the contract gives. */
+/** Waits until both processes refuse a token with 401. Fails if this takes longer than the contract allows. */
 async function assertLost(token: string): Promise<void> {
   const startedMs = performance.now()
   for (const at of [platform, sibling])
@@ -90,7 +93,7 @@ suite('401', () => {
     const caller = { ...bank, userType: 'gateway_user', subject: claims.sub } as const
     const at = async (ms: number) => (await tokensOf(platform, () => Date.now() + ms)).issue(caller)
     assert.equal((await get(await at(0))).status, 200)
-    // A key counts only for tokens issued after the key was made; an older token was signed with an earlier key.
+    // A token whose time of issue is in the future is refused.
     assert.equal((await get(await at(120_000))).status, 401)
     const foreign = createTokens(await makeTokenKeys(platform.config.masterKeys)).issue(caller)
     assert.equal((await get(foreign)).status, 401)

@@ -1,4 +1,4 @@
-/** Guesses of the operator's key (contract/access.md, "Wrong secrets and passwords"). */
+/** What happens when somebody tries to guess the operator's key (contract/access.md, "Wrong secrets and passwords"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
@@ -61,7 +61,7 @@ test('a failed login is a line of its own in the log, with the address, without 
   assert.doesNotMatch(lines.join(''), /typed/)
 })
 
-/** A platform, and its log lines. */
+/** Starts a platform and collects the lines that it logs. */
 async function startTold(t: TestContext, settings: Record<string, string> = {}) {
   const lines: string[] = []
   const stream = new PassThrough()

@@ -62,7 +62,8 @@ suite('200', () => {
 
 suite('401', () => {
   test('unknown login, wrong password, another kind of account: one and the same message, and WWW-Authenticate', async () => {
-    // Petro first logs in from this address. From an unknown address, this many failed attempts would have to wait.
+    // Petro first logs in from this address, so that it is known. From an unknown address, the platform would make the
+    // later ones of these failed attempts wait.
     const home = newAddress()
     assert.equal((await logIn(petro, home)).status, 200)
     const answers = [
@@ -174,7 +175,7 @@ suite('429', () => {
         )
       await noteFailure(deps.database, login, false)
       waits.push(Math.round((await findAttempts(deps.database, login, '192.0.2.1')).waitSeconds))
-      // Lets the waiting time pass.
+      // Ends the waiting time, so that the next failure counts at once.
       await deps.database.execute('update failed_logins set next_at = now()')
     }
     assert.deepEqual(waits, [0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60, 60])
@@ -203,7 +204,7 @@ suite('429', () => {
     })
     for (let index = 0; index < 3; index++) assert.equal((await logIn(user, home)).status, 200)
     assert.ok(waiting > 60, `${waiting} strangers still wait`)
-    // The queue of this network does not delay a login from another network.
+    // The strangers all come from one network. Their queue does not delay a login from another network.
     assert.equal((await logIn(user, '203.0.113.7')).status, 200)
     assert.ok(waiting > 30, `${waiting} strangers still wait`)
     const statuses = new Set((await Promise.all(strangers)).map(({ status }) => status))

@@ -303,7 +303,7 @@ describe('POST /admin/profiles', () => {
     for (let count = 0; count < 100; count++) await new Promise(resolve => socket.write(part, resolve))
     const [answer] = await new Promise<Buffer[]>(resolve => socket.once('data', data => resolve([data])))
     assert.match(String(answer), /^HTTP\/1\.1 400 [\s\S]*line 1 must be the header/)
-    // The connection still works.
+    // After the error, the connection still accepts another request.
     socket.write(`GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n`)
     const [next] = await new Promise<Buffer[]>(resolve => socket.once('data', data => resolve([data])))
     assert.match(String(next), /^HTTP\/1\.1 200 /)

@@ -57,7 +57,7 @@ suite('GET /admin/partners', () => {
     })
     const answer = await staff.call('POST', '/admin/directory', { body: { directory } })
     assert.equal(answer.status, 200, answer.text)
-    // 2 countries, 2 payment systems, 4 banks, 2 merchants, 2 operators, 5 tariffs
+    // The 17 entries: 2 countries, 2 payment systems, 4 banks, 2 merchants, 2 operators, 5 tariffs.
     assert.deepEqual(answer.body, { created: 0, updated: 0, unchanged: 17, changes: [] })
   })
 
@@ -148,7 +148,7 @@ suite('stock', () => {
     await advance(platform, 'P7D')
     const { soldLastDays, daysOfCover, level } = await desk('eu-10gb')
     assert.deepEqual([soldLastDays, daysOfCover, level], [0, null, 'enough'])
-    // People's sessions use real time.
+    // The sandbox's clock has moved by a week, but the session has not expired: sessions use real time.
     assert.equal((await viewer.call('GET', '/portal/session')).status, 200)
   })
 

@@ -16,7 +16,7 @@ before(async () => {
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   bank = await openBank(platform)
   for (let n = 0; n < 6; n++) await bank.cancel((await bank.reserve(`feed-${n}`)).body.orderId)
-  // The check reads the log in pieces; these entries fill more than one.
+  // The audit checks the log in pieces. This adds enough entries to fill more than one piece.
   await platform.platform.database.execute(
     `insert into outbox (kind, account_type, account, data)
      select 'audit', case n % 2 when 0 then 'platform' else 'bank' end, case n % 2 when 1 then (select bank_id from banks where code = 'alpha') end,
@@ -42,7 +42,7 @@ async function numberOf(table: string): Promise<number> {
 }
 const broken = async () => (await audit(platform.platform.deps.admin, new Date())).checks.filter(({ ok }) => !ok)
 
-/** The findings of the audit after a change, which is then undone. */
+/** Changes a table, runs the audit, and undoes the change. Returns what the audit finds. */
 async function afterwards(table: 'audit_log' | 'events', statement: string) {
   await run(`create table kept as select * from ${table}`)
   await run('alter table audit_log disable trigger all')

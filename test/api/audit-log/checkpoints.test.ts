@@ -62,7 +62,7 @@ test('hourly, once however many ask; each account that has entries is told its h
   const deps = { database, masterKeys: platform.config.masterKeys, anchorFile, logger: createLogger('silent') }
   await makeHourlyCheckpoint(deps)
   assert.deepEqual(await kept(), [], 'no hour has begun since the first entry')
-  // Moves all entries so far one hour into the past.
+  // Moves all entries so far one hour into the past, so that a new hour has begun since the first entry.
   await database.execute('alter table audit_log disable trigger all')
   await database.execute(`update audit_log set at = at - interval '1 hour'`)
   await database.execute('alter table audit_log enable trigger all')

@@ -15,7 +15,7 @@ let platform: TestPlatform
 let folder: string
 let operator: { token: string }
 
-/** A log that began eight years ago. */
+/** Fills the log with entries that are eight years old. */
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'perkline-audit-'))
   platform = await startPlatform({ AUDIT_ANCHOR_FILE: join(folder, 'anchors.txt') })

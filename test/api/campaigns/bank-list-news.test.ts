@@ -49,7 +49,8 @@ const decide = async (bank: Partner, decision: 'confirm' | 'reject', id: string)
 const both = { participantsIds: [ids.alpha, ids.beta] }
 
 /**
- * Whether each bank's list has a new ETag after the change; the content must have changed exactly when the ETag has.
+ * Makes a change and returns for each bank whether its list has a new ETag. Asserts that the content of a list has
+ * changed exactly when its ETag has.
  */
 async function newsOf(change: () => Promise<unknown>): Promise<{ alpha: boolean; beta: boolean; gamma: boolean }> {
   const banks = { alpha, beta, gamma }

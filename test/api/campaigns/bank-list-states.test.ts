@@ -31,7 +31,7 @@ const ok = ({ status, text }: Answer) => assert.ok(status === 200 || status === 
 const listOf = async () => (await sides.alpha.call('GET', '/cashbacks/for-bank')).text
 
 /**
- * Alpha's list and the merchant's details, which come from different statements and columns.
+ * Asserts that alpha's list and the merchant's details show the same. They come from different statements and columns.
  * @returns what both show
  */
 async function agreed(id: string): Promise<string> {

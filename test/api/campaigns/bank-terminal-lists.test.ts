@@ -88,7 +88,7 @@ test('a directory that was applied before there were lists gets the same ones by
     const all = readMigrations()
     const isOlder = ({ version }: { version: number }) => version < 8
     await migrate(old.database, all.filter(isOlder))
-    // The content of the older tables after an apply.
+    // Fills the older tables with what an apply writes into them.
     for (const table of ['merchants', 'terminals']) {
       const [row] = await scratch.database.query<{ rows: unknown }>(`select json_agg(t) as rows from ${table} t`)
       await old.database.execute(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [

@@ -57,7 +57,7 @@ afterEach(async () => {
   }
 })
 
-/** One campaign of each kind: waiting, deleted, rejected, expired, reported, completed; with segments. */
+/** Makes one campaign of each kind: waiting, deleted, rejected, expired, reported, completed; with segments. */
 async function makeCampaigns(): Promise<void> {
   const { grocer, alpha, beta } = partners
   const both = { participantsIds: [ids.alpha, ids.beta] }
@@ -321,8 +321,8 @@ for (const [what, change, red, detail] of broken)
     )
   })
 
-// These tests must be the last ones: they make the generated columns plain, so that later changes no longer update
-// them.
+// These tests must be the last ones: they turn generated columns into ordinary ones, which the database no longer
+// computes.
 for (const [table, column, fault] of [
   ['campaigns', 'standing', /shows another status or updatedAt/],
   ['campaign_banks', 'participation', /is shown with another part/],

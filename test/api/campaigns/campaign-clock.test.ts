@@ -216,8 +216,8 @@ suite('several processes', () => {
       'the jobs of both processes pass it over',
       async () => (await statusOf(partners.grocer, other)) === 'active',
     )
-    // Moving the clock waits for other processes for less than this time. So if the move has no answer after it, the
-    // move is waiting for the locked campaign.
+    // A request that moves the clock waits for other processes for less than 500 ms. If it has no answer after 500 ms,
+    // it waits for the locked campaign.
     await sleep(500)
     assert.equal(await statusOf(partners.grocer, busy), 'approved')
     assert.equal(answered, false)
@@ -242,7 +242,7 @@ suite('several processes', () => {
         await sleep(Math.random() * spreadMs)
         if (index < 10) return elsewhere.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
         if (index < 20) return partners.alpha.call('POST', `/cashbacks/${id}/confirm`)
-        // The maximum number of simultaneous uploads of one merchant.
+        // Only the last two campaigns get a segment, because a merchant may upload at most two at once.
         return putSegment(elsewhere, id, 'customerId\n')
       })
       const ends = sleep((round % 4) * spreadMs).then(() => moveClock(platform, { advance: 'P2D' }))

@@ -244,7 +244,10 @@ test('the history tells who created it and whom it invites', async () => {
 
 test('campaigns that are created at the same time are all there', async () => {
   const before = await countCampaigns()
-  /** A busy machine may have no free connection in time. Such a request has created nothing, and is sent again. */
+  /**
+   * Creates a campaign. On a busy machine the platform may have no free connection in time. It then answers 503 and
+   * creates nothing, so the request is sent again.
+   */
   const persist = async (): Promise<Answer> => {
     for (;;) {
       const answer = await create({ participantsIds: [ids.alpha, ids.beta] })

@@ -23,8 +23,8 @@ after(() => platform.close())
 const lastsMs = 5_000
 
 /**
- * Creates a campaign with a very short period, and waits until this is over.
- * @param steps what to do with the campaign before that
+ * Creates a campaign with a very short period, and waits until the period is over.
+ * @param steps what to do with the campaign before the period ends
  */
 async function over(steps: (id: string) => Promise<void>): Promise<string> {
   const now = platform.platform.deps.campaigns.clock.now().getTime()

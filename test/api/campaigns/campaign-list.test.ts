@@ -247,7 +247,7 @@ describe('filters', () => {
           status,
         ])
       }
-      // The list does not notice changes that were made in the database directly.
+      // The cached list does not notice changes that are made in the database directly, so this raises its version.
       await sql('update merchant_lists set arranged = arranged + 1, touched = touched + 1', [])
     })
     const found = async (query: string): Promise<string[]> =>
@@ -450,7 +450,7 @@ describe('a cached list never makes an answer outdated', () => {
     const filter = { statuses, namePattern: null, sku: null, startsFrom: null, endsBy: null }
     for (let change = 0; change < 3; change++) {
       const added = await createCampaign(platform, { name: `beginning ${change}` })
-      // Back and forth: pages at the beginning, beyond it, and at the beginning again.
+      // Reads pages inside the cached beginning of the list, then pages beyond it, then inside it again.
       for (const page of [1, 2, 3, 4, 2, 1])
         for (const by of ['createdAt', 'updatedAt', 'name'] as const)
           for (const ascending of [true, false]) {

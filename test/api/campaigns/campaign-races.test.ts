@@ -13,7 +13,7 @@ import { race, together } from '../../support/race.ts'
 let platform: TestPlatform
 let sibling: TestPlatform
 let partners: Partners
-/** The same merchant at the other process. */
+/** The merchant `partners.grocer`, whose requests go to the other process. */
 let elsewhere: Partner
 before(async () => {
   platform = await startPlatform({}, { directory: campaignDirectory })
@@ -42,7 +42,10 @@ const make = async (overrides: Record<string, unknown> = {}): Promise<string> =>
   return id
 }
 
-/** Every transition in the history is in the table, and each starts where the previous one ended. */
+/**
+ * Asserts that every transition in the history is in the lifecycle's table, and that each starts where the previous one
+ * ended.
+ */
 afterEach(async () => {
   for (const id of made.splice(0)) {
     const states = new Map<string, string | null>()

@@ -64,7 +64,7 @@ suite('200', () => {
       'campaign  end active awaitingCompensationConfirmation',
     ])
     const merchant = { type: 'retailer', id: ids.grocer, login: clientIdOf(grocer), name: 'Гросер', role: 'gateway' }
-    // Logins of the other side are not shown.
+    // The merchant does not see the logins of a bank.
     const rejecting = { type: 'bank', id: ids.beta, login: null, name: 'Бета Банк', role: 'ADMIN' }
     const clock = { type: 'clock', id: null, login: null, name: null, role: null }
     assert.deepEqual(

@@ -85,7 +85,7 @@ test('samples that an interrupted first start has left are made again', async ()
   try {
     const { database } = cutOff.platform
     await loadSamples(cutOff.platform, createLogger('silent'))
-    // The state just before the end of the loading, because credentials are created last.
+    // The loading creates credentials last, so this looks like a start that was interrupted just before its end.
     await database.execute('truncate credentials, portal_users cascade')
     await database.execute('insert into sample_loading default values')
     await database.execute(`update campaigns set name = 'left over'`)

@@ -24,7 +24,7 @@ function heldBatcher(options: Options = {}) {
   return { ask, statements, sizes: () => statements.map(({ items }) => items.length) }
 }
 
-/** The result of an item that arrives alone. */
+/** Asks for one item alone, ends its statement, and returns the result. */
 async function answerOf(ask: Batcher<number, number>, statements: { end(): void }[]): Promise<number> {
   const answer = ask(9)
   await turn()
@@ -32,7 +32,7 @@ async function answerOf(ask: Batcher<number, number>, statements: { end(): void 
   return answer
 }
 
-/** When a statement ends, the next one begins in the following turn of the event loop. */
+/** Waits two turns of the event loop: in the first one a statement ends, in the second one the next one begins. */
 const turnAfter = async () => {
   await turn()
   await turn()

@@ -262,7 +262,7 @@ test('the address, and every installation secret, is in no table, log or metric'
   )
   assert.ok(tables.length > 10)
   const plain = ['planted.', body.esim.iccid, body.esim.activationCode, 'LPA:1']
-  // bytea is shown in hexadecimal.
+  // PostgreSQL shows the bytes of a `bytea` in hexadecimal, so this also looks for the secrets in hexadecimal.
   const secrets = plain.flatMap(text => [text, Buffer.from(text).toString('hex')])
   assert.ok(addresses.length > 30)
   for (const { name } of tables) {

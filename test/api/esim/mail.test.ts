@@ -44,8 +44,8 @@ function summaryOf(events: MailEvent[]): string {
 }
 
 /**
- * Keeps its side of the connection open. Writing to a client that has closed only its own half succeeds, so only a
- * closed socket ends the attempt.
+ * Keeps the server's side of the connection open, and writes to the client again and again. A client that closes only
+ * its own half of the connection does not stop this; only a client that closes the socket does.
  */
 function stay(socket: Socket) {
   socket.removeAllListeners('end')

@@ -79,7 +79,7 @@ async function expected(conditions: readonly string[], bank: string | null): Pro
 
 type Page = { data: { orderId: string }[]; nextCursor: string | null }
 
-/** Reads some pages from the beginning. */
+/** Reads pages from the beginning, until the list ends or more than 500 orders were read. */
 async function walk(read: (query: string) => Promise<Page>, asked: Record<string, string>): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | null = null; ; ) {
@@ -94,7 +94,7 @@ for (const [index, one] of names.entries())
   test(`${one}, and together with each other filter`, async () => {
     for (const other of names.slice(index)) {
       const [conditions, asked] = [[filters[one][0], filters[other][0]], { ...filters[one][1], ...filters[other][1] }]
-      // A parameter that is given twice is refused.
+      // Skips pairs of filters with the same parameter, because the API refuses a parameter that is given twice.
       if (other !== one && Object.keys(filters[one][1]).some(key => key in filters[other][1])) continue
       const own = await expected(conditions, 'alpha')
       const read = async (query: string) => (await viewer.call('GET', `/portal/esim/orders?${query}`)).body

@@ -122,7 +122,7 @@ async function assertFigures(database: Database, now: Date): Promise<void> {
 const foldAll = async (database: Database) => {
   while (await foldSales(database));
 }
-/** Work that runs beside a test and ends with it at the latest. */
+/** Runs work beside a test. The work ends when `end` is called, or with the test at the latest. */
 function untilDisposed(work: (isOver: () => boolean) => Promise<void>) {
   let over = false
   const done = work(() => over)
@@ -306,7 +306,7 @@ describe('while banks sell', () => {
     await emptyOldSlots(database())
     assert.equal(await rows(), before + 1, 'one is not taken yet')
     await foldAll(database())
-    // Moves the other readers of the outbox to the present, too.
+    // A slot is emptied only when every reader of the outbox has taken its rows. So this moves the others to the present.
     await database().execute(`insert into event_ticks (consumer, snapshot)
       select consumer, pg_current_snapshot() from event_ticks where consumer <> 'sales' group by consumer`)
     await (banks[0] as Bank).cancel((await (banks[0] as Bank).reserve('of today')).body.orderId)
@@ -318,7 +318,7 @@ describe('while banks sell', () => {
   test('a dump that was restored into a younger cluster: what was not added up is so once, and new sales are', async () => {
     await foldAll(database())
     await sell(10)
-    // In the dumped cluster, transactions had much higher numbers than here.
+    // Makes the rows look like those of a dump from a cluster whose transactions have much higher numbers than here.
     await database().execute(`update outbox set xid = (xid::text::bigint + 1000000)::text::xid8`)
     const moved = (at: string) => `(${at}::text::bigint + 1000000)`
     await database().execute(
@@ -391,7 +391,7 @@ describe('a database of before', () => {
   })
   after(() => scratch.close())
 
-  /** Writes as a process of the previous version does. */
+  /** Ends one reserved order as a process of the previous version does. */
   const endOne = (set: string) =>
     run(
       `update orders set ${set} where order_id = (select order_id from orders where status = 'reserved' order by random() limit 1)`,

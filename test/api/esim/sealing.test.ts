@@ -61,7 +61,7 @@ test('what version 0.2 sealed, bound to the hash alone, opens, and is to be seal
   assert.throws(() => sealing.open(old, { ...row, iccidHash: sealing.hashIccid('8938001000000000017') }))
 })
 
-/** The format of version 0.2: another key, and only the ICCID hash as additional data. */
+/** Seals a profile as version 0.2 did: with another key, and with only the ICCID hash as additional data. */
 function sealedByVersion02(masterKeys: Buffer[]): Buffer {
   const { id, key } = deriveKeys(masterKeys, 'profiles')[0]
   const nonce = randomBytes(12)

@@ -1,6 +1,6 @@
 /**
- * The operator's side of the stock: imports, withdrawals, counts, and sealing again (contract/operations.md, "The stock
- * file").
+ * What the operator does with the stock: imports, withdrawals, counts, and sealing again (contract/operations.md, "The
+ * stock file").
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'

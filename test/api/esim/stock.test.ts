@@ -128,10 +128,10 @@ describe('a caller is never told that the stock is empty', () => {
     await until('the first look has begun', () => looks > 0)
     const second = stock.take(tariffId)
     gate.resolve()
-    // Either of the two refills may come first.
+    // Both callers look for a free profile. Either of them may get the only one first.
     const candidate = await Promise.race([first, second])
     assert.ok(candidate)
-    // The other caller's own refill finds nothing, because the profile is being tried.
+    // Waits until the other caller's look has ended. It finds nothing, because the only profile is being tried.
     for (let quiet = 0; quiet < 5; quiet = running === 0 ? quiet + 1 : 0) await turn()
     stock.giveBack(tariffId, candidate)
     assert.deepEqual(await Promise.all([first, second]), [candidate, candidate])
@@ -206,13 +206,13 @@ describe('no profile is lost to a process', () => {
     let alone = 0
     const ours = anotherProcess(async (name, run) => {
       if (name !== 'esim.reserve' || !failing) return run()
-      // The shared statement fails; of the statements with one row, every third one fails.
+      // The first statement, for all rows together, fails. Then each row has its own, and every third of these fails.
       if (alone++ % 3 === 0) throw new Error('planned')
       return run()
     })
     await ours.reserve(request('warm')).catch(() => {})
     alone = 0
-    // The ids are in another order than the profiles.
+    // Sends the ids in a mixed order, so that it differs from the order of the profiles.
     const answers = await Promise.allSettled(range(20).map(index => ours.reserve(request(`x${(index * 7) % 20}`))))
     assert.ok(
       answers.some(({ status }) => status === 'rejected') && answers.some(({ status }) => status === 'fulfilled'),
@@ -263,8 +263,8 @@ test('reservations of several banks in several processes wait for each other wit
     const banks = await database.query<{ id: string }>('select bank_id as id from banks order by bank_id')
     const processes = [anotherProcess(undefined, { at: own }), anotherProcess(undefined, { at: own })]
     const theirs = opened.splice(-2)
-    // Each bank's first reservation in a process takes the bank's lock; after it, no lock is needed. The trigger makes
-    // statements slow enough to overlap.
+    // In each process, the first reservation of a bank takes the bank's lock, and later ones take none. So the first
+    // ones are made before the race. The trigger makes statements slow enough to overlap.
     for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
     await database.execute(`
       create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
@@ -278,8 +278,8 @@ test('reservations of several banks in several processes wait for each other wit
         ),
       ),
     )
-    // We read the server's count of deadlocks, because callers would not notice one. The server adds a session's
-    // deadlocks to it when the session ends.
+    // A caller would not notice a deadlock, so this reads the server's count of deadlocks. The server counts those of a
+    // session when the session ends, so the sessions are closed first.
     const left = (await sessionCount()) - theirs.reduce((sum, each) => sum + each.pool().total, 0)
     await Promise.all(theirs.map(each => each.close()))
     await until('their sessions have ended', async () => (await sessionCount()) <= left)

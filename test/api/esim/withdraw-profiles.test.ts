@@ -54,7 +54,7 @@ test('profiles of another tariff stay for sale, and every reason is told by the 
     again.body.problems.map(({ reason }: { reason: string }) => reason),
     ['withdrawn', 'withdrawn'],
   )
-  // An operator without a tariff stands for all tariffs of the operator; profiles of other operators stay.
+  // A request with an operator and no tariff is for all tariffs of this operator. Profiles of other operators stay.
   const other = await admin('POST', '/profiles/withdraw', { body: { iccids: ua, operator: 'roamwide' } })
   assert.deepEqual([other.body.withdrawn, other.body.notFree], [0, 2])
   const own = await admin('POST', '/profiles/withdraw', { body: { iccids: ua, operator: 'kyivstar' } })

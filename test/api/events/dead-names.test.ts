@@ -10,7 +10,7 @@ import { after, before, mock, test } from 'node:test'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** More names than libuv has threads: `dns.lookup` would block one thread for each name. */
+/** More names than libuv has threads. If names were resolved by `dns.lookup`, each dead name would block a thread. */
 const deadNames = 9
 let platform: TestPlatform
 let bank: Bank

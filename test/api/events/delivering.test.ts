@@ -1,4 +1,4 @@
-/** Deliveries are made by many at once: what is handed over, claimed, sent and recorded, and what of it is in the log. */
+/** Many deliveries at once: how they are handed over, claimed, sent and recorded, and what the log shows of them. */
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { handOverAll } from '../../../src/webhooks/hand-over-store.ts'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** One with a worker, and one in which tests number and hand over themselves. */
+/** `working` has a worker. `resting` has none: there the tests number events and hand them over themselves. */
 let working: TestPlatform
 let resting: TestPlatform
 let banks: Map<TestPlatform, { bank: Bank; bankId: string }>
@@ -166,7 +166,7 @@ test('many endpoints are handed over together, each what it wants and has room f
     return [pending, lag]
   }
   const [all = [], ...others] = await Promise.all(endpoints.map(read))
-  // It also gets what was told about its neighbours' creation.
+  // This endpoint also gets the events about the creation of the other endpoints, so its lag is not compared.
   assert.equal(all[0], 1_000)
   assert.deepEqual(others, [
     [1_000, 200],
@@ -228,7 +228,7 @@ test('an attempt whose process was killed is in the log as interrupted, once its
     [1, 'interrupted'],
     [2, 'delivered'],
   ])
-  // The first process was only slow: what it says in the end stands in the log.
+  // The first process was only slow, not killed. When it reports its outcome at last, the log shows that outcome.
   await recordAndClaim(database, { delivered: [{ ...ended, attempt: 1 }], asked: [] })
   assert.deepEqual(await attempts(), [
     [1, 'delivered'],

@@ -140,7 +140,7 @@ describe('feeds', () => {
       return numberEvents({ database, observeEvents() {} }, true)
     }
     const outcomes = new Set<boolean | 'soon'>()
-    // The platform's own job may number the event first; then this run finds no work.
+    // The platform's own job may number the event first. Then this call finds no work, and the test tries again.
     for (let tried = 0; tried < 100 && !outcomes.has('soon'); tried++) outcomes.add(await tellAndNumber())
     assert.ok(outcomes.has('soon'))
     for (let tried = 0; tried < 100 && !outcomes.has(false); tried++)

@@ -121,7 +121,7 @@ test('an attempt whose outcome was lost is made again, with the same id and byte
     return Number(lost?.count) >= 10
   })
   await database().execute('drop function lose_outcome cascade')
-  // The lease of a killed process ends.
+  // Ends the leases of the deliveries whose outcome was lost, so that they are sent again at once.
   await database().execute('update webhook_deliveries set leased_until = now() where leased_until > now()')
   await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 0)
   const byId = Map.groupBy(received, ({ headers }) => headers['webhook-id'])

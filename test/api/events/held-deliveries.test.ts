@@ -1,6 +1,6 @@
 /**
- * Receivers that hold their answers, while leases end and deliveries wait: what is claimed next. Locked tables make
- * several things happen before the next look of the process that delivers.
+ * Which deliveries are claimed next when receivers answer late, while leases end and deliveries wait. The tests lock
+ * tables, so that several things happen before the process that delivers looks for deliveries again.
  */
 import assert from 'node:assert/strict'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ let bank: Bank
 let bankId: string
 let receiver: Server
 let received: Request[] = []
-/** Answers a request at once; false: it is held. */
+/** Answers a request at once and returns true, or returns false and leaves the request without an answer. */
 let answers = (_request: Request): boolean => false
 let endpointId = ''
 
@@ -72,7 +72,10 @@ const accept = ({ response }: Request): true => {
 const arrived = (count: number) => until(`${count} requests have arrived`, () => received.length >= count)
 const seen = () => received.map(({ sequence, attempt }) => [sequence - (received[0]?.sequence ?? 0), attempt])
 
-/** Runs `meanwhile` while the process that delivers waits for the table. What has ended until then, it records and claims together. */
+/**
+ * Locks the table of deliveries and runs `meanwhile` while the process that delivers waits for the lock. Afterwards this
+ * process records all attempts that have ended by then and claims new deliveries, in one statement.
+ */
 const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
   database().transaction(async transaction => {
     await transaction.execute('lock table webhook_deliveries in access exclusive mode')
@@ -84,7 +87,7 @@ const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
       return (row?.n ?? 0) > 0
     })
     await meanwhile(transaction)
-    // The answers arrive, and the next look is due.
+    // Meanwhile the answers arrive, and it is time for the process to look for deliveries again.
     await sleep(200)
   })
 const endLeases = (transaction: Queryable) =>

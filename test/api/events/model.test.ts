@@ -55,7 +55,7 @@ async function readFeed(partner: Partner, position: number): Promise<{ events: E
 const endOf = async (partner: Partner): Promise<number> =>
   (await partner.call('GET', '/partner/v1/events?after=now')).body.nextAfter
 
-/** The table of the contract, written down a second time. */
+/** The table of the contract, written here again, so that the model does not use the platform's code. */
 const ofCampaign: Record<string, string> = {
   awaitingBankApproval: 'campaign.awaiting_banks',
   awaitingMerchantApproval: 'campaign.awaiting_merchant',
@@ -209,7 +209,7 @@ async function act(campaign: Campaign, { action, bank, others }: Step): Promise<
     async changeBanks() {
       const before = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
       const { status, body } = await edit({ participantsIds: others.map(code => ids[code]) })
-      // If the list stays the same, nothing changes, and `updatedAt` is still that of an earlier edit.
+      // An edit to the same list of banks changes nothing, and `updatedAt` is still that of an earlier edit.
       if (status === 200 && body.updatedAt !== before.body.updatedAt) campaign.hidden.add(body.updatedAt)
     },
     rename: () => edit({ name: `Renamed ${Math.random()}` }),
@@ -273,7 +273,7 @@ const merchantWalk = (steps: Step[], invited: BankCode[] = ['alpha'], merchantPa
   { byBank: false, merchantPays, invited, steps },
 ]
 
-/** Each transition of the table is in one of these walks. The random walks combine them. */
+/** These walks make every transition of the lifecycle's table. The random walks combine transitions in other ways. */
 const directed: [Walk][] = [
   merchantWalk(
     [

@@ -65,7 +65,7 @@ test('no sale fails, no slot is emptied, and then every order is told once, in i
     await recordedDaysAgo(daysAgo)
   }
   await loseDays()
-  // A worker that runs again may remove old days before it does anything else.
+  // Removes old days first, because a worker that runs again may do this before anything else.
   await emptyOldSlots(database())
   await dropOldEvents(database(), 400)
   assert.equal((await feed('?after=now')).status, 200)

@@ -27,7 +27,7 @@ after(() => rm(folder, { recursive: true, force: true }))
 
 type Received = { headers: Record<string, string>; body: string; oldSecret: string; newSecret: string }
 
-/** One request of the platform to a receiver, during the overlap of two secrets. */
+/** Receives one request that the platform sends while the old and the new secret are both valid. */
 async function receiveOne(): Promise<Received> {
   const got = Promise.withResolvers<Pick<Received, 'headers' | 'body'>>()
   const receiver = createServer(async (request, response) => {

@@ -15,7 +15,7 @@ suite('sales figures that take long', () => {
   let platform: TestPlatform
   let blocker: pg.Client
   before(async () => {
-    // Without the worker, whose jobs write the figures that the test locks.
+    // No worker runs here, because its jobs write the figures that the test locks.
     platform = await startPlatform({}, { only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
     await platform.addStock('kyivstar', 'eu-10gb', 50)
     blocker = new pg.Client({ connectionString: platform.databaseUrl })
@@ -28,7 +28,8 @@ suite('sales figures that take long', () => {
 
   /** How many statements wait for the table that the test has locked. */
   async function counting(): Promise<number> {
-    // We use another connection, because inside its transaction the blocker sees only the activity of its first read.
+    // The blocker cannot ask: inside a transaction, PostgreSQL shows the activity as it was at the first read. So this
+    // uses another connection.
     const rows = await platform.platform.database.query(
       `select from pg_stat_activity where datname = current_database() and state = 'active' and wait_event_type = 'Lock'`,
     )
@@ -40,7 +41,7 @@ suite('sales figures that take long', () => {
 
   test('two of a partner run, the others wait; another bank sells and reads meanwhile; those of readers that left are ended', async () => {
     const [alpha, beta] = [await openBank(platform), await openBank(platform, await platform.bankToken('beta'))]
-    // Sales neither read nor write these figures.
+    // Locks the figures, so that reads of them wait. Reservations, confirms and cancels do not use this table.
     await blocker.query('begin; lock table sales_days in access exclusive mode')
     const leaving = new AbortController()
     const ask = (token: string) =>
@@ -98,7 +99,7 @@ suite('turns of groups', () => {
     const take = async (groups: string[]) => {
       const end = await turns.take(groups, here())
       served.push(groups.join('/'))
-      // By then the other requests have arrived.
+      // While this request runs, all others arrive.
       await sleep(1)
       end()
     }

@@ -120,7 +120,7 @@ test('the portal’s and the operator’s errors tell which rule each field brea
   const token = platform.config.operatorKey
   const admin = (path: string, body: object) => platform.call('POST', `/admin${path}`, { token, body })
   const rulesOf = ({ status, body }: Answer) => {
-    // Each message is the text of its rule.
+    // There is one message for each broken rule.
     assert.equal(body.message.length, body.rules.length)
     return [status, body.code, body.rules]
   }

@@ -242,7 +242,7 @@ describe('at the same time', () => {
   test('while the first is still running the answer is 409, whatever the body', async () => {
     const key = randomUUID()
     const { database } = platform.platform
-    // The creation of a campaign waits for the merchant's list, which is locked here.
+    // A transaction locks the merchant's list, so that the creation of a campaign waits for it.
     const held = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
     await createCampaign(platform, {}, sides.grocer)

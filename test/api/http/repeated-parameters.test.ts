@@ -47,7 +47,7 @@ for (const file of readdirSync(snapshotUrl('.'))) {
   for (const [path, methods] of Object.entries<Record<string, Operation>>(paths))
     for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
       const names = parameters.filter(one => one.in === 'query' && one.schema.type !== 'array').map(({ name }) => name)
-      // An operation with a body would refuse the missing body first.
+      // Skips operations with a body, because they would refuse the missing body first.
       if (names.length === 0 || requestBody) continue
       test(`${method.toUpperCase()} ${path}`, async () => {
         const address = path.replaceAll(/{.*?}/g, '3f0e8a52-6c1d-4b7e-9a40-5d2c8e1f7b63')

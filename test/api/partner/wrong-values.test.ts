@@ -88,7 +88,7 @@ for (const { path, method, operation } of operations)
         const target = `${address}?${search}`
         const answer = await platform.call(method, target, { token, ...(body !== undefined && { body }) })
         const declared = operation.responses[answer.status]
-        // A value that is empty or only dots makes the path of no operation.
+        // If a value in the path is empty or only dots, the path belongs to no operation, and the answer is 404.
         if (!declared)
           return assert.equal(
             answer.status,

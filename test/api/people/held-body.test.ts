@@ -1,6 +1,6 @@
 /**
- * A person loses access while the body of a request is held back (contract/people.md, "Sessions"): the rest of the body
- * changes nothing.
+ * A person loses access after the first part of a request's body was sent (contract/people.md, "Sessions"): when the
+ * rest arrives, the request changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -230,7 +230,7 @@ suite('invitations', () => {
   test('logins that looked alike before are both kept and both get in', async () => {
     const [one, two] = [await join(admin, 'VIEWER'), await join(admin, 'VIEWER')]
     const alike = one.login.toUpperCase()
-    // Older versions than 0.3 accepted such logins. After the upgrade only the older of the two logins has a key.
+    // Versions before 0.3 accepted two logins that look alike. The upgrade gives a key only to the older login.
     await platform.platform.database.execute(
       'update portal_users set login = $2, login_key = null where user_id = $1',
       [two.userId, alike],

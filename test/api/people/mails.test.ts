@@ -70,7 +70,7 @@ test('a forgotten password: always 202; three mails an hour; the link works once
   const answers = [await forget('nobody'), await forget(manager.login)]
   for (let index = 0; index < 5; index++) answers.push(await forget(person.login))
   for (const { status, text } of answers) assert.deepEqual([status, text], [202, ''])
-  // The fourth mail says that the authenticator app was added.
+  // Three mails have links, and a fourth one says that the authenticator app was added.
   await mailsTo(email, 4)
   await new Promise(resolve => setTimeout(resolve, 2_500))
   const mails = (await mailsTo(email)).filter(mail => linkOf(mail) !== '')

@@ -30,7 +30,10 @@ after(() => platform.close())
 
 type Item = { kind: string; transactionId: string; expected: string | null; found: string | null }
 
-/** A bank's report alone: the terms that its lines violate, and the expected compensation for the others. */
+/**
+ * Uploads a bank's report, without one of the merchant. Returns the terms that its lines violate, and the expected
+ * compensation for the other lines.
+ */
 async function reported(overrides: Record<string, unknown>, linesOf: (campaign: Ended) => string[]) {
   const campaign = await endedCampaign(sides, [sides.alpha], overrides)
   const answer = await uploadBank(sides.alpha, campaign.id, reportOf(...linesOf(campaign)))
@@ -112,7 +115,7 @@ suite('against the terms', () => {
 
   test('cashback is rounded half up to 2 decimals, exactly', async () => {
     const cases: [number, string, string, string][] = [
-      // percentage, amount, right, wrong
+      // percentage, amount, right cashback, wrong cashback
       [5, '0.10', '0.01', '0.00'],
       [5, '0.09', '0.00', '0.01'],
       [5, '1.10', '0.06', '0.05'],

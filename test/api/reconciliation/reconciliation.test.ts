@@ -39,7 +39,7 @@ const noDifferences = {
 const part = (id: string, operation: string, bankId: string = ids.alpha) => `${id}/banks/${bankId}/${operation}`
 const clientIdOf = ({ token }: Partner): string => JSON.parse(atob(token.split('.')[1] ?? '')).sub
 
-/** The bank's part in the merchant's details and in the bank's list. */
+/** Reads the bank's part from the merchant's details and from the bank's list, and asserts that both agree. */
 async function shownPart({ grocer, alpha }: Sides, id: string) {
   const details = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
   const [ofMerchant] = details.body.banks

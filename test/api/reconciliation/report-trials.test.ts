@@ -36,7 +36,7 @@ after(() => platform.close())
 
 const database = () => platform.platform.database
 
-/** All rows that uploads write, for all campaigns. */
+/** Counts the rows that uploads have written, for all campaigns. */
 async function stored() {
   const [counts] = await database().query<Record<string, number>>(
     `select (select count(*)::int from reports) as reports, (select count(*)::int from report_chunks) as chunks,
@@ -158,7 +158,7 @@ const waitsForCampaign = async (): Promise<boolean> => {
   return row?.count === 1
 }
 
-/** Disconnects after the file was read and compared, when only the end of the transaction is missing. */
+/** Disconnects the client when its file was read and compared and only the end of the transaction is missing. */
 async function leaveAtTheEnd(
   campaign: Pick<Ended, 'id'>,
   begin: () => Promise<{ socket: Socket; rest: Uint8Array }>,

@@ -108,7 +108,7 @@ suite('customers forget and export', () => {
 
   test('run again after it was cut off, it ends what is left', async () => {
     const id = await newCampaign('A-1', 'A-2')
-    // The state after a crash between the directory and the segments.
+    // As after a crash: the customer is deleted from the directory, but not yet from the segments.
     await platform.platform.database.execute(`delete from customers where customer_id = 'A-1'`)
     assert.deepEqual(await forget(['A-1']), { forgotten: 0, unknown: 1 })
     assert.deepEqual((await segmentOf(sides.alpha, id))?.customerIds, ['A-2'])
@@ -167,7 +167,7 @@ suite('retention', () => {
   }
 
   /**
-   * A campaign with a segment, from its period to its end.
+   * Takes a campaign with a segment from its period to its end.
    * @returns the report's id
    */
   async function completeCampaign(): Promise<{ campaign: Ended; reportId: string }> {

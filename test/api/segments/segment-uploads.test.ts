@@ -27,7 +27,7 @@ afterEach(async () => {
   await forgetUploads()
 })
 
-/** Lets a day pass for the limit of uploads. */
+/** Deletes the counts of uploads, as if a new day had begun for the daily limit. */
 const forgetUploads = () => platform.platform.database.execute('delete from segment_uploads')
 
 const forBoth = { participantsIds: [ids.alpha, ids.beta] }
