@@ -51,7 +51,7 @@ async function withDatabase(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** A bank's confirms over HTTP, compared with the same platform without the log. */
+/** Measures a bank's confirms over HTTP, and compares them with those of a platform without the log. */
 async function confirming(bench: Bench): Promise<Figure> {
   const without = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../without-audit-log.ts', import.meta.url))}` }
   const { ours, limit, ratio } = await using(serveCampaigns(bench, `${name}_with`), one =>
@@ -126,7 +126,7 @@ async function chaining(bench: Bench, database: Database): Promise<Figure[]> {
   ]
 }
 
-/** The command that verifies a file of the log, compared with the system's checksum of the same bytes. */
+/** Measures the command that verifies a file of the log, and compares it with `sha256sum` of the same file. */
 async function verifying(bench: Bench): Promise<Figure> {
   const file = join(bench.folder, 'audit-log.jsonl')
   const entries = bench.quick ? 1_000_000 : 10_000_000
@@ -150,7 +150,7 @@ async function verifying(bench: Bench): Promise<Figure> {
   }
 }
 
-/** How long a program runs; it must succeed. */
+/** Runs a program, which must succeed, and returns how many seconds it took. */
 async function secondsOf(command: string, args: readonly string[]): Promise<number> {
   const begun = performance.now()
   const [code] = await once(spawn(command, args, { stdio: 'ignore' }), 'exit')

@@ -64,7 +64,7 @@ export async function confirmFor(
   return (result.answered.participate?.count ?? 0) / result.seconds
 }
 
-/** Copies of a campaign with numbered ids: one bank has to decide, and another is still undecided. */
+/** Adds copies of a campaign with numbered ids. In each, one bank has to decide, and another one stays undecided. */
 export function createCampaigns(bench: Bench, platform: CampaignPlatform, database: string) {
   let next = 1
   const made = createCampaign(platform, {

@@ -142,7 +142,7 @@ async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): 
   return (performance.now() - start) / 1000
 }
 
-/** The effect of simultaneous readers, who read repeatedly, on the process and its other requests. */
+/** Measures how readers that read repeatedly at the same time affect the process and its other requests. */
 async function cost(
   bench: Bench,
   platform: Served,
@@ -224,7 +224,7 @@ async function unchanged(bench: Bench, { port, bankTokens }: Served): Promise<Fi
   return plain('an unchanged list (304): median of a whole request', median(medians), 'ms', targets.unchangedMs)
 }
 
-/** Copies of a campaign, each with its own terminals; no two lines of a text are the same. */
+/** Makes copies of a campaign, each with its own terminals. No two lines of a text are the same. */
 async function fill(bench: Bench, platform: Served, { bank, campaigns, terminals, customers }: List): Promise<void> {
   const now = Date.now()
   const one = await createCampaign(platform, { dateFrom: new Date(now + dayMs), dateTo: new Date(now + 90 * dayMs) })

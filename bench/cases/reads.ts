@@ -88,7 +88,7 @@ async function measure(
   }
 }
 
-/** The platform's answers, without the headers that Node.js adds to every answer. */
+/** Records the platform's answers, without the headers that Node.js adds to every answer. */
 async function recordAnswers({ url, token }: Served, paths: string[]): Promise<Record<string, Answer>> {
   const added = new Set(['date', 'connection', 'keep-alive'])
   const answers: Record<string, Answer> = {}

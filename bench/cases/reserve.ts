@@ -17,7 +17,7 @@ export const reserveCase: Case = {
   async run(bench) {
     const { template, bankId } = await bench.world()
     await bench.server.create(database, template)
-    // Profiles of a tariff that the platform does not sell, so that both sides never want the same profile.
+    // pgbench takes profiles of a tariff that the platform does not sell, so the two sides never want the same profile.
     const otherTariffId = 1_000_000
     return using(serve(bench, database), async platform => [
       ...(await measure(bench, platform, 'reserve', reserveScript(bankId, otherTariffId), 1)),

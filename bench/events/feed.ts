@@ -59,7 +59,7 @@ async function rate(count: number, work: () => Promise<unknown>): Promise<number
 
 type Side = { token: string; events: number; endpointId: string; eventId: string }
 
-/** Reads of two accounts of one platform, one with many times the events. */
+/** Measures reads of two accounts of one platform. One of them has many times more events than the other. */
 export function measureReads(bench: Bench): Promise<Figure[]> {
   const large = bench.quick ? 100_000 : 1_000_000
   return using(serveCampaigns(bench, 'bench_feed', {}, 2), async platform => {
@@ -87,7 +87,7 @@ async function fill(bench: Bench, platform: CampaignPlatform, index: number, eve
   return { token, events, endpointId: body.endpointId, eventId: page.data[0].id }
 }
 
-/** All pages of 1,000 events compared with psql copying the same texts, and pages compared with each other. */
+/** Compares reading all pages of 1,000 events with psql, which copies the same texts, and compares pages with each other. */
 async function wholeFeed(
   bench: Bench,
   { port, database, bankIds: [bankId = ''] }: CampaignPlatform,

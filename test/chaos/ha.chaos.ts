@@ -16,7 +16,7 @@ import { openSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 const chosen = process.env.HA?.split(/[ ,]+/)
 /** Each round takes about a minute. */
 const rounds = Math.max(1, Math.round(Number(process.env.CHAOS_SECONDS ?? 60) / 60))
-/** Longer than `ttl`, so another primary is chosen meanwhile. */
+/** How long a primary is frozen: longer than Patroni's `ttl`, so that another primary is chosen meanwhile. */
 const frozenMs = 60_000
 const cutMs = 45_000
 

@@ -42,7 +42,7 @@ if (!(seconds >= 5) || unknown.length > 0) {
 const files = (named.length > 0 ? named : all).map(name =>
   fileURLToPath(new URL(`./${name}.chaos.ts`, import.meta.url)),
 )
-// One after the other, so that each has the machine for itself.
+// The experiments run one after the other, so that each has the machine for itself.
 const child = spawn(
   process.execPath,
   ['--test', '--test-concurrency=1', `--test-timeout=${(seconds + 3_600) * 1_000}`, ...files],

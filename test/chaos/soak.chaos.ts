@@ -14,7 +14,7 @@ import { startWorld, type World } from '../support/world.ts'
 const durationMs = Number(process.env.CHAOS_SECONDS ?? 3_600) * 1_000
 const profiles = 150_000
 const requestsPerSecond = 100
-/** Caches (orders, plans, connections) fill up first, which is intended. */
+/** Growth at the beginning does not count, because caches (of orders, plans, connections) fill up first. */
 const warmUpMs = Math.min(600_000, durationMs / 2)
 const lookEveryMs = 2_000
 const mostUnderWay = 300

@@ -172,7 +172,7 @@ test('checkpoints of the whole log say nothing of the platform’s own entries a
   writeFileSync(events, JSON.stringify({ data: { accountSeq: entries, accountHash } }))
   const own = await json('audit-log', 'verify', '--file', file, '--anchors', events)
   assert.deepEqual(own.covered, { checkpoints: 1, until: entries, uncovered: 0 })
-  // These events, in turn, prove nothing about the whole log.
+  // These events are about the entries of one account, so they prove nothing about the whole log.
   const whole = join(folder, 'whole.jsonl')
   await json('audit-log', 'export', whole)
   const other = await run('audit-log', 'verify', '--file', whole, '--anchors', events, '--json')
@@ -268,7 +268,7 @@ test('remarks and notes of another platform are passed over, and the output says
   const blind = await verify()
   assert.equal(blind.code, 1)
   assert.match(blind.stderr, /notes of another platform.*--keys/)
-  // The keys have signed no note of this file. All may be forged, so none is passed over.
+  // If the keys have signed no note of the file, all may be forged. So the command passes over none of them, and fails.
   writeFileSync(notes, `${other}\n`)
   const forged = await verify('--keys', keys, '--json')
   assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])

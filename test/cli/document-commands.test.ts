@@ -98,7 +98,7 @@ describe('the runbook', () => {
     assert.equal((await run(['customers', 'import', 'customers.csv', '--bank', 'alpha'])).code, 0)
     let ran = 0
     for (const words of given) {
-      // A name alone refers to a command; other tests import stock files.
+      // Skips names of commands without arguments, and imports of stock files, which other tests run.
       if (
         words.some(word => word === 'FILE.csv') ||
         /^(?:credentials revoke|users disable|customers forget)$/.test(words.join(' '))

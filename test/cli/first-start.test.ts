@@ -64,7 +64,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const credentials = /^ {2}alpha +clientId pk_\S+ +secret \S+$/m
 
-/** A stand-in for the `date` of BSD and macOS: there `-d` accepts no date, and `-r` takes seconds. */
+/** A script that replaces `date` and works as on BSD and macOS: `-d` accepts no date, and `-r` takes seconds. */
 const bsdDate = `#!/bin/sh
 case "$2" in
   -d) exit 1 ;;

@@ -72,7 +72,7 @@ async function offsetAt(port: string): Promise<number> {
   return Number(/^perkline_clock_offset_seconds (\S+)$/m.exec(text)?.[1])
 }
 
-/** Tokens of one process work at the other, and one confirms what the other has reserved. */
+/** Asserts that tokens of one process work at both, and that one process confirms what the other has reserved. */
 async function proveTogether(one: PerklineProcess, other: PerklineProcess, name: string): Promise<void> {
   const issued = await one.admin('POST', '/credentials', { bank: 'alpha', role: 'ADMIN', label: name })
   const tokens = [

@@ -197,7 +197,7 @@ for (const kind of ['a lending socket', 'a usual socket'] as const)
     })
     after(() => database.close())
 
-    /** Longer than any wait of a test. */
+    /** Time limits that are longer than any wait of a test, so that they end nothing. */
     const limits = { stallMs: 30_000, wholeMs: 60_000 }
     const within = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
       kind === 'a lending socket' ? database.database.longRead(work) : database.database.dedicated(work)

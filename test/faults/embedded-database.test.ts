@@ -32,7 +32,7 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-/** Shared by several tests, so that not every test waits for a new cluster. */
+/** A data folder that several tests share, so that not every test waits for a new cluster. */
 const dataDir = join(root, 'data, "one" ї')
 
 test('the first start makes a durable cluster of our own that only its folder leads to', async () => {
@@ -320,7 +320,7 @@ async function query<Row extends object>(server: EmbeddedServer, text: string, v
   }
 }
 
-/** The programs without the links between their libraries, as npm unpacks them. */
+/** Copies the server's programs as npm unpacks them: without the symbolic links between their libraries. */
 async function copyRuntime(folder: string): Promise<string> {
   const copy = join(folder, 'native')
   const filter = async (path: string) => !(await lstat(path)).isSymbolicLink()

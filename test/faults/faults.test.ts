@@ -15,7 +15,10 @@ import { type SmtpServer, startSmtpServer } from '../support/smtp.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const profiles = 2_500
-/** Then the sellers slow down, because a slow process can take half a minute to start and the stock must last. */
+/**
+ * After this many sales the sellers slow down: a process can take half a minute to start, and the stock must last that
+ * long.
+ */
 const quickSales = 300
 let smtp: SmtpServer
 let world: World
@@ -33,7 +36,7 @@ const at: World['at'] = (index, bank) => world.at(index, bank)
 let lastId = 0
 const newId = () => `fault-${++lastId}`
 
-/** Every acknowledged order exists, and the books are correct. */
+/** Asserts that every acknowledged order exists, and that the books are correct. */
 async function proveAll(sales: readonly Sale[]): Promise<void> {
   await proveSales(at, sales)
   const books = await proveBooks(world.database, new Date())
@@ -201,7 +204,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
     ]
     answers.push(await bank.cancel(other), await bank.qr(confirmed), await bank.tariffs())
     for (const answer of answers) assertError(answer, 503)
-    // The catalogue is in memory.
+    // A list of operators needs no database, because the process keeps the catalogue in memory.
     assert.equal((await bank.operators()).status, 200)
     const process = world.processes[index] as PerklineProcess
     const health = await process.call('GET', '/health/ready')

@@ -19,7 +19,7 @@ import { openSmallDisk } from '../support/small-disk.ts'
 import { keepServer, startWorld } from '../support/world.ts'
 
 const profiles = 5_000
-/** One round in which the tables can't grow, and one in which the log can't grow either. */
+/** Two rounds: one in which tables can't grow, and one in which PostgreSQL's write-ahead log can't grow either. */
 const rounds = { profiles, goesOn: (done: number) => done < 2 }
 const megabytes = 768
 

@@ -43,7 +43,7 @@ beforeEach(async () => {
   known = body.orderId
 })
 
-/** Another bank's sales, tokens, catalogue and readiness. */
+/** Asserts that sales, tokens, the catalogue and the check of readiness work for another bank. */
 async function assertServed(): Promise<void> {
   assert.equal((await beta.reserve(`served-${++lastId}`)).status, 201)
   assert.equal((await beta.confirm(known, 'a@customer.example')).status, 200)

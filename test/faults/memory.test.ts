@@ -32,8 +32,8 @@ test(`${orders} orders that were read keep at most ${mostBytesEach} bytes each`,
   const before = process.memoryUsage().arrayBuffers
   for (const id of ids) {
     assert.equal((await bank.read(id)).status, 200)
-    // Buffers share chunks of memory. These allocations fill chunks, so that each order is in a different one. If the
-    // cache kept these chunks, the test would see it.
+    // Small buffers share chunks of memory. These allocations fill chunks, so that each order is in a different chunk.
+    // If the cache kept whole chunks, the memory used at the end would show it.
     for (const _ of range(40)) Buffer.from('x'.repeat(2_000))
   }
   await collectAll()

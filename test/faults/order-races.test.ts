@@ -1,6 +1,7 @@
 /**
- * The last profile, one externalId and one order: many callers at the same moment, over two
- * platforms on one database. Each test needs a real race: if the same side always wins, nothing is proven and the test fails.
+ * Many callers want the last profile, use the same externalId or change the same order at the same moment, over two
+ * platforms on one database. Each test needs a real race: if the same side always wins, the test proves nothing and
+ * fails.
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'

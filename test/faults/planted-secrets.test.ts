@@ -114,14 +114,15 @@ test('no planted secret is in events, webhooks, deliveries, stored answers, the 
     await process.stop()
     places.log = Buffer.from(process.output())
     assert.ok(places.log.length > 1_000, 'the log tells much')
-    // Every write is in the log of transactions, which is on disk with each commit.
+    // PostgreSQL writes every change to its transaction log, which is on disk after each commit. So the server's files
+    // show everything that was ever stored.
     const files = await filesBelow(join(world.folder, 'server'))
     assert.ok(files.length > 500, `${files.length} files`)
     for (const file of files) places[file] = await readFile(file).catch(() => Buffer.alloc(0))
     for (const [name, secret] of Object.entries(secrets))
       for (const form of formsOf(secret))
         for (const [place, bytes] of Object.entries(places)) assert.ok(!bytes.includes(form), `${name} is in ${place}`)
-    // The search works: it finds the name of an order that was stored.
+    // To prove that such a search works, this one finds the name of an order that was stored.
     assert.ok(Object.entries(places).some(([place, bytes]) => place.includes('server') && bytes.includes('planted')))
   } finally {
     receiver.close()

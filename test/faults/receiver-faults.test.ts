@@ -205,8 +205,8 @@ function assertWait(what: string, delivery: Delivery, asksMs = 0): void {
   const wanted = scheduleMs[delivery.attempts.length - 1] ?? assert.fail()
   const [least, most] = [Math.max(wanted * 0.9, asksMs), Math.max(wanted * 1.1, asksMs)]
   const wait = waitOf(delivery)
-  // The log's instants are read from the database before and after the request, and a date in a header has whole
-  // seconds.
+  // The limits are wider, because the log's instants are read from the database before and after the request, and a
+  // date in a header has whole seconds.
   assert.ok(wait >= least - 1_500 && wait <= most + 3_000, `${what}, attempt ${delivery.attempts.length}: ${wait} ms`)
 }
 

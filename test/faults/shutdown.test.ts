@@ -89,7 +89,7 @@ suite('perkline', { concurrency: 3 }, () => {
       }
       run.signal('SIGTERM')
       while ((await status(`${run.url}/health/ready`)) !== 503) await sleep(5)
-      // A balancer or a bank keeps these connections open. The answers tell it to open new ones.
+      // A balancer or a bank keeps such connections open. The answers tell their clients to open new ones.
       for (const [socket, path, expected] of [
         [kept, '/health/live', 200],
         [late, '/esim/v1/operators', 401],

@@ -1,6 +1,7 @@
 /**
- * Stock that changes while it is sold, and the limit on open reservations: many callers at the same moment, over two
- * platforms on one database. Each test needs a real race: if the same side always wins, nothing is proven and the test fails.
+ * Many callers reserve at the same moment while the stock changes, or at the limit on open reservations, over two
+ * platforms on one database. Each test needs a real race: if the same side always wins, the test proves nothing and
+ * fails.
  */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
@@ -197,7 +198,7 @@ describe('OPEN_RESERVATIONS holds over all processes', () => {
         const orders = await fill(limit)
         await fill(0)
         const [order] = orders
-        // Repeated requests need no room, and get the same answer.
+        // At the limit, a repeated request still gets its first answer, because it makes no new reservation.
         for (const index of range(4)) assertOrder(await at(index).reserve(order.externalId), { status: 'reserved' })
         assertError(await alpha.reserve({ externalId: order.externalId, tariffCode: 'ua-5gb' }), 409)
         assertError(await alpha.reserve({ externalId: 'x', tariffCode: 'nothing' }), 404)

@@ -159,7 +159,8 @@ test('1,000 wait for their password, 20 s at most; who has to wait for wrong one
     return { ...answer, seconds: since(startedMs) }
   }
   const startedMs = performance.now()
-  // Logins that have left the queue now wait for this lock, so their places stay taken and the queue fills up.
+  // Logins whose password was checked now wait for this lock and keep their places, so those behind them fill the
+  // queue.
   const release = await hold('failed_logins')
   const asked: ReturnType<typeof logIn>[] = []
   const ask = () => {

@@ -60,7 +60,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** An answer with its body as it was transferred. */
+/** Reads an answer, with its body as it was transferred: compressed bytes stay compressed. */
 async function readBytes(bank: Partner, headers: Record<string, string> = {}, query = '') {
   const { port } = new URL(platform.url)
   const request = get({ port, path: path + query, headers: { authorization: `Bearer ${bank.token}`, ...headers } })

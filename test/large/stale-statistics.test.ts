@@ -30,7 +30,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Orders for the first profiles without an order. */
+/** Adds this many orders, for the first profiles that have no order. */
 async function addOrders(count: number, status: 'reserved' | 'confirmed'): Promise<void> {
   await database.execute(
     `insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
@@ -49,7 +49,8 @@ test('cancelling reads the one order', async () => {
     `select order_id as id from orders where status = 'reserved' order by profile_id limit ${cancelled}`,
   )
   const before = await readStatistics()
-  // Connections report their reads when they end.
+  // A connection adds its reads to the statistics when it ends. So the cancels run in another process, which is then
+  // closed.
   const sibling = await platform.sibling()
   const there = await openBank(sibling, bank.token)
   const answers = await each(orders, 16, ({ id }) => there.cancel(id))
@@ -61,7 +62,7 @@ test('cancelling reads the one order', async () => {
     return after.changed >= before.changed + cancelled
   })
   const read = after.read - before.read
-  // Includes the test's own reads.
+  // `read` includes the test's own reads.
   assert.ok(read < (cancelled * open) / 10, `${read} rows were read`)
 })
 

@@ -55,7 +55,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await rows(page, 'Logged in').getByText('Method: none → password').first().waitFor()
   await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
   await page.getByText('All entries of: Credential, Core banking').waitFor()
-  // The head, and three entries.
+  // Waits until the table has no fifth row: it then has its head and three entries.
   await page.getByRole('row').nth(4).waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('row').count(), 4)
   await rows(page, 'Credential issued').getByText('Role: none → Editor').waitFor()

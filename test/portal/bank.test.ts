@@ -236,7 +236,7 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   await page.unroute('**/bank-report?*')
 }
 
-/** Sends a report after its check was shown. */
+/** Waits until the page shows what its check of the report has found, and sends the report. */
 async function sendChecked(page: Page, differences: string): Promise<void> {
   const checked = page.getByRole('region', { name: 'Check before you send' })
   await checked.getByText(differences, { exact: true }).waitFor()

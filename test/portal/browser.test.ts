@@ -288,7 +288,7 @@ suite('the frame', () => {
       await page.waitForLoadState('networkidle')
       const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
       assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort(), path)
-      // Requests of scripts have the type `fetch`.
+      // No script has sent these requests: then their type would be `fetch`.
       assert.ok(
         ofPlatform.every(([, type]) => type !== 'fetch'),
         JSON.stringify(ofPlatform),

@@ -254,7 +254,7 @@ test('tasks of the caller are found even behind more open campaigns than are rea
     sides.grocer,
   )
   const { database } = platform.platform
-  // More campaigns of the same bank. They end earlier, and the bank has decided about them.
+  // Adds campaigns of the same bank that end earlier, and about which the bank has decided.
   const columns = await database.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_name = 'campaigns' and is_generated = 'NEVER' and column_name <> 'cashback_id'`,

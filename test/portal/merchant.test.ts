@@ -99,7 +99,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
       [0, 5000.5, 100, 5, 2],
     )
     assert.match(body.bannerSmall, /^data:image\/png;base64,/)
-    // Midnight in Kyiv, and the last day is included.
+    // 22:00 UTC is midnight in Kyiv. The period ends at the midnight after the last day, so it includes this day.
     assert.deepEqual([body.dateFrom.slice(11, 16), body.dateTo.slice(11, 16)], ['22:00', '22:00'])
     from = body.dateFrom
     await assertAccessible(visitor)

@@ -248,7 +248,7 @@ test('rules that take access away from oneself or from systems are saved after a
   const saved = page.waitForResponse(response => response.request().method() === 'PUT')
   await ask('Save')
   assert.equal((await (await saved).json()).mfa, 'required')
-  // The next read of the page is refused, and leads to where the second factor is set up.
+  // The next read of the page is refused, so the portal opens the page on which people set up a second factor.
   await page.waitForURL('**/account/profile')
   await expectRefusals(visitor)
 })

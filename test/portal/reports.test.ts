@@ -146,7 +146,7 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
   })
 })
 
-/** Nothing on the page may be cut off at the side. */
+/** Asserts that nothing on the page is cut off at the side. */
 async function assertFits(page: Page): Promise<void> {
   const [width, shown] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
   assert.ok((width ?? 0) <= (shown ?? 0), `the page is ${width} px wide of ${shown}`)

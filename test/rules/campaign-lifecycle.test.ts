@@ -1,6 +1,7 @@
 /**
  * The life of a campaign (contract/campaigns.md, "Who decides when"): every pair of state and trigger, for
- * the campaign, each bank's participation and its reporting. The tables here are read from the contract, not from the code.
+ * the campaign, each bank's participation and its reporting. The tables here were written from the contract, not from
+ * the code.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, before, suite, test } from 'node:test'

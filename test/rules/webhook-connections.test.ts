@@ -16,7 +16,7 @@ let arrived = 0
 before(async () => {
   server = createServer((_, response) => response.writeHead(204).end())
   server.on('connection', () => arrived++)
-  // Every address of this machine, of both families.
+  // Listens at every address of this machine, IPv4 and IPv6.
   await new Promise<void>(resolve => server.listen(0, '::', resolve))
   port = (server.address() as AddressInfo).port
 })

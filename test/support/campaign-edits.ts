@@ -29,7 +29,7 @@ export function editsOf(stage: () => Stage) {
     assert.equal(answer.status, 200, answer.text)
     return answer
   }
-  /** A refused edit leaves everything as it was. */
+  /** Asserts that a refused edit has changed nothing. */
   const assertNothingChanged = async (id: string, before: Answer): Promise<void> => {
     const now = await read(id)
     assert.deepEqual(now.body, before.body)

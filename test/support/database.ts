@@ -105,7 +105,7 @@ async function startServer(): Promise<Server> {
   if (given) return { adminUrl: given, stop: async () => {} }
   const folder = await mkdtemp(join(tmpdir(), 'perkline-server-'))
   await chmod(folder, 0o711)
-  // Tests of durability start a server of their own.
+  // These settings are fast, but a crash may lose data. Tests of durability start a server of their own.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
   const server = await startEmbeddedDatabase({ dataDir: join(folder, 'data'), settings })
   const { user, database, host } = server.connection

@@ -9,7 +9,7 @@ export const shuffled = <Item>(items: readonly Item[]): Item[] =>
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-/** Every answer must be one of these. */
+/** Asserts that every answer has one of these status codes. */
 export function assertOnly(answers: readonly EsimAnswer[], ...codes: number[]): void {
   for (const answer of answers) assert.ok(codes.includes(answer.status), `${answer.status} ${answer.text}`)
 }

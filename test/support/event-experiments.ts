@@ -38,7 +38,7 @@ export type StreamOptions = {
 /**
  * Writes and reads while something happens to the processes or the database, and proves that readers saw what was committed.
  *
- * @param disturb runs beside it, once
+ * @param disturb runs once, at the same time
  */
 export async function streamUnder(options: StreamOptions, disturb: (world: World) => Promise<void>) {
   const world = await startWorld({ processes: 2, profiles: 1, seed: 8_300, serverSettings })
@@ -115,7 +115,7 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
 }
 
 type Received = { id: string; body: string }
-/** The code of the mobile operator in the events that this experiment writes. */
+/** The operator's code in the events that these experiments write. It tells them from the platform's own events. */
 const killed = 'killed'
 
 /**

@@ -67,8 +67,8 @@ async function fillOnce(shop: Shop, disk: SmallDisk, figures: Figures, sales: Sa
   await sleep(randomInt(300))
   await disk.fill()
   const roomAgain = new AbortController()
-  // The server's log grows in steps of 16 MB that are allocated in advance, so only every other round waits for the end
-  // of a step.
+  // The server's write-ahead log takes disk space in steps of 16 MB, so it needs new space only at the end of a step.
+  // Every other round makes the log grow to that point.
   const growing = figures.fills % 2 === 1 ? growLog(shop, roomAgain.signal) : undefined
   try {
     figures.refused += await askUntilRefused(shop, sales)

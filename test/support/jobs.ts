@@ -114,7 +114,7 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
       isWhole = success
       result.counts = { ...noCounts, ...counts }
     })
-    // Totals of this job alone name no file.
+    // Passes on every event of a file, but no summary, and not the totals of this job, which name no file.
     .on('data', (event: Event) => {
       if (event.data.file !== undefined && event.type !== 'test:summary') heard.push(event)
     })

@@ -32,7 +32,7 @@ const create = (url: string, { merchant }: Campaigners, { key, body }: Create): 
     headers: { 'idempotency-key': key },
   })
 
-/** Repeats such a request until the answer is neither 503 nor 409, as the guides say. */
+/** Repeats the creation of a campaign until the answer is neither 503 nor 409, as the guides say. */
 async function repeat(url: () => string, campaigners: Campaigners, what: Create): Promise<Answer> {
   for (const _ of range(tries)) {
     const answer = await create(url(), campaigners, what).catch(() => null)

@@ -15,7 +15,7 @@ export type Link = {
   close(): void
 }
 
-/** @param target port on this machine */
+/** @param target the port on this machine to which the link leads */
 export async function openLink(target: number): Promise<Link> {
   const sockets = new Set<Socket>()
   let isCut = false

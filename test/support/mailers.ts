@@ -10,7 +10,7 @@ export const from = 'Perkline <no-reply@perkline.example>'
 export const address = 'olena.koval@customer.example'
 export const activationCode = 'LPA:1$smdp.operator.example$7F3A-0B1C-95DE'
 
-/** Long enough to connect and send on any machine, and short enough to wait for. */
+/** A time limit that allows any machine to connect and send, and that is short enough for a test to wait for it. */
 export const shortMs = 2_500
 
 export const credentials = { user: 'shop@bank.example', pass: 'p:a/s s%ї' }

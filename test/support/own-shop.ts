@@ -7,7 +7,7 @@ import type { Shop } from './full-disk.ts'
 import { sharedSettings, startProcess } from './process.ts'
 import { openShop } from './world.ts'
 
-/** @param given.parent the folder in which its DATA_DIR is made */
+/** @param given.parent the folder in which the platform's DATA_DIR is made */
 export async function startOwnShop(given: {
   parent: string
   profiles: number

@@ -23,7 +23,7 @@ const names = ['one', 'two', 'three']
 const logs = process.env.HA_LOGS
 /** @returns an open file for the log of a program, if logs are kept */
 export const logOf = (name: string): number | undefined => (logs ? openSync(join(logs, `${name}.log`), 'a') : undefined)
-/** A frozen machine answers nothing, so requests need a time limit. */
+/** The time limit of a request to Patroni. A frozen machine never answers. */
 const answerWithinMs = 3_000
 const at = (port: number) => `http://127.0.0.1:${port}`
 
@@ -50,8 +50,8 @@ export type PatroniCluster = {
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
   /**
-   * Holds up the log on its way to the standbys until etcd knows of log that none of them has, as when a machine’s network
-   * fails shortly before the machine.
+   * Stops sending the log to the standbys, and waits until etcd knows a position in the log that no standby has reached.
+   * This happens in practice when a machine’s network fails shortly before the machine.
    */
   outrun(member: Member): Promise<void>
   /** SIGKILL for PostgreSQL alone. */
@@ -154,7 +154,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     )
     return answers.filter(status => status === 200).length
   }
-  /** How far the log of the primary goes, as etcd knows. */
+  /** Returns the position in the primary's log that etcd knows: the primary has written at least that far. */
   const writtenAsKnown = async (): Promise<number> => {
     const answer = await fetch(`${at(etcd.ports[0] as number)}/v2/keys/perkline/perkline/status`)
     const { node } = (await answer.json()) as { node: { value: string } }
@@ -182,7 +182,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     },
     async outrun(member) {
       const isAhead = async () => {
-        // A standby that hears nothing for 5 seconds connects again, and then has another sender.
+        // Stops the senders at each look, because a standby that hears nothing for 5 s connects again and gets a new one.
         for (const pid of sendersOf(member)) process.kill(pid, 'SIGSTOP')
         const written = await writtenAsKnown()
         return (await receivedBy(members.filter(each => each !== member))).every(received => received < written)

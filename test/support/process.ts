@@ -66,7 +66,7 @@ export async function startProcess(
   root = checkout,
 ): Promise<PerklineProcess> {
   const port = settings.PORT ?? (await freePort())
-  // In a folder without a `.env` file, which would change the settings.
+  // The process runs in a folder without a `.env` file, because such a file would change the settings.
   const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
   const child = spawn(join(root, 'bin', 'perkline'), command, {
     env,
@@ -79,7 +79,7 @@ export async function startProcess(
       output += chunk
     })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
-  // Its last output may arrive after its end.
+  // The last output of the process may arrive after it has ended; then `closed` resolves.
   const closed = once(child, 'close') as Promise<[number | null, string | null]>
   const url = `http://127.0.0.1:${port}`
   await ready(url, child, () => output)

@@ -117,13 +117,13 @@ export async function reconciliationOf(partner: Partner, id: string, bankId: str
 export const countsOf = ({ byKind }: { byKind: Record<string, number> }): Record<string, number> =>
   Object.fromEntries(Object.entries(byKind).filter(([, count]) => count > 0))
 
-/** All rows that uploads write, for all campaigns. */
+/** Counts the rows that uploads have written, for all campaigns. */
 const countStored = `
   select (select count(*)::int from reports) as reports, (select count(*)::int from report_chunks) as chunks,
     (select count(*)::int from report_lines) as lines, (select count(*)::int from report_differences) as differences,
     (select count(*)::int from reconciliations) as reconciliations`
 
-/** Whatever `work` does, the tables are unchanged afterwards, and the bank's report is still expected. */
+/** Runs `work`. Asserts that it has stored nothing of a report, and that the bank's report is still awaited. */
 export async function leavesNoReport(
   database: Database,
   expected: { bank: Partner; campaignId: string },

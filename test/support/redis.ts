@@ -10,9 +10,9 @@ import { freePort } from './free-port.ts'
 export type RedisServer = {
   url: string
   start(): Promise<void>
-  /** Ends it at once, like a machine that crashes; its data is lost. */
+  /** Ends the server at once, as if its machine had crashed. Its data is lost. */
   stop(): Promise<void>
-  /** Freezes it: it keeps its connections and answers nothing, until `thaw`. */
+  /** Freezes the server: until `thaw` it keeps its connections and answers nothing. */
   freeze(): void
   thaw(): void
   close(): Promise<void>

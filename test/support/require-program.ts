@@ -4,8 +4,8 @@ import process from 'node:process'
 import type { TestContext } from 'node:test'
 
 /**
- * Whether one of several programs is installed. If none is, the test is skipped with a message, or with
- * REQUIRE_ALL_TESTS fails.
+ * Returns whether one of these programs is installed. If none is, this skips the test with a message, or fails it if
+ * REQUIRE_ALL_TESTS is set.
  *
  * @returns false when the test must end here
  */

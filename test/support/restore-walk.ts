@@ -16,7 +16,7 @@ import { openShop } from './world.ts'
 const readAtOnce = 20
 
 export type RestoreWalk = {
-  /** `archive_timeout`; the shipped configuration has 60. */
+  /** The setting `archive_timeout`, in seconds. It is 60 in the shipped configuration. */
   archiveSeconds: number
   sellMs: number
   sellers: number
@@ -72,7 +72,7 @@ function canArchive(t: TestContext): boolean {
   return false
 }
 
-/** Loses a machine during sales and restores it to the end of its archive, and to instants before. */
+/** Loses a machine during sales. Restores it to the end of its archive, and to earlier instants. */
 export async function walkRestore(t: TestContext, walk: RestoreWalk): Promise<void> {
   const { archiveSeconds, sellMs } = walk
   if (!canArchive(t)) return
@@ -100,7 +100,7 @@ export async function walkRestore(t: TestContext, walk: RestoreWalk): Promise<vo
     const sales = sellAll(platform, alpha, walk)
     const startedAtMs = Date.now()
     await sleep(sellMs)
-    // Only instants of the first half, because later ones may not be archived yet.
+    // All instants are in the first half of the sales, because the log of later ones may not be archived yet.
     const targets = range(walk.instants).map(
       index => new Date(startedAtMs + (sellMs / 2) * ((index + 0.5) / walk.instants)),
     )

@@ -36,7 +36,7 @@ if (!url) {
   }
 }
 
-// The folder may be in memory, where nothing else would remove it.
+// Removes the folder when the run is interrupted, too: it may be in memory, where nothing else would remove it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     void stop().finally(() => {
@@ -50,7 +50,7 @@ process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`
 if (url) process.env.TEST_DATABASE_URL = url
 // With this cache, a test process need not compile the whole platform again. bin/perkline uses the same folder.
 process.env.NODE_COMPILE_CACHE ??= join(checkout, 'node_modules/.cache/node-compile')
-// Programs of other users also write into this folder.
+// Every user may write into this folder, because tests run programs as other users.
 process.env.TMPDIR = join(folder, 'tmp')
 mkdirSync(process.env.TMPDIR)
 chmodSync(process.env.TMPDIR, 0o1777)

@@ -17,7 +17,7 @@ const experimentRooms = /^test\/(?!rules\/|api\/)/
 
 export const isExperiment = (file: string): boolean => experimentRooms.test(file)
 
-/** Assumed for a file without a recorded duration, because it may be a long one. */
+/** The duration that is assumed for a file without a recorded one, because the file may be long. */
 const unknownSeconds = 30
 
 /**

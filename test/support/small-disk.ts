@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type SmallDisk = {
   folder: string
-  /** Takes all free space, also space that others free later, until `makeRoom`. */
+  /** Fills the disk until `makeRoom` is called. It also takes space that others free meanwhile. */
   fill(): Promise<void>
-  /** Frees the space again. */
+  /** Frees the space that `fill` has taken. */
   makeRoom(): Promise<void>
-  /** Unmounts it, which deletes its files. Nobody may have one open. */
+  /** Unmounts the disk, which deletes its files. No program may have one of them open. */
   close(): Promise<void>
 }
 

@@ -21,9 +21,9 @@ export type Certificate = { key: string; cert: string }
 
 export type SmtpServerOptions = {
   acts?: Partial<Record<SmtpStage, SmtpAct>>
-  /** Offers AUTH and accepts exactly these. */
+  /** With these, the server offers AUTH and accepts no other login or password. */
   credentials?: { user: string; pass: string }
-  /** Offers STARTTLS, or with `implicitTls` speaks TLS from the first byte. */
+  /** With this, the server offers STARTTLS, or with `implicitTls` uses TLS from the first byte. */
   certificate?: Certificate
   implicitTls?: boolean
 }
@@ -31,7 +31,7 @@ export type SmtpServerOptions = {
 export type SmtpServer = {
   url: string
   port: number
-  /** What was accepted, in order. */
+  /** The messages that the server has accepted, in their order. */
   messages: ReceivedMail[]
   /** How many connections were ever made. */
   connections(): number
@@ -124,7 +124,7 @@ export type Script = Partial<Record<ScriptedStep, Saying[]>>
 export type ScriptedSmtpServer = Pick<SmtpServer, 'url' | 'port' | 'connections' | 'idle' | 'close'> & {
   /** The first word of every line that came outside a message, and `message` for each whole message. */
   heard: string[]
-  /** Those lines and messages themselves. */
+  /** The text of each line or message in `heard`. */
   lines: string[]
 }
 
@@ -205,8 +205,8 @@ export function makeCertificate(): Certificate | undefined {
 }
 
 function watchSockets(listener: Server) {
-  // Keyed by the client's port, and kept after the end, because on STARTTLS the mail server removes every listener of
-  // a socket.
+  // All sockets by the client's port. None is removed when it ends: a listener for its end would be lost, because on
+  // STARTTLS the mail server removes every listener of a socket.
   const sockets = new Map<number, Socket>()
   let count = 0
   listener.on('connection', socket => {
@@ -219,7 +219,7 @@ function watchSockets(listener: Server) {
     idle: async () => {
       while ([...sockets.values()].some(socket => !socket.destroyed)) await sleep(5)
     },
-    /** The mail server's own `close` would wait for sessions that never answer. */
+    /** Destroys the sockets, because the mail server's own `close` would wait for sessions that never answer. */
     close: () =>
       new Promise<void>(resolve => {
         listener.close(() => resolve())

@@ -39,7 +39,7 @@ for (const file of testFiles)
 
 test('each alert has a case that fires and one that stays silent', () => {
   const names = testFiles.flatMap(file =>
-    // After a colon, a case's name may say what is special about the case.
+    // Takes the part before a colon: after it, the name may say what is special about the case.
     parse(read(file)).tests.map(({ name }: { name: string }) => name.split(':', 1)[0] ?? ''),
   )
   const expected = rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} stays silent`])

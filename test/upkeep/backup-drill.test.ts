@@ -105,7 +105,7 @@ test('a backup is restored, proved and removed; with another key, a changed byte
         cwd: folder,
         encoding: 'utf8',
       }).trim()
-    // The last bytes of a page belong to its first row.
+    // Damages the first row of a page, whose bytes are at the end of the page.
     const file = ask(`select pg_relation_filepath('profiles')`)
     restoreAnd(`printf '\\377\\125' | dd of="$1/${file}" bs=1 seek=8180 conv=notrunc status=none`)
     await expectRefused(new RegExp(`invalid page in block 0 of relation ${file}`))

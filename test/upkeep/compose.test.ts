@@ -224,7 +224,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     const { checks } = JSON.parse((await examine()).stdout) as {
       checks: { name: string; ok: boolean; detail: string }[]
     }
-    // The server of this test accepts fewer connections than the one in the file.
+    // This check may fail here, because the server of this test accepts fewer connections than the one in the file.
     const isOfFile = ({ name }: { name: string }) => name === 'postgresql-connections'
     assert.deepEqual(
       checks.filter(check => !check.ok && !isOfFile(check)),

@@ -24,7 +24,7 @@ let folder: string
 let server: EmbeddedServer
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'perkline-doctor-'))
-  // A separate server: others may be tuned for speed, and this test changes its settings.
+  // Starts a separate server, because this test changes the server's settings. Other servers may be tuned for speed.
   server = await startEmbeddedDatabase({ dataDir: join(folder, 'own') })
   platform = await startPlatform({ DATABASE_POOL: '4', DATABASE_URL: ownUrl() })
 })

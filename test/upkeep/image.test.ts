@@ -123,7 +123,7 @@ test('what `npm ci --omit=dev` brings is enough: every package that the program 
     [],
   )
   mkdirSync(join(image, 'node_modules/.bin'), { recursive: true })
-  // In the image, the base image has Node.js.
+  // The real image gets Node.js from its base image. Here a link to this Node.js replaces it.
   symlinkSync(process.execPath, join(image, 'node_modules/.bin/node'))
   const database = await createTestDatabase()
   t.after(() => database.close())

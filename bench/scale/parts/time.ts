@@ -1,6 +1,6 @@
 /**
- * The time of work that becomes due at an instant: no work, many periods that end at once, or many reservations that
- * expire.
+ * Measures how long the work takes that becomes due at an instant: no work, many periods that end at once, or many
+ * reservations that expire.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'

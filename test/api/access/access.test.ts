@@ -44,8 +44,8 @@ async function userToken(login: string, owner: { bank: string } | { merchant: st
 }
 
 /**
- * Issues two tokens: one a little less and one a little more than 7200 s ago. A key signs no token that is issued before
- * `signs_from`, so this moves `signs_from` into the past meanwhile.
+ * Issues two tokens: one a little less and one a little more than 7200 s ago. A key signs no token that is issued
+ * before `signs_from`, so this moves `signs_from` into the past meanwhile.
  */
 async function signedBefore(caller: Caller) {
   const before = await platform.platform.database.query<{ signsFrom: Date }>(

@@ -73,8 +73,8 @@ const arrived = (count: number) => until(`${count} requests have arrived`, () =>
 const seen = () => received.map(({ sequence, attempt }) => [sequence - (received[0]?.sequence ?? 0), attempt])
 
 /**
- * Locks the table of deliveries and runs `meanwhile` while the process that delivers waits for the lock. Afterwards this
- * process records all attempts that have ended by then and claims new deliveries, in one statement.
+ * Locks the table of deliveries and runs `meanwhile` while the process that delivers waits for the lock. Afterwards
+ * this process records all attempts that have ended by then and claims new deliveries, in one statement.
  */
 const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
   database().transaction(async transaction => {
