@@ -1,6 +1,6 @@
 /**
- * The outbox: a statement that changes data also records the change here, in the same transaction. So the record exists
- * exactly if the change does. Recording a change sends nothing; `position.ts` says how the outbox is read.
+ * The outbox: a statement that changes data also records the change here, in the same transaction. So a change is
+ * recorded if and only if it is committed. Recording sends nothing; `position.ts` says how the outbox is read.
  */
 import type { Queryable } from '../db/database.ts'
 

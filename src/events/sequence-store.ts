@@ -112,7 +112,10 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
   )
 }
 
-/** Like `countWaiting`, but only for rows that become events, and without the rows of a long backlog that have numbers already. */
+/**
+ * Like `countWaiting`, but counts only rows that become events. While a long backlog is read in pieces, it leaves out
+ * rows that are numbered already.
+ */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
   const [row] = await database.query<Waiting>(
     `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"

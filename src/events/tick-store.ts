@@ -141,8 +141,9 @@ const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account
 const aliveEvery = '10 seconds'
 
 /**
- * The next piece in the order of the rows. A backlog longer than a piece is read towards one fixed snapshot, by the
- * rows' numbers. A row outside that snapshot commits later, so its change of a subject is later, too.
+ * The next piece, in the order in which the rows were written. A backlog longer than a piece is read up to one fixed
+ * snapshot, in the order of the rows' numbers. A row that this snapshot does not see commits later, so its change of a
+ * subject is also later.
  */
 function orderedPiece(
   consumer: Consumer,
@@ -252,8 +253,8 @@ export async function emptyOldSlots(database: Database): Promise<void> {
 }
 
 /**
- * How long a transaction waits for the lock. It is long enough for reads of the figures to end, and short enough for
- * writers that queue behind this lock.
+ * How long the emptying of a slot waits for its lock. Reads of the figures can end within this time. Writers that must
+ * wait behind this lock are not delayed for long.
  */
 const lockWait = '200ms'
 

@@ -74,8 +74,8 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
       const waiter = { account, after, wake: () => ended.abort('woken') }
       waiters.add(waiter)
       try {
-        // An event may have been numbered after the reader last read the feed, but before the reader was registered
-        // here. That event woke nobody, so check once more.
+        // Check once more after registering: an event may have been numbered after the reader last read the feed, but
+        // before it was registered here. That event has woken nobody.
         await wake()
         const signal = AbortSignal.any([ended.signal, stopping.signal, left])
         await sleep(ms, undefined, { signal }).catch((error: Error) => {

@@ -1,8 +1,8 @@
 /**
- * Limits how many live reservations one bank may hold (contract/limits.md, "Campaigns and stock"). The limit holds over
- * all processes: near the limit, reservations are counted and made under a lock that all processes share. Far from it,
- * no lock is needed. After each count a process may make a bounded number of reservations for a short time, so that all
- * processes together cannot reach the limit meanwhile.
+ * Limits how many live reservations one bank may hold (contract/limits.md, "Campaigns and stock"), over all processes.
+ * Near the limit, reservations are counted and made under a lock that all processes share. Far from the limit no lock
+ * is needed: after each count, a process may make only a part of the remaining reservations, and only for a short time.
+ * These bounds are so small that all processes together cannot reach the limit.
  */
 
 /**

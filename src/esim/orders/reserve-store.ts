@@ -58,8 +58,8 @@ const findKnownStatement: Statement = {
 
 /**
  * Makes the orders whose externalId is new and whose profile is free. Two unique indexes decide, so no lock is needed.
- * For the other rows it then looks for an order with the same externalId. An order that prevented the insert is always
- * visible then, because the insert waits for inserts of the same moment.
+ * For the other rows it then looks for an order with the same externalId. It always sees an order that prevented the
+ * insert: an insert waits until a concurrent transaction with the same key has ended.
  */
 export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
   const made = await insert(database, reservations)
@@ -107,9 +107,9 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The order of the rows in a statement. With the same order in every statement, two statements that share orders wait
- * for each other without a deadlock. A deadlock is possible only when they also share profiles crosswise; then the
- * database ends one and it is repeated (`Database`).
+ * The order of the rows in a statement, the same in every statement. So two statements that insert the same orders wait
+ * for each other without a deadlock. A deadlock remains possible if they also try the same profiles in different
+ * orders. The database then ends one of them, and it is repeated (`Database`).
  */
 export const compareReservations = (a: Reservation, b: Reservation): number =>
   (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)

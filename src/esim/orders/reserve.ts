@@ -186,8 +186,8 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
 }
 
 /**
- * Sorts the rows of a statement and distributes the profiles in the same order. Two statements that need the same
- * profiles then wait for each other at most once.
+ * Sorts the rows of a statement, and gives them the profiles in the order of the profiles' ids. So two statements that
+ * try the same profiles do so in the same order, and wait for each other at most once.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
   const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))

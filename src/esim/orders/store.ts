@@ -247,9 +247,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * The end time up to which reservations have their "expiring" event (expiry-warning.ts). It is locked before any order,
- * so that it cannot change meanwhile. A reservation that ends after this time has no such event yet, so the statement
- * that marks it as expired records that event first.
+ * SQL that reads how far expiry-warning.ts has come: reservations that end up to this instant have their event
+ * `order.expiring`. It locks this position before any order, so that it cannot change meanwhile. For a reservation that
+ * ends later, the statement that marks it as expired first records this event.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
@@ -312,9 +312,9 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
 }
 
 /**
- * Waits for another process that is deciding about an expired reservation of the tariff (it marks the reservation, or a
- * confirm came first). The profile can be sold as soon as the reservation is over, so the answer "sold out" would be
- * wrong meanwhile.
+ * Waits until another process has decided about a reservation of the tariff that is over: it marks the reservation as
+ * expired, or finishes a confirm that came first. Without this wait, the answer "sold out" could be wrong, because the
+ * profile may be free.
  *
  * @returns false when there was nothing to wait for
  */

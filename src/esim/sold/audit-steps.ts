@@ -62,8 +62,9 @@ const differences = (unit: Unit, { kept, counted }: Sides) => `
   ) as differing`
 
 /**
- * A number that depends on the rows and not on how they are spread over cells: the hash of each order's cell, added up.
- * 40 bits leave room to multiply it by any number of orders.
+ * SQL for a checksum of rows: each order adds the hash of its cell (day or hour, bank, tariff, currency, outcome,
+ * price). The sum is the same whether the orders of a cell are in one row or in several. The hash has 40 bits, so that
+ * it can be multiplied by the number of orders of a row.
  */
 const fingerprint = (unit: Unit, rows: string) => `
   select coalesce(sum(orders * (1099511627775 & hash_numeric_extended(price, hashtextextended(outcome, hashtextextended(currency,
@@ -193,25 +194,34 @@ const ofTariffs = 'tariff_id > $4 and tariff_id <= $5'
 const isGone = `status in ('confirmed', 'withdrawn')`
 const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) as p`
 
-/** The profiles that are sold or withdrawn. Both sides are ranges of an index that contains all needed columns. */
+/**
+ * SQL for the profiles that are sold or withdrawn. It joins a range of an index of profiles with a range of an index of
+ * orders; both indexes contain all needed columns.
+ */
 const goneInRange = `${ofThem}
   join (
     select profile_id, status from orders where ${holdsProfile} and ${isGone} and profile_id >= $6 and profile_id <= $7
   ) as o using (profile_id)`
 
 /**
- * The same profiles as `goneInRange`, for tariffs whose ids of profiles have ids of other tariffs between them. The
- * order of each profile is looked up.
+ * The same profiles as `goneInRange`, for tariffs whose profiles have ids between those of other tariffs. It looks up
+ * the order of each profile.
  */
 const goneOneByOne = `${ofThem}
   cross join lateral (
     select status from orders where profile_id = p.profile_id and ${holdsProfile} and ${isGone} offset 0
   ) as o`
 
-/** The longest range, in ids for each profile. In a longer one, the profiles of other tariffs would cost more than look-ups. */
+/**
+ * How many ids `goneInRange` may read for each profile of the tariffs. Beyond that, it would read so many profiles of
+ * other tariffs that looking up each order costs less.
+ */
 const maxIdsForEach = 3
 
-/** The range of the ids of these tariffs' profiles, if few other ids lie between. The ids of one import lie together. */
+/**
+ * The lowest and the highest id of these tariffs' profiles; empty when too many ids of other tariffs lie between. The
+ * profiles of one import have ids next to each other.
+ */
 async function findRange(database: Queryable, from: number, to: number): Promise<number[]> {
   const [range] = await database.query<{ first: number | null; last: number | null; loaded: number }>(
     `select min(first) as first, max(last) as last,

@@ -33,7 +33,10 @@ export async function readFigures<Row>(database: Queryable, query: FiguresQuery)
 
 type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: unknown[] }
 
-/** Like `readFigures`, for rows with long texts, which would block other requests as one JSON value. Returns at least one row. */
+/**
+ * Like `readFigures`, but the rows come one by one. Long texts in one JSON value would block other requests while it is
+ * parsed. Returns at least one row.
+ */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
   const text = `
@@ -118,7 +121,7 @@ const ended = `status in ('confirmed', 'cancelled', 'expired')`
 const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 /**
  * The lowest id of an order that can end at this instant. An id begins with the instant at which the order was made,
- * and orders end shortly after that.
+ * and an order ends at most `reservationMinutes` after that.
  */
 export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
 

@@ -1,12 +1,15 @@
 /**
- * Adds orders from the outbox to the sales figures and to the counters of tariffs. It also adds the orders from before
- * there was an outbox, once and in pieces.
+ * Adds the orders that have ended to the sales figures and to the counters of tariffs. A job takes them from the
+ * outbox. Orders from before there was an outbox (old orders) are added once, in pieces, in the order of their ids.
  *
- * Each order counts exactly once. `reached` is the highest id of the old orders that were passed already. An order
- * above `reached` is added when `reached` passes it, if it has ended by then; its events are ignored before that. An
- * order at or below `reached` is added when its event is taken. One statement passes a piece of old orders and takes
- * all events that its snapshot sees. So no order that it passes as ended has a later event, and each order that ends
- * later has one.
+ * Each order counts exactly once. `reached` is the highest id of the pieces that are done:
+ *
+ * - An order above `reached` is added when its piece is done, if it has ended by then. Until then its events are
+ * ignored.
+ * - An order at or below `reached` is added when its event is taken.
+ *
+ * One statement adds a piece and takes all events that its snapshot sees. So an order of the piece that has ended in
+ * this snapshot has no event that is taken later, and an order that ends later has one.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'

@@ -83,7 +83,8 @@ function byCreation(filter: OrderListFilter, put: Put): string {
   const conditions = conditionsOf(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const bank = `${put(filter.bankId)}::uuid`
-  // Each range has its own part, so that PostgreSQL merges ranges that are sorted already.
+  // Each range is a query of its own, joined by `union all`. PostgreSQL then only merges the ranges, which an index has
+  // sorted already.
   const parts = filter.statuses
     .filter(status => status !== 'reserved')
     .map(status => {
@@ -119,9 +120,9 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * Sorts a tariff's orders by confirmation without an index for it. An order is confirmed at most `reservationMinutes`
- * after it was made. So the page is among the next `limit` orders in the sequence of ids, and the orders made up to
- * `reservationMinutes` beyond the last of them.
+ * Sorts the orders of tariffs by confirmation, for which there is no index. An order is confirmed at most
+ * `reservationMinutes` after it was made. So the page needs only the next `limit` orders by id, and the orders that
+ * were made at most `reservationMinutes` beyond the last of them.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)

@@ -20,7 +20,10 @@ export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {
   }
   const isUnstated = createStatementBatcher<string, boolean>(ids => areUnstated(database, ids))
 
-  /** After an order has ended, its e-mail may still be sent and its statement may still be closed. */
+  /**
+   * Whether an order that has ended is still as it was read. Two things can change: its e-mail may be sent, and the
+   * statement that contains it may be closed.
+   */
   const isUnchanged = (order: LookedUpOrder): boolean | Promise<boolean> => {
     if (order.status !== 'confirmed') return true
     if (mayBeMailed(order)) return false

@@ -190,8 +190,8 @@ function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): Order
 type Find = (query: OrderQuery) => Promise<string[]>
 
 /**
- * Finds orders by the first characters of their identifier. If only few orders match, the index of identifiers finds
- * them quickly. If many match, they are found quickly among the newest orders.
+ * Finds orders by the first characters of their identifier, in two quick ways. If few identifiers begin so, the index
+ * of identifiers finds them all. If many do, enough of them are probably among the newest orders.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))
@@ -203,8 +203,8 @@ async function findByExternalId(find: Find, filter: OrderFilter): Promise<string
 }
 
 /**
- * A search over thousands of banks has many thousands of index ranges. So first search the newest orders of all banks.
- * If these fill the page, the index ranges are not read.
+ * Finds orders of all banks. With thousands of banks there are many thousands of index ranges to read. So first search
+ * the newest orders of all banks. If these fill the page, no range is read.
  */
 async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]> {
   const newest = await find(among(filter, newestOfAll(filter, newestOrders)))

@@ -39,7 +39,10 @@ const cells = {
   statement: `coalesce(s.cells, ',,')`,
 }
 
-/** The columns of a cell that stands for several. Their texts are made once for many orders in a row. */
+/**
+ * The columns of the entries of `cells` that write several columns at once. PostgreSQL makes such a text once and uses
+ * it again for the next orders with the same tariff or statement.
+ */
 const columns: Record<string, readonly string[]> = {
   tariff: ['operatorCode', 'tariffCode'],
   statement: ['statementId', 'statementNumber', 'statementDay'],
@@ -52,9 +55,10 @@ const header = `${Object.keys(cells)
 const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**
- * `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order of their ids, so the first lines arrive at
- * once, even in a long file. All that belongs to only one order is in the first lookup: otherwise PostgreSQL would keep the results
- * of further lookups, which are never asked for again.
+ * SQL for the lines of the file. `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order
+ * of their ids, so the first lines arrive at once, even in a long file. PostgreSQL remembers the results of a look-up.
+ * So everything that belongs to only one order is in the first look-up, and the others have results that are used
+ * again.
  */
 const lines = `
   select ${line} from ($2) found (order_id)

@@ -78,8 +78,9 @@ const tariffs: Walk = {
 }
 
 /**
- * Walks orders by id, which is also the order of their time. It looks up the profiles of orders that have ended. Live orders are
- * compared where all profiles are read.
+ * Checks orders in the order of their ids, which is also the order of their time. For orders that have ended without a
+ * sale, it looks up the profiles. Live orders are compared with their profiles in the walk over profiles, which reads
+ * all of these.
  */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',
@@ -215,7 +216,10 @@ const profiles = (now: string): Walk => ({
   ],
 })
 
-/** If the unique index is intact, it cannot contain the same key twice. Then this check reads nothing. */
+/**
+ * Checks that no bank has two orders with the same externalId. If the unique index is valid, the database guarantees
+ * this, and nothing is read.
+ */
 const externalIds: Walk = {
   name: 'external-ids',
   table: 'orders',
