@@ -202,8 +202,8 @@ export async function recoverOutbox(database: Database): Promise<void> {
     await transaction.execute(
       'delete from event_ticks as t using event_ticks as later where t.consumer = later.consumer and t.tick_id < later.tick_id',
     )
-    // No transaction below this number is running, so a transaction that waits for the lock is not mistaken for a
-    // seen one.
+    // Set every position below all running transactions. Otherwise a transaction that waits for the lock on the outbox
+    // now would count as seen, and the rows that it writes later would be missed.
     await transaction.execute(`
       update event_ticks set snapshot = (least(oldest, own) || ':' || least(oldest, own) || ':')::pg_snapshot, towards = null, reached = null
       from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own) as now`)

@@ -1,13 +1,13 @@
 /**
- * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two caches make this fast:
+ * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two caches make this fast.
  *
- * - the sorted ids of all campaigns that match a filter. With them, the last page of a list of a hundred thousand
- * campaigns is read as fast as the first;
- * - the text of pages. A page that has not changed is sent again almost without work.
+ * The first holds the sorted ids of all campaigns that match a filter. With them, the last page of a list of a hundred
+ * thousand campaigns is read as fast as the first. For the first pages, only the beginning of the sorted ids is read,
+ * because the ids must be read again after each change. The second cache holds the text of pages. A page that has not
+ * changed is sent again almost without work.
  *
- * Each cached entry has the version of the merchant's campaigns; an entry is used only while the database still has
- * this version. For the first pages, only the beginning of the sorted ids is read, because the ids must be read again
- * after each change.
+ * Each cached entry has the version of the merchant's campaigns. It is used only while the database still has this
+ * version.
  */
 import type { Queryable } from '../../db/database.ts'
 import * as store from './list-store.ts'

@@ -44,7 +44,7 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
 }
 
 /**
- * The operator ends the wait after the compensation was received. A repeated call changes nothing.
+ * The operator ends a campaign's wait after `compensationReceived` early. A repeated call changes nothing.
  *
  * @throws DomainError 'not-found'; 'invalid' when the campaign has not reached that wait
  */

@@ -7,7 +7,10 @@
 export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
 
-/** The form of the output. `json`: an array; each row is a text that begins with a comma. `text`: only the bytes of the rows. */
+/**
+ * The form of the output. `json`: a JSON array; each row is the text of one element, with a comma before it. `text`:
+ * only the bytes of the rows.
+ */
 export type CopyForm = 'json' | 'text'
 
 export type CopyReader = {
