@@ -12,7 +12,7 @@ export type PlatformRole = (typeof platformRoles)[number]
 type UserType = (typeof userTypes)[number]
 export type AccountType = (typeof accountTypes)[number]
 
-/** The interface through which a request came, for the audit log. */
+/** What the audit log records about a request: its interface (`via`), its id, and the client's network address. */
 export type Trace = { via: 'api' | 'portal' | 'cli'; requestId: string; address: string }
 
 type Identity = {
@@ -44,7 +44,7 @@ export type Caller = BankCaller | MerchantCaller | PlatformCaller
 /** The account that a caller belongs to: a bank, a merchant (`retailer`), or the platform itself. */
 export type Account = { type: AccountType; id: string }
 
-/** The id of the platform's own account, where an id is required. */
+/** Stands for the platform's own account where every account must have an id. The platform has no id of its own. */
 export const platformAccountId = '00000000-0000-0000-0000-000000000000'
 export const platformAccount: Account = { type: 'platform', id: platformAccountId }
 

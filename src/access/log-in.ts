@@ -103,8 +103,8 @@ export async function letIntoPortal(
 ): Promise<Issued | Challenge | null> {
   if (asksFactor(person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
-  // This process must know of the lacking factor before the session's first request. Other processes were notified when
-  // the person or the policy changed.
+  // Read the list of people without a required factor again, so that this process applies it from the session's first
+  // request on. Other processes were notified when the person or the policy changed.
   if (lacksFactor(deps, person)) await deps.refusals.refresh()
   return issued
 }

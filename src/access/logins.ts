@@ -1,4 +1,7 @@
-/** Attempts to get a token, by any route: throttled and counted, and only few passwords are checked at once. */
+/**
+ * Handles every attempt to get a token, whichever route it comes by. It slows down an address with too many failures,
+ * reports each outcome, and checks only a few passwords at once.
+ */
 
 import type { Lacking } from '../audit-log/refusal-sums.ts'
 import { DomainError } from '../errors.ts'

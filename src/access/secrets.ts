@@ -21,8 +21,8 @@ export const secretIdOf = (secretHash: Buffer): string =>
   createHash('sha256').update(secretHash).digest('base64url').slice(0, 16)
 
 /**
- * Compares a secret with a stored hash in constant time. @param expected null for an unknown credential, which takes
- * the same time
+ * Compares a secret with a stored hash in constant time.
+ * @param expected null for an unknown credential: the result is false, after the same time
  */
 export function secretMatches(secret: string, expected: Buffer | null): boolean {
   const equal = timingSafeEqual(hashSecret(secret), expected ?? Buffer.alloc(32))

@@ -1,4 +1,4 @@
-/** How the portal sees the logged-in person. */
+/** Builds the portal's answer about the logged-in person and the session. */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

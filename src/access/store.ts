@@ -385,7 +385,10 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
 
 const endedTokensLock = 7_365_022
 
-/** Longer than the difference between the clocks of processes, and longer than a token is accepted after it has expired. */
+/**
+ * Ended tokens, credentials and users are remembered for this time longer than the lifetime of a token. The clocks of
+ * processes may differ, and a token is accepted for some seconds after it has expired; both take less than this time.
+ */
 const margin = `interval '1 minute'`
 
 export type EndedToken = { id: string; number: number; msLeft: number }

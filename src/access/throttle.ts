@@ -36,8 +36,8 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
 
   const limits = [failuresOfName, failuresOfAddress]
   /**
-   * How long to wait until all counts allow an attempt. With `atLimit`, a count that has reached its limit allows
-   * none; without it, only a count above its limit does so.
+   * Returns how long to wait until all counts allow an attempt. With `atLimit`, a count forbids attempts as soon as it
+   * has reached its limit; otherwise, only when it is above its limit.
    */
   const waitFor = (counts: (RateLimiterRes | null)[], atLimit: boolean): number => {
     const waits = counts.map((count, index) => {

@@ -12,7 +12,10 @@ import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-
 const rememberedTokens = 20_000
 /** A tolerance for clocks that have drifted since they were last compared (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000
-/** The last characters of a token, which distinguish it from others: half of the signature. */
+/**
+ * How many characters at the end of a token are its key in the cache. They are half of the signature, which is enough
+ * to distinguish tokens.
+ */
 const signatureLength = 43
 
 /** The content of a valid token. `id` identifies the token. For a person it is also the id of the session. */
@@ -65,7 +68,7 @@ type Claims = {
  * @param nowMs real time; an argument so that expiry can be tested
  */
 export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {
-  // The cache's key is a part of the signature, because it is short and differs between tokens.
+  // The key is the end of the token (`signatureLength`). It is shorter than the token and differs between tokens.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
@@ -171,8 +174,8 @@ const includes = <T extends string>(values: readonly T[], value: string): value 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /**
- * Whether the times of a token can be ours: it is not valid for too long, and not issued in the future (beyond the
- * tolerance).
+ * Whether we could have issued a token with these times: it is valid for no longer than our tokens are, and it was not
+ * issued in the future (beyond the tolerance).
  */
 function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   const whole = Number.isInteger(iat) && Number.isInteger(exp)
@@ -181,7 +184,8 @@ function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
 
 function callerOf(claims: Claims): Caller | null {
   const { sub, role, userType, accountType, accountId } = claims
-  // The library accepts a missing issuer, and a list of audiences that contains ours.
+  // Check issuer and audience again, because the library also accepts a token without an issuer, and a token with a
+  // list of audiences that contains ours.
   if (claims.iss !== issuer || claims.aud !== audience) return null
   if (!isName(sub) || !includes(userTypes, userType)) return null
   const identity = { userType, subject: sub }

@@ -1,4 +1,4 @@
-/** The operator's side of access: the directory of partners, credentials and portal users. */
+/** Routes with which the operator applies directory files and manages partners' credentials and portal users. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import * as credentials from '../access/credential-schemas.ts'
@@ -26,7 +26,7 @@ import { held } from './request/held.ts'
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
 const directoryBytes = 64 * 1024 * 1024
-/** The maximum number of merchants in a file. */
+/** The maximum number of terminals files in a request. Each file is named by its path, as a name in the JSON body. */
 const maxTerminalsFiles = 100_000
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */

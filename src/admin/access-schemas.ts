@@ -1,4 +1,4 @@
-/** Schemas of the operator's side of access. */
+/** Schemas of the routes in `access-routes.ts`: directory files, credentials and portal users. */
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'

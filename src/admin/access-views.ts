@@ -1,4 +1,4 @@
-/** How the operator sees credentials and users. */
+/** Builds the answers about credentials and portal users for the operator. */
 import type { CredentialListing, UserListing } from '../access/store.ts'
 
 const text = (at: Date | null): string | null => at?.toISOString() ?? null

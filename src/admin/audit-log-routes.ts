@@ -1,4 +1,7 @@
-/** The audit log for the operator: what the commands `perkline audit-log` call (contract/audit-log.md, "Checking"). */
+/**
+ * Routes with which the operator reads, exports and checks the audit log. The commands `perkline audit-log` call them
+ * (contract/audit-log.md, "Checking").
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { platformAccount } from '../access/caller.ts'
@@ -16,7 +19,7 @@ import { readFromTo } from '../text/span.ts'
 import { by } from './request/by.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
 
-/** The maximum size of the sent checkpoints, enough for some years of hourly ones. */
+/** The maximum size of the checkpoints in a request. It is enough for one checkpoint an hour for some years. */
 const anchorBytes = 16 * 1024 * 1024
 
 const VerifyBody = Type.Object(

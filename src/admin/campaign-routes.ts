@@ -1,6 +1,6 @@
 /**
- * The operator's operations on campaigns: loading the customer directory, and completing a campaign without its last
- * wait.
+ * Routes with which the operator loads customers into the directory, forgets customers, and completes a campaign
+ * without waiting until the usual 30 days are over.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -94,7 +94,7 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
   )
 }
 
-/** The route for the customer directory. It is a plugin of its own, because only this route accepts a file. */
+/** The routes that load and forget customers. They are a plugin of their own, because only they accept a file. */
 const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
   takeUploads(app as unknown as FastifyInstance, csvType)
 

@@ -1,4 +1,4 @@
-/** All SQL of campaigns as the platform's operator sees them: of every merchant, without the long lists. */
+/** All SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
 import type { Country } from '../campaigns/for-merchant/details-store.ts'
 import {
   type BankStatus,
@@ -52,9 +52,10 @@ const lastChanged =
     ) p`
 
 /**
- * Reads the same rows as `lastChanged`, but merges the sorted rows of all statuses. So the database reads no more
- * than `most` rows in total, instead of `most` rows for each status. When thousands of rows are examined, this costs
- * a tenth. `lastChanged` is better for a page without a filter, which takes less time than planning this query.
+ * Finds the same rows as `lastChanged`, but lets the database merge the sorted rows of all statuses. So it reads only
+ * about `most` rows in total, instead of `most` rows for each status. A search by name examines thousands of rows, and
+ * then this query costs a tenth of the other one. A page without such a filter needs few rows, so `lastChanged` is
+ * better for it: planning this query would take longer than reading the page.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -68,7 +69,7 @@ const lastChangedMerged =
     return `select p.* from (${ofEach.join(' union all ')}) as p`
   }
 
-/** Examines a bank's most recently created campaigns. */
+/** Reads the campaigns of a bank by an index. It examines only the ones that were created last, up to a maximum. */
 const newestOfBank =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   behind =>
@@ -83,7 +84,10 @@ const newestOfBank =
     ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
     where ${behind('c.updated_at')}`
 
-/** Searches by the most selective of id, bank and merchant. The other conditions only filter. */
+/**
+ * Builds the SQL of a search. An index finds the campaigns by the id if it is given, otherwise by the bank, otherwise
+ * by the merchant. The other conditions are checked on the campaigns found.
+ */
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
   const input = (value: unknown): string => `$${values.push(value) + 4}`

@@ -1,4 +1,4 @@
-/** The overview of the whole platform. */
+/** The route that gives the operator an overview of the whole platform. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'

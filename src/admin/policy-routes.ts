@@ -1,4 +1,7 @@
-/** The operator's side of security policies: reading a policy, and removing address lists after a lock-out. */
+/**
+ * Routes with which the operator reads an account's security policy, and removes its address lists when they have
+ * locked people out.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '../access/operations.ts'
 import { type Policy, readPolicy, takeAddressesOff } from '../access/policy/policies.ts'

@@ -1,4 +1,7 @@
-/** The operator's side of the stock: imports, withdrawals, counts, and encrypting again. */
+/**
+ * Routes with which the operator imports, withdraws and counts eSIM profiles, and rotates keys: new keys for tokens,
+ * and encrypting everything again with a new master key.
+ */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

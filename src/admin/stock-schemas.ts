@@ -1,4 +1,4 @@
-/** Schemas of the operator's side of the stock. */
+/** Schemas of the routes in `stock-routes.ts`: imports, withdrawals, counts of profiles, and rotations of keys. */
 import Type from 'typebox'
 import { lowBelowDays, paceDays, stockLevels } from '../esim/stock/desk.ts'
 import { stockErrors } from '../esim/stock/file.ts'

@@ -39,7 +39,7 @@ export const auditLogStep: Step = {
     const fits = lines.every(line => verifier.add(line))
     const broken = early ?? verifier.end().fault
     const fault = broken ?? (isLast ? await findLostEntry(database) : null)
-    // Nothing can be proven after the first bad entry.
+    // After the first bad entry nothing can be proven, so the check ends there.
     const reached = fits && !isLast ? [String(last)] : null
     return {
       findings: fault ? [{ code: auditLogCheck.code, text: textOf(fault) }] : [],
@@ -52,7 +52,10 @@ export const auditLogStep: Step = {
 
 const textOf = ({ seq, reason }: Fault): string => `entry ${seq} of the audit log does not fit: ${reason}`
 
-/** The number of the last entry before an instant. If there is none, the number after which the log begins. */
+/**
+ * Returns the number of the last entry before an instant. If there is none, it returns the number of the last removed
+ * entry, or 0 when no entry was ever removed.
+ */
 async function findStart(database: Queryable, before: Date): Promise<number> {
   const [row] = await database.query<{ seq: number }>(
     `select coalesce(

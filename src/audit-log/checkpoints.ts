@@ -27,8 +27,8 @@ export type CheckpointDeps = {
 const checkpointLock = 7_365_036
 
 /**
- * Makes the hourly checkpoint unless it already exists. Chains all waiting entries first, even a long backlog, so that
- * the checkpoint covers them.
+ * Makes the hourly checkpoint unless it already exists. It first adds all waiting entries to the chain, however many
+ * wait, so that the checkpoint covers them.
  */
 export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
   if (!(await isDue(deps.database))) return
@@ -36,7 +36,7 @@ export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> 
   await make(deps, clockOrigin, { isHourly: true })
 }
 
-/** Makes a checkpoint. Chains the waiting entries first, so that a checkpoint at a stop covers everything. */
+/** Makes a checkpoint. It adds the waiting entries to the chain first, so that the checkpoint covers them too. */
 export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<Checkpoint> {
   while (await chainEntries(deps.database, true));
   const checkpoint = await make(deps, origin, { isHourly: false })
@@ -102,7 +102,7 @@ async function isDue(database: Queryable): Promise<boolean> {
   return row?.due === true
 }
 
-/** Whether an event about an hourly checkpoint was written since 00:00 UTC. */
+/** Whether an hourly checkpoint was made since 00:00 UTC. Only the first one of each day gets an event. */
 async function isAnnouncedToday(transaction: Queryable): Promise<boolean> {
   const [row] = await transaction.query<{ announced: boolean }>(
     `select exists (select from audit_anchors where kind = 'checkpoint' and is_hourly and at >= date_trunc('day', now(), 'UTC')) as announced`,
@@ -112,7 +112,7 @@ async function isAnnouncedToday(transaction: Queryable): Promise<boolean> {
 
 type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: number; hash: Buffer }
 
-/** One event for each account that has entries, with the heads of the whole log and of its own chain. */
+/** Makes one event for each account that has entries. It names the head of the whole log and of the account's chain. */
 async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<RecordedEvent[]> {
   const heads = await transaction.query<AccountHead>(
     `select type, id, head.seq, head.hash from (

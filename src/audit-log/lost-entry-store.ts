@@ -1,6 +1,6 @@
 /**
- * Compares the end of the log with the outbox. The outbox keeps the rows of entries for two days. So it also shows entries that were
- * cut off before a checkpoint covered them (contract/audit-log.md, "Checking").
+ * Compares the end of the log with the outbox, which still has the entries of the last two days. So it finds entries
+ * that somebody has cut off at the end of the log before a checkpoint covered them (contract/audit-log.md, "Checking").
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
@@ -11,8 +11,8 @@ import type { Fault } from './verifier.ts'
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
 const maxScanned = 200_000
 /**
- * No row stays in the outbox for this many days. An entry with an earlier time waited before it got its place in the
- * chain.
+ * Entries that are older than this are not compared. The outbox keeps its rows for fewer days, so such an old entry
+ * can be in it only because it has waited long to become part of the chain.
  */
 const maxDays = 7
 

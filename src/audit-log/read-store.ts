@@ -22,8 +22,8 @@ export type EntrySearch = Span & {
 const maxScanned = 10_000
 
 /**
- * How far an entry's time may be from the times of its neighbours in the order of numbers. An entry gets its number
- * after its transaction has committed, and no transaction takes this long.
+ * By how much the order of entries by time may differ from their order by number. An entry gets its time when it is
+ * written, and its number only after its transaction has committed. No transaction takes as long as this.
  */
 const maxDisorder = `interval '2 hours'`
 
@@ -99,8 +99,8 @@ const objectType = `entry::jsonb #>> '{object,type}'`
 const objectId = `entry::jsonb #>> '{object,id}'`
 
 /**
- * Returns conditions on the number that follow from the bounds of time, so that a search does not read entries far
- * outside them.
+ * Turns the bounds of time of a search into bounds of the number, so that the search does not read entries far outside
+ * of the period.
  */
 function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>

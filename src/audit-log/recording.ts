@@ -15,8 +15,8 @@ export type Fact = Pick<Entry, 'action' | 'object'> & {
   change?: Entry['change']
   outcome?: Entry['outcome']
   /**
-   * The account that owns the object. When the operator or the clock acts, the entry belongs to this account. Without
-   * it, the platform owns the object.
+   * The account that owns the object; default: the platform. An entry usually belongs to the account of the actor. If
+   * the platform acts (the operator or the clock, for example), the entry belongs to this account instead.
    */
   owner?: Account
 }

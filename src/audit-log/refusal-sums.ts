@@ -98,7 +98,10 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
       onError(error)
     })
   }
-  /** Writes run one after the other, so that sums that were written as entries are not stored again. */
+  /**
+   * Runs `work` after all earlier writes. If two writes ran at the same time, sums that one of them has written as
+   * entries could be stored again by the other.
+   */
   const after = (work: () => Promise<void>) => {
     writing = writing.then(work)
     return writing
@@ -137,8 +140,8 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // When only the address was refused, the password was right, so the person is known. After a wrong password it
-  // could be anybody.
+  // The entry names an actor only when the address alone was refused: then the password was right, so we know who
+  // tried. After a wrong password it could have been anybody.
   const isProven = origin !== null && action === 'address.refused'
   return {
     origin: isProven ? origin : unknownOrigin(trace),
@@ -160,7 +163,7 @@ function objectOf(caller: Caller | null): EntryObject {
   return { type: caller.userType === 'portal_user' ? 'user' : 'credential', id: caller.subject }
 }
 
-/** One entry for each sum. */
+/** Writes one audit entry for each sum. */
 async function recordSums(transaction: Queryable, sums: readonly KeptSum[]): Promise<void> {
   for (const { fact, ...sum } of sums)
     await recordEntries(transaction, originOfSum(sum), [{ ...fact, outcome: 'refused', change: changeOf(sum) }])
@@ -185,7 +188,7 @@ const lackingFields = {
   access: 'withoutAccess',
 } as const satisfies Record<Lacking, string>
 
-/** The entry contains only the kinds of proof that were lacking at least once. */
+/** Returns the counts for an entry. A kind of proof that was never lacking is left out. */
 function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entry['change'] {
   const counts = (Object.keys(lackingFields) as Lacking[]).flatMap(kind =>
     lacking[kind] ? [[lackingFields[kind], [null, lacking[kind]]] as const] : [],

@@ -1,7 +1,8 @@
 /**
  * Checks that entries missing from the beginning of the log were old enough to be removed (contract/audit-log.md,
- * "Checking"). Somebody with write access could delete entries and also forge the record of a removal by age.
- * Checkpoints reveal that: entries after a checkpoint are not older than it.
+ * "Checking"). Somebody with write access to the database could delete young entries and forge a record which says
+ * that they were old. A checkpoint can reveal that. The entries after a checkpoint are not older than the checkpoint,
+ * so if a young checkpoint comes before a removed entry, that entry was young too.
  */
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
@@ -11,8 +12,9 @@ import type { Anchor, Fault } from './verifier.ts'
 export const minYears = 1
 
 /**
- * The maximum time between an entry and its place in the chain. A long transaction delays the chaining, and so does a
- * time in which no worker runs.
+ * The maximum time from the writing of an entry until it becomes part of the chain. A long transaction delays that,
+ * and so does a time in which no worker runs. So an entry after a checkpoint may be older than the checkpoint by this
+ * time.
  */
 const slackMs = 86_400_000
 
@@ -52,7 +54,10 @@ async function findRemoved(database: Queryable): Promise<{ seq: number; entryAt:
   return row ?? null
 }
 
-/** The oldest of the stored checkpoints that were made after an instant and lie before an entry. */
+/**
+ * Finds the stored checkpoints made after `since` whose last entry has a number below `before`, and returns the oldest
+ * of them. The list is empty if there is none.
+ */
 function findFirstRecent(database: Queryable, before: number, since: Date): Promise<{ seq: number; at: Date }[]> {
   return database.query(
     `select seq, at from audit_anchors where kind = 'checkpoint' and at > $2 and seq < $1 order by at limit 1`,

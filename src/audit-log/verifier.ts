@@ -50,7 +50,8 @@ type Chain = { head: Head; before: Head | null }
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
 /**
- * Returns the text that `Line.columns` must be. Searches and removals rely on these columns, not on the entry's text.
+ * Returns what `Line.columns` must be for this entry. The check compares both, because searches and removals use the
+ * columns and not the entry's text, so somebody could change only the columns.
  */
 const columnsOf = ({ account, accountSeq, at }: EntryHead): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
 
@@ -59,8 +60,8 @@ export type Verifier = {
   add(line: Line): boolean
   end(): Verified
   /**
-   * How many entries could not be checked against a previous hash. If a log does not begin at number 1, these are the
-   * first entries of each account.
+   * How many entries could not be checked, because the hash before them is not known. If a log does not begin at number
+   * 1, this concerns the first entry of each account.
    */
   unproven(): number
 }
@@ -102,7 +103,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     if (seq < expected) return { seq, reason: isForked(line, seq, all, isOwn) ? 'forked' : 'added' }
     if (read === null) return { seq, reason: 'changed' }
     const key = accountKeyOf(read.account)
-    // A partner's file has one account only.
+    // A partner's file has the entries of one account only, so an entry of another account was added.
     if (isOwn && accounts.size > 0 && !accounts.has(key)) return { seq, reason: 'added' }
     const account = accounts.get(key) ?? startOf(read, isPart)
     const linkFault = checkLink(line, read, { seq, account, all: isOwn ? null : all })
@@ -173,7 +174,10 @@ export function coveredBy(
 /** The id of the account in the text of an entry; null for the platform, and for a text that is no entry. */
 export const accountIdOf = (text: string): string | null => readHead(text)?.account.id ?? null
 
-/** Whether an entry has the number of the entry before it, or continues from the same entry. */
+/**
+ * Whether this entry and the one before it in the log have the same number, and both continue the chain correctly from
+ * the same earlier entry. Then there are two versions of the log.
+ */
 function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): boolean {
   if (!all?.before || seq !== all.head.seq) return false
   return isOwn

@@ -70,9 +70,9 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
   print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
 }
 
-/** Whether the path is something other than a file, such as a pipe. It cannot be replaced by a file afterwards. */
+/** Whether the path is something other than a file, such as a pipe. A finished file must not replace it. */
 async function isOther(path: string): Promise<boolean> {
-  // If the path cannot be read, writing the file reports why.
+  // Ignore an error here: if the path is wrong, writing the file fails too and reports why.
   const found = await stat(path).catch(() => null)
   return found !== null && !found.isFile()
 }
@@ -175,13 +175,13 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
   return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
-/** Remarks on what was not checked, because a reader could think that it was. */
+/** Returns remarks on what was not checked, so that the reader does not believe that it was. */
 function remarksOn({ passedOver, unsigned }: ReadAnchors): string[] {
   const notes = counted(passedOver, 'note of another platform was', 'notes of another platform were')
   return [...(passedOver > 0 ? [`${notes} passed over.`] : []), ...(unsigned === null ? [] : [unsigned])]
 }
 
-/** Enough for several years of hourly checkpoints. */
+/** The maximum size of the file of `--anchors`. It is enough for one checkpoint an hour for several years. */
 const maxAnchorBytes = 16 * 1024 * 1024
 const maxKeysBytes = 1024 * 1024
 
@@ -250,7 +250,10 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
-/** Reports an error outside of the chain: in the next line, or in the whole file. */
+/**
+ * Makes the result for an error that the verifier does not find: a line that is no line of a log, or a file of which no
+ * checkpoint covers any entry.
+ */
 function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0
   const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1

@@ -11,7 +11,7 @@ import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 import { showProgress } from './progress.ts'
 
-/** How long to wait until a copy that has just been started has replayed its log. */
+/** The maximum time to wait while a copy that has just been started replays PostgreSQL's log. */
 const recoverWithinMs = 60_000
 
 export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
@@ -72,8 +72,8 @@ const served = () =>
   )
 
 /**
- * Waits until a copy has replayed its log. Before that it already accepts reads, but it is not yet an independent
- * database.
+ * Waits until a copy has replayed PostgreSQL's log. Before that, it already accepts reads, but PostgreSQL
+ * still adds data to it.
  *
  * @throws CommandError when that takes too long
  */

@@ -5,7 +5,8 @@ import { type OutputOptions, plain, print } from './output.ts'
 type Result = { id: string; status: string; message: string; createdAt: string; updatedAt: string }
 
 /**
- * `perkline campaigns complete ID`: completes a campaign whose compensation was received, without waiting any longer.
+ * `perkline campaigns complete ID`: completes a campaign whose compensation was received. Without this command the
+ * campaign is completed 30 days later.
  */
 export async function completeCampaign(id: string, options: OutputOptions): Promise<void> {
   const result = await callAdmin<Result>({

@@ -69,7 +69,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
-  // HTTP cannot carry such a key, so it can't be the right one.
+  // A header of HTTP cannot contain such characters, so a key with them can't be the right one.
   if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
 
   const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')

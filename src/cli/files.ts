@@ -129,7 +129,10 @@ function decode(path: string, bytes: Buffer): string {
   }
 }
 
-/** The number of the first line that is not UTF-8. Characters never span lines, so each line can be decoded alone. */
+/**
+ * Returns the number of the first line that is not UTF-8. No character begins in one line and ends in the next, so each
+ * line can be decoded alone.
+ */
 function foreignLine(bytes: Buffer): number {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let start = 0

@@ -109,7 +109,7 @@ function createWriter(file: FileHandle, target: string) {
   return { write, flush }
 }
 
-/** Deletes the temporary file when the command is stopped, because it holds secrets and would be forgotten. */
+/** Deletes the temporary file when a signal stops the command, because it holds secrets and nobody would delete it. */
 function removeWhenStopped(path: string): { forget(): void } {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const onSignal = (signal: NodeJS.Signals) => {

@@ -21,7 +21,7 @@ function header(name: string, bytes: number, at: Date): Buffer {
   block.write(octal(0, 7), 116)
   block.write(octal(bytes, 11), 124)
   block.write(octal(Math.floor(at.getTime() / 1_000), 11), 136)
-  // The checksum is computed with spaces in its own field.
+  // The format wants the checksum's own field to be filled with spaces while the checksum is computed.
   block.write('        ', 148)
   block.write('0', 156)
   block.write('ustar\u000000', 257)

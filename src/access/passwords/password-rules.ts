@@ -13,7 +13,7 @@ const longestPassword = 256
 /**
  * @param field the field's name in the request
  * @param names the login and the names of the account
- * @throws DomainError 'invalid' with the error, which repeats nothing of the password
+ * @throws DomainError 'invalid' when the password breaks a rule. The error does not contain any part of the password
  */
 export function requirePassword(field: string, password: string, names: readonly string[]): void {
   const violation = passwordFault(field, password, names)
@@ -44,15 +44,16 @@ const folded = (text: string): string => plainPassword(text).toLowerCase()
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
 /**
- * Whether a text is one character or one word, repeated. The text is searched in two copies of itself, from the second
- * character on. Only a repeated text is found there before the second copy begins.
+ * Whether a text repeats one character or one word, like `abcabc`. The function joins two copies of the text and
+ * searches for the text in them, from the second character on. Every text is found where the second copy begins, but
+ * only a repeated text is found earlier.
  */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')
   return `${text}${text}`.indexOf(text, 1) < text.length
 }
 
-/** Keys that are neighbours on the keyboard. */
+/** Characters in the order of their keys on the keyboard: digits, then the letters of each layout. */
 const rows = [
   '1234567890',
   'qwertyuiopasdfghjklzxcvbnm',
@@ -75,8 +76,8 @@ function isRun(letters: string[]): boolean {
 }
 
 /**
- * The words of which a password must not consist: the names, each name's part before the @, the same without digits
- * and punctuation at their ends, and the product's name.
+ * Returns words that a password must not consist of: the names, the part of each name before the @, both also without
+ * the digits and punctuation at their ends, and the product's name.
  */
 function knownNames(names: readonly string[]): string[] {
   const input = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)

@@ -1,4 +1,4 @@
-/** The interface through which a request came, for the audit log. */
+/** Finds out what the audit log records about a request: the interface, the request's id and the client's address. */
 import type { FastifyRequest } from 'fastify'
 import type { Trace } from '../caller.ts'
 import { hasSessionCookie } from './session-cookie.ts'
@@ -7,8 +7,8 @@ import { hasSessionCookie } from './session-cookie.ts'
 export const cliAgent = 'perkline-cli'
 
 /**
- * The interface of a request. The portal's requests are recognised by the session cookie. Requests without that cookie,
- * such as a login, are recognised by their path.
+ * Returns the trace of a request. Requests of the portal have the session cookie. Those that do not have it yet, such
+ * as a login, are recognised by their path below `/portal/`.
  */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers

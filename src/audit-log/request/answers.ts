@@ -50,8 +50,8 @@ function objectOf(text: string): { type: string; id: string | null } {
 }
 
 /**
- * Streams the log line by line, at the pace of the reader. The export of one account can be checked by that account's
- * chain alone.
+ * Streams the log line by line, as fast as the client reads it. The lines of one account have only the hashes of its
+ * own chain, which are enough to check them.
  */
 export function sendLog(
   reply: FastifyReply,

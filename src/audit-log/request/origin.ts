@@ -1,8 +1,11 @@
-/** The origin of what a request does, for the audit log. */
+/** Finds out who makes a request, and from where, so that the audit log can record it. */
 import type { FastifyRequest } from 'fastify'
 import { traceOf } from '../../access/request/trace.ts'
 import { type Origin, operatorOrigin, originOfCaller } from '../origin.ts'
 
-/** A request without a caller, which exists only below `/admin`, has used the operator's key. */
+/**
+ * Returns the origin of a request. Only the holder of the operator's key sends requests without a caller, and only
+ * below `/admin`.
+ */
 export const originOf = (request: FastifyRequest): Origin =>
   request.caller ? originOfCaller(request.caller) : operatorOrigin(traceOf(request))
