@@ -117,8 +117,8 @@ const guardOf = (parts: Parts) => ({
 const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
   database: pools.others,
   clock,
-  // Reads single orders through the pool of sales, with the same prepared statements. The connections of that pool have
-  // the plans of these statements already.
+  // Single orders are read through the pool of sales, because its connections already have the plans of the statements
+  // that read orders.
   orderLookUp: createOrderLookUp({
     database: pools.database,
     clock,

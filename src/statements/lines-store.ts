@@ -98,7 +98,7 @@ export async function makeAllLines(database: Database, withinMs: number): Promis
       throw new DomainError('unavailable', 'Statement lines are being made; try again in some seconds', {
         retryAfterSeconds: 5,
       })
-    // Another process is taking rows, and may have started before the newest sales. So we wait and then try again.
+    // Another process is creating lines. It may have begun before the newest sales, so wait and then try again.
     if (left === null) await sleep(othersTurnMs)
   }
 }

@@ -87,7 +87,7 @@ function findKnown(database: Queryable, { references, entries }: DirectoryClaims
     {
       kind: 'tariff',
       from: 'tariffs t join mobile_operators m using (mobile_operator_id)',
-      // the same form as tariffKey
+      // This SQL writes the key of a tariff in the same form as `tariffKey` does.
       code: `m.code || '/' || t.code`,
       id: 't.uuid',
     },
