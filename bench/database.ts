@@ -29,8 +29,8 @@ const systemServers = '/usr/lib/postgresql'
 const systemShare = '/usr/share/postgresql'
 
 /**
- * Durable as in production: every commit is on disk before it is answered. Large enough that no checkpoint happens
- * during a measurement.
+ * The server is durable as in production: every commit is on disk before it is answered. Its log may grow so much that
+ * no checkpoint happens during a measurement.
  */
 const settings = {
   max_connections: '250',

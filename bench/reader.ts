@@ -21,7 +21,7 @@ const buffer = Buffer.allocUnsafe(1024 * 1024)
 const end = '\r\n0\r\n\r\n'
 
 /**
- * @returns null when the partner's other reads take too long
+ * @returns null when the read is refused with 429, because the partner's other reads take too long
  * @throws Error for an unexpected answer, and for one that breaks off before the end of its chunked body
  */
 function read({ port, path, token, headers = {} }: Reading): Promise<Read | null> {

@@ -64,7 +64,7 @@ export async function confirmFor(
   return (result.answered.participate?.count ?? 0) / result.seconds
 }
 
-/** Adds copies of a campaign with numbered ids. In each, one bank has to decide, and another one stays undecided. */
+/** Makes a campaign for `add`, which copies it with numbered ids. In each copy, two banks are undecided. */
 export function createCampaigns(bench: Bench, platform: CampaignPlatform, database: string) {
   let next = 1
   const made = createCampaign(platform, {

@@ -1,6 +1,6 @@
 /**
- * Two processes on one database compared with one of them alone, which gets 64 connections. First each of the two gets
- * 64 connections, too; then both share 64.
+ * Two processes on one database compared with one process alone, to which the load opens 64 connections. In the first
+ * comparison it also opens 64 to each of the two processes, in the second one 32 to each.
  */
 import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

@@ -87,7 +87,7 @@ async function fill(bench: Bench, platform: CampaignPlatform, index: number, eve
   return { token, events, endpointId: body.endpointId, eventId: page.data[0].id }
 }
 
-/** Compares reading all pages of 1,000 events with psql, which copies the same texts, and compares pages with each other. */
+/** Compares reads of all pages of 1,000 events with psql, which copies the same texts, and pages with each other. */
 async function wholeFeed(
   bench: Bench,
   { port, database, bankIds: [bankId = ''] }: CampaignPlatform,

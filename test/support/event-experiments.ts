@@ -268,7 +268,7 @@ async function sequencesOf({ processes, tokens }: World, type: string): Promise<
 const isTrue = () => true
 const isFalse = () => false
 
-/** SIGKILL for the database server and all that belongs to it; it is started again. */
+/** Ends the database server by SIGKILL and waits until it has ended. `keepServer` starts it again. */
 async function killServer(world: World): Promise<void> {
   const [pid] = (await readFile(join(world.folder, 'server/postgres/postmaster.pid'), 'utf8')).split('\n')
   process.kill(Number(pid), 'SIGKILL')

@@ -17,7 +17,10 @@ const recoverWithinMs = 30_000
 /** Longer than the allowed recovery, so that a slow recovery is measured, too. The test then fails at its end. */
 const giveUpMs = 120_000
 const standbyWithinMs = 180_000
-/** A standby that has just come back may fail again a moment later, and then no member may take over. */
+/**
+ * The cluster must be whole for this long before a test goes on. A standby that has just come back may fail again a
+ * moment later, and then no member may take over.
+ */
 const steadyMs = 5_000
 
 type Scene = {

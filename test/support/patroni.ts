@@ -50,8 +50,8 @@ export type PatroniCluster = {
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
   /**
-   * Stops sending the log to the standbys, and waits until etcd knows a position in the log that no standby has reached.
-   * This happens in practice when a machine’s network fails shortly before the machine.
+   * Stops sending the log to the standbys, and waits until etcd knows a position in the log that no standby has
+   * reached. This happens in practice when a machine’s network fails shortly before the machine.
    */
   outrun(member: Member): Promise<void>
   /** SIGKILL for PostgreSQL alone. */
@@ -182,7 +182,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     },
     async outrun(member) {
       const isAhead = async () => {
-        // Stops the senders at each look, because a standby that hears nothing for 5 s connects again and gets a new one.
+        // Stops the senders at each look: a standby that receives nothing for 5 s connects again and gets a new sender.
         for (const pid of sendersOf(member)) process.kill(pid, 'SIGSTOP')
         const written = await writtenAsKnown()
         return (await receivedBy(members.filter(each => each !== member))).every(received => received < written)

@@ -84,7 +84,7 @@ async function readAll(
   return figures
 }
 
-/** Measures a read of the whole list. The list grows with the bank's campaigns, so the figure is the time per campaign. */
+/** Measures the time per campaign of a read of the whole list, because the list grows with the bank's campaigns. */
 function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promise<Figure> {
   const name = `${who}: the whole list, each campaign`
   return attempt(name, `<= ${flat.times}`, async () => {

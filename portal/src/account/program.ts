@@ -1,6 +1,6 @@
 /** Which browser and which system a session belongs to, read from the user agent. Pure. */
 
-// The more specific name first: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
+// The more specific names come first: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
 const browsers: readonly (readonly [name: string, sign: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],

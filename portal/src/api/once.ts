@@ -21,7 +21,7 @@ export function takesKey(method: string, url: string): boolean {
 }
 
 const storagePrefix = 'perkline.key/'
-/** A replacement for a browser that cannot store anything. */
+/** The keys in a browser that cannot store anything. */
 const inMemory = new Map<string, string>()
 
 /** Keeps a key until its request was answered. */

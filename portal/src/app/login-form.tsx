@@ -24,7 +24,7 @@ import { appTexts } from './texts.ts'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** Who has just set a password. The login form starts with this login, which is kept out of the address. */
+    /** The person who has just set a password. The login form starts with this login, which is not in the address. */
     joined?: { typeAccount: AccountType; login: string }
   }
 }

@@ -17,7 +17,7 @@ export type Draft<Values> = {
   hasFailed: boolean
   /** Stores the values after a short delay: pass it to the form's `onValuesChange`. */
   keep(values: Values): void
-  /** After saving, or when the person wants to start over. */
+  /** Removes the draft. Call it after saving, or when the person wants to start over. */
   discard(): void
 }
 

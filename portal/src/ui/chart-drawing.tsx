@@ -10,7 +10,7 @@ const unfocusable = { accessibilityLayer: false }
 /** Colours that also differ in lightness, in light and in dark mode. */
 const colours = ['perk.6', 'blue.4', 'orange.5', 'grape.5', 'gray.5']
 
-/** Includes the axis and the legend. A name may take two lines. */
+/** The height of a chart of rows, with its axis and legend. Each row has space for a name of two lines. */
 const rowsHeight = (rows: number): number => 80 + 48 * rows
 
 export default function ChartDrawing(props: {

@@ -31,7 +31,7 @@ export function SearchInput(props: {
     },
     { delay: 300, flushOnUnmount: false },
   )
-  // The browser's history or cleared filters have changed the address.
+  // Follows the address, which the browser's history or cleared filters may have changed.
   useEffect(() => {
     if (value !== reported) {
       setTyped(value)

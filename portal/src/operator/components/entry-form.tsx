@@ -16,7 +16,7 @@ import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { ChangeList } from './change-list.tsx'
 
-/** Only for a new entry, because a code is permanent. */
+/** The field for a code. Only forms of new entries have it, because a code is permanent. */
 export function CodeInput(input: object) {
   const { partners: texts } = useTexts(operatorTexts)
   return <TextInput label={texts.code} description={texts.codeHint} required data-autofocus {...input} />
