@@ -74,7 +74,7 @@ const seen = () => received.map(({ sequence, attempt }) => [sequence - (received
 
 /**
  * Locks the table of deliveries and runs `meanwhile` while the process that delivers waits for the lock. Afterwards
- * this process records all attempts that have ended by then and claims new deliveries, in one statement.
+ * this process records all deliveries that were accepted by then and claims new ones, in one statement.
  */
 const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
   database().transaction(async transaction => {

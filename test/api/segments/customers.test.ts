@@ -1,4 +1,7 @@
-/** What the operator does for campaigns (contract/operations.md): `perkline customers import`, `perkline campaigns complete`, and their routes. */
+/**
+ * What the operator does for campaigns (contract/operations.md): `perkline customers import`, `perkline campaigns
+ * complete`, and their routes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
