@@ -13,6 +13,7 @@ import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
+import { schemaErrors } from '../http/input/schema-errors.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { newestFirst, type Position, readCursor } from '../partner/lists.ts'
@@ -62,11 +63,24 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   deleteEndpointRoute(app, deps)
 }
 
+/** Reports the errors of the schema together with the rules that the other fields break. */
+function requireFields(request: FastifyRequest, { urls }: endpoints.EndpointDeps): void {
+  const errors = schemaErrors(request)
+  const wrong = new Set(errors.map(({ field }) => field.split('.')[0]))
+  const { url, eventTypes } = (wrong.has('body') ? {} : request.body) as Partial<endpoints.Fields>
+  const further = endpoints.fieldErrors(urls, {
+    ...(url !== undefined && !wrong.has('url') && { url }),
+    ...(eventTypes !== undefined && !wrong.has('eventTypes') && { eventTypes }),
+  })
+  if (errors.length + further.length > 0) throw new DomainError('invalid', [...errors, ...further])
+}
+
 function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints',
     {
       config: { ...idempotent, needsFreshFactor: true },
+      attachValidation: true,
       schema: {
         ...changes(
           'createEndpoint',
@@ -85,6 +99,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     async (request, reply) => {
+      requireFields(request, deps)
       const { startAfter = 'now', ...fields } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
@@ -142,6 +157,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     '/webhook-endpoints/:endpointId',
     {
       config: idempotent,
+      attachValidation: true,
       schema: {
         ...changes(
           'changeEndpoint',
@@ -163,8 +179,10 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         response: { 200: Tagged, ...partnerErrors({ ...notFound, 412: 'The endpoint has changed since' }) },
       },
     },
-    (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
+    (request, reply) => {
+      requireFields(request, deps)
+      const withOrigin = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own => {
         const changed = await endpoints.changeEndpoint(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           change: request.body,
@@ -175,7 +193,8 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         })
         reply.header('etag', endpointTag(changed))
         return endpointView(changed)
-      }) as never,
+      }) as never
+    },
   )
 }
 

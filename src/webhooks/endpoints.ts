@@ -5,7 +5,7 @@ import type { Account } from '../access/caller.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { broken } from '../error-rules.ts'
+import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter } from '../events/catalogue.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
@@ -78,13 +78,18 @@ export async function lockEndpoint(
   return endpoint
 }
 
-function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): void {
+/** The rules that the fields of an endpoint break beside their schema. */
+export function fieldErrors(urls: UrlRules, { url, eventTypes }: Partial<Fields>): BrokenRule[] {
   const error = url === undefined ? null : urlError(urls, url)
   const unknown = eventTypes?.find(type => !isTypeFilter(type))
-  const errors = [
+  return [
     ...(error === null ? [] : [{ field: 'url', ...error }]),
     ...(unknown === undefined ? [] : [broken('eventTypes', 'event-types', { type: unknown })]),
   ]
+}
+
+function requireFields(urls: UrlRules, fields: Partial<Fields>): void {
+  const errors = fieldErrors(urls, fields)
   if (errors.length > 0) throw new DomainError('invalid', errors)
 }
 

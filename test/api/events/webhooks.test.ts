@@ -64,6 +64,12 @@ async function makeEndpoint(fields: object = {}) {
   assert.equal(made.status, 201, made.text)
   return made.body
 }
+/** What a request with wrong fields is told. */
+const toldAbout = async (method: string, path: string, body: unknown): Promise<string[]> => {
+  const { status, body: told } = await call(method, path, body)
+  assert.equal(status, 400)
+  return told.message
+}
 const remove = (endpointId: string) => call('DELETE', `/webhook-endpoints/${endpointId}`)
 function reset(status = 204): void {
   received = []
@@ -408,4 +414,18 @@ describe('endpoints', () => {
     assert.deepEqual([refused.status, refused.body.code], [401, 'mfa-needed'])
     await remove(made.body.endpointId)
   })
+})
+
+test('all errors of an endpoint’s fields are told at once: those of the schema and those of the rules', async () => {
+  const order = 'order must be one of concurrent, serial'
+  const wrongUrl = 'url must be a URL that begins with https:// or http://'
+  const types = 'eventTypes must be types of events or groups, not zz'
+  const wrong = { url: 'nope', order: 'x', eventTypes: ['zz'] }
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', wrong), [order, wrongUrl, types])
+  const { endpointId } = await makeEndpoint()
+  const path = `/webhook-endpoints/${endpointId}`
+  assert.deepEqual(await toldAbout('PATCH', path, wrong), [order, wrongUrl, types])
+  assert.deepEqual(await toldAbout('PATCH', path, { url: 5, eventTypes: ['zz'] }), ['url must be a string', types])
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', []), ['body must be an object'])
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints?x=1', { url }), ['x must be omitted'])
 })
