@@ -199,6 +199,34 @@ test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t
   await expectRefusals(visitor)
 })
 
+test('a delivery of a deleted endpoint offers no retry, and leads to the other endpoints', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  const endpointId = await makeEndpoint()
+  await cancelOrder(`deleted-${endpointId}`)
+  await deliver()
+  const path = `/partner/v1/webhook-deliveries?endpointId=${endpointId}`
+  const [{ deliveryId }] = (await platform.call('GET', path, { token: bank.token })).body.data
+  await logIn(manager, `/account/webhooks/${endpointId}/${deliveryId}`)
+  await page.getByRole('button', { name: 'Retry' }).waitFor()
+  await platform.call('DELETE', `/partner/v1/webhook-endpoints/${endpointId}`, { token: bank.token })
+  await page.reload()
+  await page.getByText('Its endpoint is deleted: nothing more is sent there.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0)
+  await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
+  await titled(page, 'Webhooks')
+  await expectRefusals(visitor)
+})
+
+test('an event that was sent nowhere says so', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { body } = await platform.call('GET', '/partner/v1/events?after=0&limit=1', { token: bank.token })
+  await visitor.logIn(manager, `/account/events/${body.data[0].id}`)
+  await visitor.page.getByText('This event has not been sent to any endpoint.').waitFor()
+})
+
 test('who only reads sees no buttons; a bank’s viewer sees no webhooks', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -20,6 +20,7 @@ export const eventTexts = dictionary({
     more: 'Show more',
     lookedTo: (sequence: string) => `Looked at down to number ${sequence}.`,
     notFound: 'Event not found',
+    noDeliveries: 'This event has not been sent to any endpoint.',
   },
   uk: {
     title: 'Події',
@@ -39,5 +40,6 @@ export const eventTexts = dictionary({
     more: 'Показати ще',
     lookedTo: (sequence: string) => `Переглянуто до номера ${sequence}.`,
     notFound: 'Подію не знайдено',
+    noDeliveries: 'Цю подію не надсилали на жодну адресу.',
   },
 })

@@ -118,6 +118,7 @@ export const webhookTexts = dictionary({
     delivery: {
       eventId: 'Event ID',
       endpoint: 'Endpoint',
+      endpointDeleted: 'Its endpoint is deleted: nothing more is sent there.',
       retry: 'Retry',
       retried: 'A new attempt is being made.',
       skip: 'Skip',
@@ -264,6 +265,7 @@ export const webhookTexts = dictionary({
     delivery: {
       eventId: 'ID події',
       endpoint: 'Адреса',
+      endpointDeleted: 'Цю адресу видалено: сюди більше нічого не надсилається.',
       retry: 'Спробувати ще раз',
       retried: 'Виконується нова спроба.',
       skip: 'Пропустити',

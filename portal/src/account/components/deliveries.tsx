@@ -22,8 +22,10 @@ export function Deliveries(props: {
   params: DeliveriesParams
   page: number | undefined
   onPage: (page: number) => void
+  /** What an empty table says about itself. */
+  noneText: string
 }) {
-  const { params, page, onPage } = props
+  const { params, page, onPage, noneText } = props
   const texts = useTexts(webhookTexts).deliveries
   const { timeZone } = usePreferences()
   const query = useInfiniteQuery(deliveriesQuery(params, timeZone))
@@ -38,7 +40,7 @@ export function Deliveries(props: {
         query={query}
         rows={shown.rows}
         rowKey={({ deliveryId }) => deliveryId}
-        empty={<Empty title={texts.none} text={texts.noneText} />}
+        empty={<Empty title={texts.none} text={noneText} />}
       />
       {shown.hasMore && (
         <Group>

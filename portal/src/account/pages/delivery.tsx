@@ -1,7 +1,8 @@
-import { Button, Card, CopyButton, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Card, CopyButton, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
 import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
@@ -27,9 +28,20 @@ import { deliveryQuery, endpointQuery, eventTextQuery, useWebhooksChanged } from
 
 const route = getRouteApi('/signed-in/account/webhooks/$endpointId/$deliveryId')
 
+/** Whether the endpoint of the delivery still exists; null while that is unknown. */
+function useEndpointExists(): boolean | null {
+  const { endpointId } = route.useParams()
+  const { data, error } = useQuery(endpointQuery(endpointId))
+  // After a failed refresh the query still has its earlier data.
+  if (isApiError(error, 404)) return false
+  return data ? true : null
+}
+
+/** Leads to the endpoint, or to all endpoints once it is deleted. */
 function Back() {
   const texts = useTexts(webhookTexts)
   const { endpointId } = route.useParams()
+  if (useEndpointExists() === false) return <BackLink to="/account/webhooks">{texts.title}</BackLink>
   return (
     <BackLink to="/account/webhooks/$endpointId" params={{ endpointId }}>
       {texts.deliveries.title}
@@ -52,6 +64,7 @@ export function DeliveryPage() {
 function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<typeof Attempts>[0]['query'] }) {
   const texts = useTexts(webhookTexts)
   const mayChange = isManager(useSession())
+  const endpointExists = useEndpointExists()
   const { type, state, sequence, replayId, createdAt, nextAttemptAt } = delivery
   const kind = sequence === 0 ? texts.deliveries.isTest : replayId !== null ? texts.deliveries.isReplay : undefined
   return (
@@ -61,9 +74,10 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
         title={type}
         badge={<StatusBadge of="delivery" status={state} />}
         lead={kind}
-        actions={mayChange && <Actions delivery={delivery} />}
+        actions={mayChange && endpointExists && <Actions delivery={delivery} />}
       />
       <Stack gap="lg">
+        {endpointExists === false && <Alert color="gray">{texts.delivery.endpointDeleted}</Alert>}
         <Card>
           <KeyFacts
             facts={[

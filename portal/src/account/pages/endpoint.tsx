@@ -55,7 +55,12 @@ function Whole({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
         <Stack component="section" gap="md" aria-label={texts.deliveries.title}>
           <Title order={2}>{texts.deliveries.title}</Title>
           <DeliveryFilters search={filters} onSearch={setSearch} />
-          <Deliveries params={{ ...filters, endpointId }} page={page} onPage={next => setSearch({ page: next })} />
+          <Deliveries
+            params={{ ...filters, endpointId }}
+            page={page}
+            onPage={next => setSearch({ page: next })}
+            noneText={texts.deliveries.noneText}
+          />
         </Stack>
       </Stack>
     </>

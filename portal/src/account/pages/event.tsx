@@ -61,7 +61,7 @@ function Whole({ text }: { text: string }) {
         </Stack>
         <Stack component="section" gap="md" aria-label={deliveries.title}>
           <Title order={2}>{deliveries.title}</Title>
-          <Deliveries params={{ eventId: event.id }} page={page} onPage={setPage} />
+          <Deliveries params={{ eventId: event.id }} page={page} onPage={setPage} noneText={texts.noDeliveries} />
         </Stack>
       </Stack>
     </>
