@@ -123,7 +123,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     await agree(page, 'Decline')
     await sees(page, /^Your bank has declined this campaign\./)
     await page.getByRole('tab', { name: 'History' }).click()
-    await sees(page, '«The budget is spent»')
+    await sees(page, '“The budget is spent”')
     const statuses = await Promise.all(
       [invited, declined].map(async id => (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body.banks),
     )
@@ -196,7 +196,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   assert.equal((await uploadMerchant(sides.grocer, id, own)).status, 201)
   await page.reload()
   await sees(page, /^Action needed: the merchant sent its own report/)
-  await sees(page, '«TX-2 is not ours»')
+  await sees(page, '“TX-2 is not ours”')
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('only-in-bank-report')
   await page.waitForURL(/kind=only-in-bank-report/)
   await rowsOf(page, 'Differences').nth(2).waitFor({ state: 'detached' })

@@ -256,7 +256,7 @@ async function answerWithReport({ page, errors }: Visitor): Promise<void> {
   await button(page, 'Send to Alpha Bank').click()
   await sees(page, 'The report was sent to Alpha Bank')
   await sees(page, 'Awaiting an updated report of Alpha Bank.')
-  await sees(page, '«TX-2 is not ours»')
+  await sees(page, '“TX-2 is not ours”')
 }
 
 async function acceptAndSettle(page: Page, bank: string): Promise<void> {

@@ -8,6 +8,8 @@ import { apiError } from '../../portal/src/api/errors.ts'
 import { errorsByField, fieldErrorText } from '../../portal/src/api/field-errors.ts'
 import { problemText } from '../../portal/src/api/file-problems.ts'
 import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
+import { bankCampaignTexts } from '../../portal/src/bank/campaign-texts.ts'
+import { blockingText } from '../../portal/src/bank/status-summary.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
 import { createFormat } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
@@ -36,6 +38,35 @@ import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
 import { checksOfRetention } from '../../src/retention/removal.ts'
 
 suite('words', () => {
+  test('a bank that takes part waits for other banks only while one of them has to decide', () => {
+    const campaign = {
+      bankStatus: 'approved',
+      bankReportingStatus: null,
+      settlementConfirmed: false,
+      compensationAcknowledged: false,
+      createdByType: 'retailer',
+      dateFrom: '2026-12-01T00:00:00Z',
+      dateTo: '2026-12-24T00:00:00Z',
+    } as const
+    const input = {
+      now: new Date('2026-11-24T00:00:00Z'),
+      texts: bankCampaignTexts.en.blocks,
+      format: createFormat('en', 'UTC'),
+    }
+    const undecided = blockingText({ ...campaign, status: 'awaitingBankApproval' }, input)
+    assert.match(undecided, /Waiting for other banks to decide, or for the merchant/)
+    const decided = blockingText({ ...campaign, status: 'awaitingMerchantApproval' }, input)
+    assert.equal(
+      decided,
+      'Your bank takes part. Waiting for the merchant to launch the campaign by 24 Dec 2026, 00:00.',
+    )
+  })
+
+  test('a comment stands in the quotation marks of the language', () => {
+    assert.equal(createFormat('en', 'UTC').quoted('No'), '“No”')
+    assert.equal(createFormat('uk', 'UTC').quoted('Ні'), '«Ні»')
+  })
+
   test('the first language that the portal speaks', () => {
     const cases: [string[], string][] = [
       [['uk'], 'uk'],

@@ -45,7 +45,8 @@ export const bankCampaignTexts = dictionary({
         `Action needed: decide by ${day} (${when}). Otherwise the campaign goes on without your bank.`,
       start: (day: string, when: string) =>
         `Action needed: start the campaign by ${day} (${when}). Otherwise it expires.`,
-      launch: (day: string) =>
+      launch: (day: string) => `Your bank takes part. Waiting for the merchant to launch the campaign by ${day}.`,
+      othersOrLaunch: (day: string) =>
         `Your bank takes part. Waiting for other banks to decide, or for the merchant to launch the campaign by ${day}.`,
       starts: (day: string, when: string) => `No action needed. The campaign starts on ${day} (${when}).`,
       startsNow: 'No action needed. The campaign is about to start.',
@@ -125,7 +126,8 @@ export const bankCampaignTexts = dictionary({
       decide: (day, when) =>
         `Потрібна ваша дія: ухваліть рішення до ${day} (${when}). Інакше кампанія відбудеться без вашого банку.`,
       start: (day, when) => `Потрібна ваша дія: розпочніть кампанію до ${day} (${when}). Інакше вона не відбудеться.`,
-      launch: day =>
+      launch: day => `Ваш банк бере участь. Очікуємо на запуск кампанії торговцем до ${day}.`,
+      othersOrLaunch: day =>
         `Ваш банк бере участь. Очікуємо на рішення інших банків або на запуск кампанії торговцем до ${day}.`,
       starts: (day, when) => `Жодних дій не потрібно. Кампанія почнеться ${day} (${when}).`,
       startsNow: 'Жодних дій не потрібно. Кампанія ось-ось почнеться.',

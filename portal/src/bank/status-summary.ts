@@ -27,7 +27,10 @@ export function blockingText(campaign: Campaign, { now, texts, format }: Input):
   switch (status) {
     case 'awaitingBankApproval':
     case 'awaitingMerchantApproval':
-      if (bankStatus === 'approved') return texts.launch(format.dateTime(dateTo))
+      if (bankStatus === 'approved') {
+        const text = status === 'awaitingBankApproval' ? texts.othersOrLaunch : texts.launch
+        return text(format.dateTime(dateTo))
+      }
       return createdByType === 'bank' ? texts.start(...when(dateTo)) : texts.decide(...when(dateTo))
     case 'approved':
       return Date.parse(dateFrom) <= now.getTime() ? texts.startsNow : texts.starts(...when(dateFrom))

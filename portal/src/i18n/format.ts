@@ -108,6 +108,8 @@ export function createFormat(language: Language, timeZone: string) {
       const unit = step === 1 ? 'megabyte' : 'gigabyte'
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
     },
+    /** A text of another person, in the quotation marks of the language. */
+    quoted: (text: string): string => (language === 'uk' ? `«${text}»` : `“${text}”`),
     /** `Alpha, Beta and Gamma` */
     list: (items: readonly string[]): string => list().format(items),
   }

@@ -1,7 +1,7 @@
 import { Avatar, Group, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
@@ -76,6 +76,7 @@ function Decision({ bank: { id, status }, history }: { bank: InvitedBank; histor
   const decision = history.findLast(
     ({ subject, bankId, from, to }) => subject === 'bank' && bankId === id && to === status && from !== to,
   )
+  const format = useFormat()
   return (
     <>
       <StatusBadge of="participation" status={status} />
@@ -84,7 +85,7 @@ function Decision({ bank: { id, status }, history }: { bank: InvitedBank; histor
           <DateTime at={decision.at} />
         </Text>
       )}
-      {decision?.comment && <Text className={classes.passage}>{`«${decision.comment}»`}</Text>}
+      {decision?.comment && <Text className={classes.passage}>{format.quoted(decision.comment)}</Text>}
     </>
   )
 }

@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { type Happening, Timeline } from '../../ui/timeline.tsx'
@@ -52,11 +52,12 @@ function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly Hi
 function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {
   const texts = useTexts(historyTexts)
   const statuses = useTexts(statusTexts).campaign
+  const format = useFormat()
   const nameOf = (id: string | null) => banks.find(bank => bank.id === id)?.name ?? texts.otherBank
   const textOf = (entry: HistoryEntry) => {
     const { changes, comment, subject, from, to } = entry
     if (changes !== null) return <FieldChanges changes={changes} banks={banks} />
-    if (comment) return `«${comment}»`
+    if (comment) return format.quoted(comment)
     const status = subject === 'campaign' ? (statuses as Record<string, string>)[to ?? ''] : undefined
     return status && from !== null ? texts.now(status) : null
   }

@@ -1,5 +1,5 @@
 import { Card, SimpleGrid, Text, Title } from '@mantine/core'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { Count, DateTime, Money } from '../../ui/values.tsx'
 import type { ReconciledBank, Report } from '../types.ts'
@@ -67,6 +67,7 @@ type FiguresGiven = { title: string; report: Report | null; currency: string; no
 
 function ReportFigures({ title, report, currency, none }: FiguresGiven) {
   const texts = useTexts(reconciliationTexts)
+  const format = useFormat()
   const facts = report && [
     { label: texts.amount, value: <Money amount={report.totalAmount} currency={currency} /> },
     {
@@ -87,7 +88,7 @@ function ReportFigures({ title, report, currency, none }: FiguresGiven) {
         )}
       </Title>
       {facts ? <KeyFacts facts={facts} columns={2} /> : <Text c="dimmed">{none}</Text>}
-      {report?.comment && <Text mt="sm">{`«${report.comment}»`}</Text>}
+      {report?.comment && <Text mt="sm">{format.quoted(report.comment)}</Text>}
     </Card>
   )
 }
