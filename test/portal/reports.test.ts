@@ -246,6 +246,18 @@ suite('differences', { timeout: 120_000 }, () => {
     })
 })
 
+test('the longest kind of a difference fits on a narrow phone', { timeout: 120_000 }, async t => {
+  const narrow = await endedCampaign(sides, [sides.alpha], { name: 'Narrow' })
+  assert.equal((await uploadBank(sides.alpha, narrow.id, reportOf(line(narrow, 'a')))).status, 201)
+  const answer = await uploadMerchant(sides.grocer, narrow.id, reportOf(line(narrow, 'b')))
+  assert.equal(answer.status, 201, answer.text)
+  const visitor = await visit(t, platform, { viewport: { width: 360, height: 740 } })
+  if (!visitor) return
+  await visitor.logIn(merchant, atMerchant(narrow))
+  await visitor.page.locator('[data-kind=only-in-merchant-report]').waitFor()
+  await assertFits(visitor.page)
+})
+
 suite('the next step', { timeout: 120_000 }, () => {
   test('is a button on each page, and names the money', async t => {
     const campaign = await endedCampaign(sides, [sides.alpha, sides.beta], { name: 'Two banks' })
