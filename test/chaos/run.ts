@@ -9,7 +9,8 @@
  * feeds and receives webhooks while processes are killed and transactions commit late; its counts are
  * fixed. `statements` counts again what was sold while processes are killed, and walks a list for ten minutes. `keys` repeats
  * requests with an Idempotency-Key at processes that are killed. `install` walks through docs/install.md in an empty
- * Debian under systemd. `image` builds the container image twice and runs it. `archive` loses a machine and restores it.
+ * Debian under systemd, `ha-install` through docs/high-availability.md in three. `image` builds the container image
+ * twice and runs it. `archive` loses a machine and restores it.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
@@ -19,6 +20,7 @@ const all = ['sales', 'grown', 'disk']
 const known = [
   ...all,
   'install',
+  'ha-install',
   'image',
   'archive',
   'ha',

@@ -15,11 +15,16 @@ export type Booted = {
   run(lines: string): Promise<Ran>
   /** Stops all services and then the Debian itself, as `systemctl poweroff` does. */
   powerOff(): Promise<void>
+  /** Ends everything at once, as when the power fails. */
+  kill(): Promise<void>
 }
+/** A bridge of this machine, and the address that the Debian has there. */
+export type Cable = { bridge: string; address: string }
 
 const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
 const startsWithinMs = 180_000
 const tryAgainMs = 500
+let booted = 0
 
 /**
  * Enters a new control group, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the group's
@@ -51,14 +56,18 @@ umount -l /before
 mount --make-rshared /
 exec env -i container=other PATH="$PATH" /lib/systemd/systemd`
 
-/** @param root the Debian's folder, with the packages `systemd-sysv` and `dbus` */
-export async function bootDebian(root: string): Promise<Booted> {
+/**
+ * @param root the Debian's folder, with the packages `systemd-sysv` and `dbus`
+ * @param cable the network that it shares with others; default: none
+ */
+export async function bootDebian(root: string, cable?: Cable): Promise<Booted> {
   allowFewFiles(root)
-  const group = `perkline-${process.pid}`
+  const group = `perkline-${process.pid}-${booted++}`
   const args = ['--mount', '--propagation', 'private', 'sh', '-c', enterGroup, 'sh', root, group, boot]
   const outer = spawn('unshare', args, { env: environment, stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = once(outer, 'exit')
   const first = await until('it has a first process', () => firstProcess(outer.pid))
+  if (cable) plugIn(first, cable)
   const enter = ['-t', String(first), '--mount', '--pid', '--uts', '--ipc', '--net', '--cgroup']
   const inside = (...command: string[]): string =>
     execFileSync('nsenter', [...enter, ...command], {
@@ -90,7 +99,21 @@ export async function bootDebian(root: string): Promise<Booted> {
       }
       await ended
     },
+    async kill() {
+      outer.kill('SIGKILL')
+      await ended
+    },
   }
+}
+
+function plugIn(first: number, { bridge, address }: Cable): void {
+  const ip = (...args: string[]) => void execFileSync('ip', args)
+  const inside = (...args: string[]) => void execFileSync('nsenter', ['-t', String(first), '--net', 'ip', ...args])
+  const end = `pk${first}`
+  ip('link', 'add', end, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(first))
+  ip('link', 'set', end, 'master', bridge, 'up')
+  inside('address', 'add', address, 'dev', 'eth0')
+  inside('link', 'set', 'eth0', 'up')
 }
 
 /** Runs a program and passes on what it writes. */
