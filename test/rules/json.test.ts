@@ -54,6 +54,8 @@ test('a fraction of more digits than a number holds is refused, naming it, and n
     '-5.0000000000000000001',
     '0.1000000000000000055',
     '1.00000000000000001e2',
+    '1e-400',
+    '1.2345e-323',
   ])
     assert.throws(of(`{"a":[1,{"share":${number}}]}`), {
       details: ['a.1.share must be a number of at most 15 digits'],

@@ -172,13 +172,16 @@ function endOfNumber(text: string, start: number): number {
  * every limit, so it gets another error.
  */
 function isRounded(number: string): boolean {
-  if (number.length <= maxExactDigits || !/[.eE]/.test(number)) return false
+  const hasExponent = /[eE]/.test(number)
+  if (!hasExponent && (number.length <= maxExactDigits || !number.includes('.'))) return false
+  const kept = Number(number)
+  if (!Number.isFinite(kept)) return false
   const [digits, exponent] = digitsOf(number)
-  const [keptDigits, keptExponent] = digitsOf(String(Number(number)))
+  const [keptDigits, keptExponent] = digitsOf(String(kept))
   return digits !== keptDigits || (digits !== '' && exponent !== keptExponent)
 }
 
-/** A JavaScript number always holds this many digits exactly. */
+/** A JavaScript number without an exponent always holds this many digits exactly. A tiny one, as 1e-400, becomes 0. */
 const maxExactDigits = 15
 
 /** The digits without zeros at either end, and the power of ten of the last one. */
