@@ -6,7 +6,7 @@
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import type { Account } from '../events/outbox.ts'
-import { type Piece, tickInOrder } from '../events/tick-store.ts'
+import { type OrderedPiece, tickInOrder } from '../events/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
 import { entryKind, type RecordedEntry } from './recording.ts'
@@ -25,30 +25,30 @@ type Heads = { all: Head; ofAccount: Map<string, Head> }
  * @returns whether there may be more
  */
 export async function chainEntries(database: Database, waits: boolean): Promise<boolean> {
-  const isFull = await tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
+  const mayBeMore = await tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
     const taken = await take(transaction, piece)
     if (taken.waiting.length > 0)
       await insert(transaction, link(taken.waiting, await findHeads(transaction, taken.waiting)))
-    return taken.isFull
+    return taken.mayBeMore
   })
-  return isFull ?? false
+  return mayBeMore ?? false
 }
 
-type Row = { isFull: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
+type Row = { mayBeMore: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
 
 async function take(
   transaction: Queryable,
-  { parts, values }: Piece,
-): Promise<{ waiting: Waiting[]; isFull: boolean }> {
+  { name, parts, values }: OrderedPiece,
+): Promise<{ waiting: Waiting[]; mayBeMore: boolean }> {
   const text = `
     with ${parts}
-    select is_full as "isFull", account_type as type, account as id, data
+    select may_be_more as "mayBeMore", account_type as type, account as id, data
     from taken left join seen on kind = '${entryKind}' order by outbox_id`
-  const rows = await transaction.query<Row>({ name: 'audit-log.take', text }, values)
+  const rows = await transaction.query<Row>({ name: `audit-log.take-${name}`, text }, values)
   const waiting = rows.flatMap(({ type, id, data }) =>
     type === null ? [] : [{ account: { type, id } as Account, data }],
   )
-  return { waiting, isFull: rows[0]?.isFull === true }
+  return { waiting, mayBeMore: rows[0]?.mayBeMore === true }
 }
 
 const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`

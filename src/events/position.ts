@@ -32,6 +32,9 @@ export function positionOf(snapshot: string): Position {
 /** The two parameters of `unseen`. */
 export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax, xips]
 
+/** A condition for the rows of the outbox that a consumer has to take. */
+export const isFor = (consumer: Consumer): string => `(only_for is null or '${consumer}' = any(only_for))`
+
 const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
@@ -48,9 +51,8 @@ export function unseen(
   first: number,
   { before = '', columns = orderColumns }: { before?: string; columns?: string } = {},
 ): string {
-  const isTheirs = `(only_for is null or '${consumer}' = any(only_for))`
   return `
-  select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isTheirs}
+  select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isFor(consumer)}
   union all
-  select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isTheirs}`
+  select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isFor(consumer)}`
 }

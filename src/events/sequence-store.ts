@@ -12,8 +12,8 @@ import { findPosition, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
- * The approximate number of events that one run numbers. With a long backlog, each run reads all remaining rows, so
- * short runs would read them many times. A long run could exceed the time limit of statements.
+ * The approximate number of events that one run numbers. Short runs would pay for their transaction too often; a long
+ * one could exceed the time limit of statements.
  */
 const tickEvents = 5_000
 /** How many events a row can become. One row can stand for the orders of many requests, or for an event to hundreds of banks. */
@@ -85,7 +85,7 @@ const sequenceText = ({ parts }: Piece): string => `
   ), announced as materialized (
     select pg_notify('perkline', 'events') where exists (select from numbered)
   )
-  select (select is_full from taken) as "mayBeMore", (select count(*) from announced)::int as announced,
+  select (select may_be_more from taken) as "mayBeMore", (select count(*) from announced)::int as announced,
     coalesce((select json_object_agg(type, n) from (select type, count(*) as n from numbered group by type) as counts), '{}') as counts`
 
 export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
@@ -104,7 +104,7 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
     async (transaction, piece) => {
       await ensurePartitions(transaction)
       const [row] = await transaction.query<Sequenced>(
-        { name: 'events.sequence', text: sequenceText(piece) },
+        { name: `events.sequence-${piece.name}`, text: sequenceText(piece) },
         piece.values,
       )
       return { mayBeMore: row?.mayBeMore === true, counts: row?.counts ?? {} }

@@ -1,6 +1,15 @@
 /** SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. */
 import type { Database, Queryable, Statement } from '../db/database.ts'
-import { type Consumer, consumers, findPosition, type Position, positionOf, unseen, valuesOf } from './position.ts'
+import {
+  type Consumer,
+  consumers,
+  findPosition,
+  isFor,
+  type Position,
+  positionOf,
+  unseen,
+  valuesOf,
+} from './position.ts'
 
 const tickLock = 7_365_026
 /** The maximum number of outbox rows in a piece. Each row stands for the orders of one statement. */
@@ -33,23 +42,25 @@ export function tick<T>(
   })
 }
 
+/** A piece of `tickInOrder`. @param name of the piece's text: each text needs a statement with a name of its own */
+export type OrderedPiece = Piece & { name: string }
+
 /**
  * Like `tick`, for a consumer that must keep the order in which a subject was changed. The piece defines `seen
- * (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be processed by `outbox_id`, and `until
- * (at)`, the time of processing, which is never before that of the previous piece.
+ * (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be processed by `outbox_id`, `until (at)`,
+ * the time of processing, which is never before that of the previous piece, and `taken (may_be_more)`.
  *
  * @param options.rows the most rows of a piece
  * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
  * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
- *   call is taken once a piece is not full
- * @param take runs one named statement with the piece's parts, which are the same for each piece of the consumer. It
- *   keeps its plan (`keepPlan`)
+ *   call is taken once `may_be_more` is false
+ * @param take runs one named statement with the piece's parts. It keeps its plan (`keepPlan`)
  */
 export function tickInOrder<T>(
   database: Database,
   consumer: Consumer,
   { rows, weight = '1', waits }: { rows: number; weight?: string; waits: boolean },
-  take: (transaction: Queryable, piece: Piece) => Promise<T>,
+  take: (transaction: Queryable, piece: OrderedPiece) => Promise<T>,
 ): Promise<T | null> {
   return inTurn(database, { consumer, waits }, async transaction => {
     const [state] = await transaction.query<OrderedState>(beginInOrder, [consumer])
@@ -62,6 +73,7 @@ export function tickInOrder<T>(
  * Settings for a transaction whose statement keeps its plan. The statement runs several times a second and mostly finds
  * few rows, so planning it each time would cost more than running it. The plan must suit tables of any size, so these
  * settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
+ * Within a backlog, rows are also read in the order of the index rather than sorted.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -71,7 +83,8 @@ const keepPlan = [
 const beginInOrder: Statement = {
   name: 'events.begin-in-order',
   text: `
-    select snapshot::text, towards::text, coalesce(reached, 0)::text as reached, ${keepPlan.join(', ')}
+    select snapshot::text, towards::text, reached::text, ${keepPlan.join(', ')},
+      set_config('enable_sort', case when towards is null then 'on' else 'off' end, true)
     from event_ticks where consumer = $1 order by tick_id desc limit 1`,
 }
 
@@ -134,7 +147,7 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
   return { parts, values: [...valuesOf(position), whole] }
 }
 
-type OrderedState = { snapshot: string; towards: string | null; reached: string }
+type OrderedState = { snapshot: string; towards: string | null; reached: string | null }
 
 const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account, subjects, data'
 /** A consumer without work also writes a position this often, to show that it is running. */
@@ -149,30 +162,49 @@ function orderedPiece(
   consumer: Consumer,
   { snapshot, towards, reached }: OrderedState,
   { rows, weight }: { rows: number; weight: string },
-): Piece {
+): OrderedPiece {
+  const next = towards === null ? firstRows(consumer) : laterRows(consumer)
   const parts = `
     until as materialized (
       select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot, greatest(now(), previous.at) as at, previous.at as previous_at
       from (select at from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) as previous
     ), seen as materialized (
       select * from (
-        select *, sum(${weight}) over (order by outbox_id rows unbounded preceding) as work_until, ${weight} as work from (
-          select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows
-          where outbox_id > $4::bigint and pg_visible_in_snapshot(xid, (select snapshot from until))
-          order by outbox_id limit ${rows}
-        ) as next
+        select *, sum(${weight}) over (order by outbox_id rows unbounded preceding) as work_until, ${weight} as work
+        from (${next} limit ${rows}) as next
       ) as weighed where work_until - work < ${rows}
-    ), taken as (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as reached from seen
+    ), filled as (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as reached from seen
+    ), taken as (
+      -- Rows that were recorded after the backlog's snapshot come after its last piece.
+      select is_full or $3::pg_snapshot is not null as may_be_more from filled
     ), moved as (
       insert into event_ticks (consumer, at, snapshot, towards, reached)
-      select '${consumer}', at, case when is_full then $5::pg_snapshot else snapshot end,
+      select '${consumer}', at, case when is_full then $4::pg_snapshot else snapshot end,
              case when is_full then snapshot end, case when is_full then reached end
-      from until cross join taken
+      from until cross join filled
       where reached is not null or $3::pg_snapshot is not null
         or previous_at < now() - interval '${aliveEvery}'
     )`
-  return { parts, values: [...valuesOf(positionOf(snapshot)), towards, reached, snapshot] }
+  const values = [...valuesOf(positionOf(snapshot)), towards, snapshot]
+  return towards === null ? { name: 'first', parts, values } : { name: 'later', parts, values: [...values, reached] }
 }
+
+/**
+ * The rows of which the first piece is taken: everything that waits, because any of it may have the lowest number. They
+ * are ordered by an expression. Otherwise the planner could walk through the index of the numbers, and so through all
+ * rows that were taken before.
+ */
+const firstRows = (consumer: Consumer): string => `
+  select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`
+
+/**
+ * The rows of which a later piece of a backlog is taken. Behind `reached` they are found by their numbers, so a piece
+ * costs the same however much waits. As the condition on `xid` joins two comparisons by `or`, no index of `xid` fits it.
+ */
+const laterRows = (consumer: Consumer): string => `
+  select ${orderedColumns} from outbox
+  where outbox_id > $5::bigint and (xid >= $1::xid8 or xid = any($2::xid8[])) and ${isFor(consumer)}
+    and pg_visible_in_snapshot(xid, (select snapshot from until)) order by outbox_id`
 
 /**
  * Repairs the outbox after a dump was restored into a younger cluster. Transaction numbers from the old cluster mean

@@ -1,0 +1,186 @@
+/** A long backlog of the outbox is taken in pieces: each row once, in the order of its subject, and each piece reads only its own rows. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { tickInOrder } from '../../../src/events/tick-store.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import fc from '../../support/properties.ts'
+
+const rows = 100
+let testDatabase: TestDatabase
+
+before(async () => {
+  testDatabase = await createTestDatabase()
+})
+after(() => testDatabase?.close())
+
+type Piece = { taken: { id: number; subject: string }[]; mayBeMore: boolean; read: number }
+
+const readRows = `
+  select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::int as n from pg_stat_xact_user_tables where relname ~ '^outbox_\\d$'`
+
+/** @param atMost the most rows of the piece */
+async function takePiece(atMost: number): Promise<Piece> {
+  const piece = await tickInOrder(
+    testDatabase.database,
+    'events',
+    { rows: atMost, waits: true },
+    async (transaction, piece) => {
+      const [before] = await transaction.query<{ n: number }>(readRows)
+      const found = await transaction.query<{ mayBeMore: boolean; id: number | null; subject: string }>(
+        {
+          name: `test.take-${atMost}-${piece.name}`,
+          text: `with ${piece.parts} select may_be_more as "mayBeMore", outbox_id as id, data->>'subject' as subject
+          from taken left join seen on true order by outbox_id`,
+        },
+        piece.values,
+      )
+      const [after] = await transaction.query<{ n: number }>(readRows)
+      return {
+        taken: found.flatMap(({ id, subject }) => (id === null ? [] : [{ id, subject }])),
+        mayBeMore: found[0]?.mayBeMore === true,
+        read: (after?.n ?? 0) - (before?.n ?? 0),
+      }
+    },
+  )
+  return piece ?? assert.fail('another process takes the rows')
+}
+
+/** Takes all waiting rows. */
+async function takeAll(atMost: number): Promise<Piece[]> {
+  const pieces = [await takePiece(atMost)]
+  while (pieces.at(-1)?.mayBeMore) pieces.push(await takePiece(atMost))
+  return pieces
+}
+
+const write = (client: Pick<pg.Client, 'query'>, subject: string, count: number) =>
+  client.query(
+    `insert into outbox (kind, account_type, data)
+     select 'test', 'platform', jsonb_build_object('subject', $1::text) from generate_series(1, $2::int)`,
+    [subject, count],
+  )
+const writeAtOnce = (subject: string, count: number) =>
+  testDatabase.database.dedicated(client => write(client, subject, count))
+
+async function outboxIds(): Promise<number[]> {
+  const found = await testDatabase.database.query<{ id: number }>(
+    `select outbox_id as id from outbox where kind = 'test' order by outbox_id`,
+  )
+  return found.map(({ id }) => id)
+}
+
+test('a piece of a long backlog reads its own rows only, whatever waits and whatever was taken before', async () => {
+  // The statements are planned while the outbox is empty, and these plans are kept.
+  await takeAll(rows)
+  await writeAtOnce('old', 5_000)
+  await takeAll(10_000)
+  await writeAtOnce('new', 3_000)
+  const [first, ...later] = await takeAll(rows)
+  assert.ok(first)
+  // The last piece looks for rows that were recorded since the backlog's snapshot.
+  assert.equal(later.length, 31)
+  // The first piece looks at each waiting row once, because any of them may be the oldest.
+  assert.ok(first.read <= 2 * 3_000, `the first piece has read ${first.read} rows`)
+  // Each slot of the outbox can be read one row ahead.
+  for (const { read } of later) assert.ok(read <= rows + 4, `a piece has read ${read} rows`)
+})
+
+const writers = 3
+type Step = { writer: number; what: 'write' | 'commit' | 'roll back' | 'take'; subject: number; count: number }
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    writer: fc.nat(writers - 1),
+    what: fc.constantFrom<Step['what'][]>('write', 'write', 'write', 'commit', 'commit', 'roll back', 'take', 'take'),
+    subject: fc.nat(3),
+    count: fc.integer({ min: 1, max: 12 }),
+  }),
+  { minLength: 10, maxLength: 80 },
+)
+
+/** Transactions that write to the outbox. Like the platform's, they hold a lock of each subject until they end. */
+class Writers {
+  readonly clients: pg.Client[]
+  readonly holders = new Map<number, number>()
+
+  constructor(clients: pg.Client[]) {
+    this.clients = clients
+  }
+
+  async write({ writer, subject, count }: Step): Promise<void> {
+    if ((this.holders.get(subject) ?? writer) !== writer) return
+    const client = this.clients[writer] as pg.Client
+    if (![...this.holders.values()].includes(writer)) await client.query('begin')
+    this.holders.set(subject, writer)
+    await write(client, `s${subject}`, count)
+  }
+
+  async end(writer: number, how: 'commit' | 'rollback'): Promise<void> {
+    await this.clients[writer]?.query(how)
+    for (const [subject, holder] of this.holders) if (holder === writer) this.holders.delete(subject)
+  }
+}
+
+async function walk(clients: pg.Client[], walked: readonly Step[]): Promise<void> {
+  const before = (await outboxIds()).length
+  const open = new Writers(clients)
+  const taken: Piece['taken'] = []
+  for (const step of walked) {
+    if (step.what === 'write') await open.write(step)
+    else if (step.what === 'take') taken.push(...(await takePiece(5)).taken)
+    else await open.end(step.writer, step.what === 'commit' ? 'commit' : 'rollback')
+  }
+  for (const writer of clients.keys()) await open.end(writer, 'commit')
+  taken.push(...(await takeAll(5)).flatMap(piece => piece.taken))
+  assert.deepEqual(
+    taken.map(({ id }) => id).sort((a, b) => a - b),
+    (await outboxIds()).slice(before),
+    'each committed row is taken once',
+  )
+  for (const subject of new Set(taken.map(one => one.subject))) {
+    const ids = taken.flatMap(one => (one.subject === subject ? [one.id] : []))
+    assert.deepEqual(
+      ids,
+      [...ids].sort((a, b) => a - b),
+      `${subject} is taken in the order of its changes`,
+    )
+  }
+}
+
+test('rows of transactions that commit late are taken once and in order, across the pieces of a backlog', async () => {
+  await takeAll(10_000)
+  const clients = Array.from({ length: writers }, () => new pg.Client({ connectionString: testDatabase.url }))
+  await Promise.all(clients.map(client => client.connect()))
+  try {
+    await fc.assert(
+      fc.asyncProperty(steps, walked => walk(clients, walked)),
+      { numRuns: 40, endOnFailure: true },
+    )
+  } finally {
+    await Promise.all(clients.map(client => client.end()))
+  }
+})
+
+test('a transaction that began before rows that are taken is taken as a backlog of its own', async () => {
+  const late = new pg.Client({ connectionString: testDatabase.url })
+  await late.connect()
+  try {
+    await late.query('begin')
+    await write(late, 'late', 150)
+    await writeAtOnce('between', 700)
+    await takeAll(rows)
+    await write(late, 'late', 150)
+    await writeAtOnce('behind', 250)
+    const first = await takePiece(rows)
+    await late.query('commit')
+    const all = [first, ...(await takeAll(rows))].flatMap(({ taken }) => taken)
+    const count = (subject: string) => all.filter(one => one.subject === subject).length
+    assert.deepEqual([count('between'), count('behind'), count('late')], [0, 250, 300])
+    const ids = all.flatMap(({ id, subject }) => (subject === 'late' ? [id] : []))
+    assert.deepEqual(
+      ids,
+      [...ids].sort((a, b) => a - b),
+    )
+  } finally {
+    await late.end()
+  }
+})
