@@ -357,7 +357,7 @@ test('the merchant sees every bank’s name, when it decided and what it said, a
   })
   assert.equal(declined.status, 201)
   await open(`/merchant/campaigns/${id}?tab=banks`)
-  await row('Бета Банк').getByText('«The budget is spent»').waitFor()
+  await row('Бета Банк').getByText('“The budget is spent”').waitFor()
   await row('Alpha Bank').locator('time').waitFor()
   await assertAccessible(visitor)
 })
