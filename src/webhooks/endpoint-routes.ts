@@ -63,18 +63,6 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   deleteEndpointRoute(app, deps)
 }
 
-/** Reports the errors of the schema together with the rules that the other fields break. */
-function requireFields(request: FastifyRequest, { urls }: endpoints.EndpointDeps): void {
-  const errors = schemaErrors(request)
-  const wrong = new Set(errors.map(({ field }) => field.split('.')[0]))
-  const { url, eventTypes } = (wrong.has('body') ? {} : request.body) as Partial<endpoints.Fields>
-  const further = endpoints.fieldErrors(urls, {
-    ...(url !== undefined && !wrong.has('url') && { url }),
-    ...(eventTypes !== undefined && !wrong.has('eventTypes') && { eventTypes }),
-  })
-  if (errors.length + further.length > 0) throw new DomainError('invalid', [...errors, ...further])
-}
-
 function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints',
@@ -99,7 +87,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      requireFields(request, deps)
+      endpoints.requireFields(deps.urls, { body: request.body, schemaErrors: schemaErrors(request) })
       const { startAfter = 'now', ...fields } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
@@ -180,7 +168,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     (request, reply) => {
-      requireFields(request, deps)
+      endpoints.requireFields(deps.urls, { body: request.body, schemaErrors: schemaErrors(request) })
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own => {
         const changed = await endpoints.changeEndpoint(own, callerAccount(request), {

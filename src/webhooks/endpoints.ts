@@ -78,18 +78,25 @@ export async function lockEndpoint(
   return endpoint
 }
 
-/** The rules that the fields of an endpoint break beside their schema. */
-export function fieldErrors(urls: UrlRules, { url, eventTypes }: Partial<Fields>): BrokenRule[] {
-  const error = url === undefined ? null : urlError(urls, url)
-  const unknown = eventTypes?.find(type => !isTypeFilter(type))
-  return [
+/**
+ * Checks the fields of an endpoint that is created or changed, and reports all errors at once. `createEndpoint` and
+ * `changeEndpoint` rely on it.
+ *
+ * @param form.body what was sent
+ * @param form.schemaErrors the errors of its schema; the fields that they name are not checked again
+ * @throws DomainError 'invalid'
+ */
+export function requireFields(urls: UrlRules, form: { body: unknown; schemaErrors: readonly BrokenRule[] }): void {
+  const { schemaErrors } = form
+  const wrong = new Set(schemaErrors.map(({ field }) => field.split('.')[0]))
+  const { url, eventTypes } = (wrong.has('body') ? {} : form.body) as Partial<Fields>
+  const error = url === undefined || wrong.has('url') ? null : urlError(urls, url)
+  const unknown = wrong.has('eventTypes') ? undefined : eventTypes?.find(type => !isTypeFilter(type))
+  const errors = [
+    ...schemaErrors,
     ...(error === null ? [] : [{ field: 'url', ...error }]),
     ...(unknown === undefined ? [] : [broken('eventTypes', 'event-types', { type: unknown })]),
   ]
-}
-
-function requireFields(urls: UrlRules, fields: Partial<Fields>): void {
-  const errors = fieldErrors(urls, fields)
   if (errors.length > 0) throw new DomainError('invalid', errors)
 }
 
@@ -104,7 +111,6 @@ export async function createEndpoint(
   account: Account,
   { startAfter, ...fields }: Fields & { startAfter: number | 'now' },
 ): Promise<store.Endpoint & { secret: string }> {
-  requireFields(deps.urls, fields)
   return deps.database.transaction(async transaction => {
     await store.lockAccount(transaction, account)
     const position = await startOf(transaction, account, startAfter)
@@ -145,7 +151,7 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
 
 /** @param isExpected throws when the endpoint is not in the version that the caller has seen */
 export function changeEndpoint(
-  { database, urls, origin }: EndpointDeps & By,
+  { database, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account,
   {
     endpointId,
@@ -153,7 +159,6 @@ export function changeEndpoint(
     isExpected,
   }: { endpointId: string; change: Partial<Fields>; isExpected(endpoint: store.Endpoint): void },
 ): Promise<store.Endpoint> {
-  requireFields(urls, change)
   return database.transaction(async transaction => {
     const before = await lockEndpoint(transaction, account, endpointId)
     isExpected(before)
