@@ -60,6 +60,30 @@ export async function using<Resource extends { stop(): Promise<void> }, T>(
   }
 }
 
+/** Measures the parts of a case that were chosen. */
+export async function runParts(
+  bench: Bench,
+  parts: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>>,
+): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const [name, measure] of Object.entries(parts))
+    if (bench.parts.length === 0 || bench.parts.includes(name)) figures.push(...(await measure(bench)))
+  return figures
+}
+
+/** How many decimals of a value are shown. */
+const decimals = { s: 2, ms: 1, us: 1, MB: 0 }
+
+/** The figure of a value that has a fixed upper bound. */
+export const atMost = (name: string, value: number, unit: keyof typeof decimals, target: number): Figure => ({
+  name,
+  ours: `${value.toFixed(decimals[unit])} ${unit}`,
+  limit: '',
+  ratio: null,
+  target: `<= ${target} ${unit}`,
+  pass: value <= target,
+})
+
 let loads = 0
 /** A prefix for externalIds. No other load of this run uses the same prefix. */
 export const freshPrefix = (): string => `bench-${process.pid}-${loads++}`

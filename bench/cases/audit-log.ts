@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { chainEntries } from '../../src/audit-log/chain-store.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { writeChain } from '../audit-chain.ts'
-import { type Bench, type Case, using } from '../bench.ts'
+import { type Bench, type Case, runParts, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
@@ -33,12 +33,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
 /** Measures the audit log. The option `--parts chaining,verify`, for example, measures only these two parts. */
 export const auditLogCase: Case = {
   name: 'audit-log',
-  async run(bench) {
-    const figures: Figure[] = []
-    for (const [name, measure] of Object.entries(parts))
-      if (bench.parts.length === 0 || bench.parts.includes(name)) figures.push(...(await measure(bench)))
-    return figures
-  },
+  run: bench => runParts(bench, parts),
 }
 
 async function withDatabase(bench: Bench): Promise<Figure[]> {

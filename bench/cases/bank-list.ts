@@ -8,7 +8,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../test/support/free-port.ts'
-import { type Bench, type Case, using } from '../bench.ts'
+import { atMost, type Bench, type Case, using } from '../bench.ts'
 import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
 import { requireExpected, runLoad } from '../load.ts'
 import { memoryOf, runProgram } from '../processes.ts'
@@ -83,7 +83,7 @@ async function measure(bench: Bench, platform: Served, list: List): Promise<Figu
       target: `<= ${targets.total}`,
       pass: compared.ratio <= targets.total,
     },
-    plain(`${name}: first byte`, median(firstBytes), 'ms', targets.firstByteMs),
+    atMost(`${name}: first byte`, median(firstBytes), 'ms', targets.firstByteMs),
     ...(await cost(bench, platform, list, { readers: 1, targetMb: targets.oneMb })),
     ...(await cost(bench, platform, list, { readers: 10, targetMb: targets.tenMb })),
   ]
@@ -94,15 +94,6 @@ async function measure(bench: Bench, platform: Served, list: List): Promise<Figu
   }
   return figures
 }
-
-const plain = (name: string, value: number, unit: 'ms' | 'MB', target: number): Figure => ({
-  name,
-  ours: `${value.toFixed(unit === 'MB' ? 0 : 1)} ${unit}`,
-  limit: '',
-  ratio: null,
-  target: `<= ${target} ${unit}`,
-  pass: value <= target,
-})
 
 async function read(
   { port, bankTokens }: Served,
@@ -172,13 +163,13 @@ async function cost(
   )
   const name = `${list.name}, ${readers === 1 ? 'a reader' : `${readers} readers at once`}`
   return [
-    plain(
+    atMost(
       `${name}: growth of the process (${Math.round(before.nowMb)} MB before)`,
       peakMb - before.nowMb,
       'MB',
       targetMb,
     ),
-    plain(`${name}: p99 of the event loop's delay`, median(loopsMs), 'ms', targets.loopMs),
+    atMost(`${name}: p99 of the event loop's delay`, median(loopsMs), 'ms', targets.loopMs),
     {
       name: `${name}: p99 of other requests, against none`,
       ours: `${compared.ours.toFixed(1)} ms`,
@@ -221,7 +212,7 @@ async function unchanged(bench: Bench, { port, bankTokens }: Served): Promise<Fi
     requireExpected(result)
     medians.push(result.answered.known?.p50Ms ?? Number.NaN)
   }
-  return plain('an unchanged list (304): median of a whole request', median(medians), 'ms', targets.unchangedMs)
+  return atMost('an unchanged list (304): median of a whole request', median(medians), 'ms', targets.unchangedMs)
 }
 
 /** Makes copies of a campaign, each with its own terminals. No two lines of a text are the same. */

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyCampaigns } from '../../test/support/campaign-moves.ts'
-import { type Bench, type Case, using } from '../bench.ts'
+import { atMost, type Bench, type Case, runParts, using } from '../bench.ts'
 import { banksCount, type CampaignPlatform, launchCampaign, serveCampaigns } from '../campaigns.ts'
 import { requireExpected, runLoad } from '../load.ts'
 import type { Figure } from '../report.ts'
@@ -26,12 +26,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
 
 export const clockCase: Case = {
   name: 'clock',
-  async run(bench) {
-    const figures: Figure[] = []
-    for (const [name, part] of Object.entries(parts))
-      if (bench.parts.length === 0 || bench.parts.includes(name)) figures.push(...(await part(bench)))
-    return figures
-  },
+  run: bench => runParts(bench, parts),
 }
 
 async function measure(bench: Bench, platform: CampaignPlatform) {
@@ -42,19 +37,10 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   const jump = await jumpOverAll(platform)
   const name = `${atOneInstant.toLocaleString('en')} campaigns of ${banksCount} banks, among ${others.toLocaleString('en')} others`
   return [
-    within(`${name}: from their start to the last one’s move`, start, targetSeconds),
-    within(`${name}: the sandbox clock jumps over start and end of all`, jump, targetSeconds),
+    atMost(`${name}: from their start to the last one’s move`, start, 's', targetSeconds),
+    atMost(`${name}: the sandbox clock jumps over start and end of all`, jump, 's', targetSeconds),
   ]
 }
-
-const within = (name: string, seconds: number, target: number): Figure => ({
-  name,
-  ours: `${seconds.toFixed(2)} s`,
-  limit: '',
-  ratio: null,
-  target: `<= ${target} s`,
-  pass: seconds <= target,
-})
 
 /** Makes other campaigns. Half of them have ended; the other half start far in the future. */
 async function makeOthers(platform: CampaignPlatform, count: number): Promise<void> {
@@ -118,8 +104,8 @@ async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Fig
   const ratio = (await busy) / quiet
   const name = `${count.toLocaleString('en')} campaigns of ${banksOfEnding} banks end at one instant`
   return [
-    within(`${name}: until the last one has moved`, seconds, endTargetSeconds),
-    within(`${name}: from then until all their events are in the feeds`, numbered, feedTargetSeconds),
+    atMost(`${name}: until the last one has moved`, seconds, 's', endTargetSeconds),
+    atMost(`${name}: from then until all their events are in the feeds`, numbered, 's', feedTargetSeconds),
     {
       name: `${name}: p99 of other requests`,
       ours: `${(ratio * quiet).toFixed(1)} ms`,

@@ -1,6 +1,6 @@
 /** Events and webhooks: numbering, reads of large feeds, the way from a commit to its reader, and deliveries. */
 import { openDatabase } from '../../src/db/database.ts'
-import type { Bench, Case } from '../bench.ts'
+import { type Bench, type Case, runParts } from '../bench.ts'
 import { measureConfirm } from '../events/confirm.ts'
 import { measureDeliveries, measureNeighbours } from '../events/deliveries.ts'
 import { measureReads, measureTick } from '../events/feed.ts'
@@ -23,12 +23,7 @@ const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
 /** Measures events and webhooks. `--parts tick,reads` measures only these two parts. */
 export const eventsCase: Case = {
   name: 'events',
-  async run(bench) {
-    const figures: Figure[] = []
-    for (const [name, measure] of Object.entries(parts))
-      if (bench.parts.length === 0 || bench.parts.includes(name)) figures.push(...(await measure(bench)))
-    return figures
-  },
+  run: bench => runParts(bench, parts),
 }
 
 async function withBanks(bench: Bench): Promise<Figure[]> {

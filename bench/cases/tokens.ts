@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/access/caller.ts'
 import { createTokens } from '../../src/access/tokens.ts'
 import { makeTokenKeys } from '../../test/support/token-keys.ts'
-import { type Bench, type Case, serve, using } from '../bench.ts'
+import { atMost, type Bench, type Case, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { clients } from '../pgbench.ts'
 import type { Figure } from '../report.ts'
@@ -64,16 +64,8 @@ async function checking(bench: Bench): Promise<Figure[]> {
       if (round > 0) perCheck[kind].push(((performance.now() - start) * 1000) / count)
     }
   }
-  const figure = (name: string, us: number): Figure => ({
-    name,
-    ours: `${us.toFixed(1)} us`,
-    limit: '',
-    ratio: null,
-    target: `<= ${checkTargetUs} us`,
-    pass: us <= checkTargetUs,
-  })
   return [
-    figure('check of a token never seen before', median(perCheck.first)),
-    figure('check of a token seen before', median(perCheck.again)),
+    atMost('check of a token never seen before', median(perCheck.first), 'us', checkTargetUs),
+    atMost('check of a token seen before', median(perCheck.again), 'us', checkTargetUs),
   ]
 }
