@@ -42,7 +42,7 @@ export function tick<T>(
   })
 }
 
-/** A piece of `tickInOrder`. @param name of the piece's text: each text needs a statement with a name of its own */
+/** A piece of `tickInOrder`. @property name goes into the name of its statement: each text needs a name of its own */
 export type OrderedPiece = Piece & { name: string }
 
 /**
