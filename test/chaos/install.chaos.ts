@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { bootDebian, type Ran, runShell } from '../support/booted.ts'
+import { bootDebian, type Ran, runOn, runShell } from '../support/booted.ts'
 import { makeDebian } from '../support/debian.ts'
 import { requireProgram } from '../support/require-program.ts'
 
@@ -46,10 +46,7 @@ function walkBefore(root: string, lines: string): Promise<Ran> {
 async function walkOn(root: string, lines: string): Promise<string> {
   const machine = await bootDebian(root)
   try {
-    const { code, output } = await machine.run(settings + lines)
-    if (code !== 0) await machine.run('journalctl --boot --no-pager --lines 100')
-    assert.equal(code, 0, output.slice(-2_000))
-    return output
+    return await runOn(machine, settings + lines)
   } finally {
     await machine.powerOff()
   }

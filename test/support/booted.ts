@@ -2,6 +2,7 @@
  * Runs a Debian in a folder as a machine of its own: systemd is its first process, and it has its own network and
  * processes. Needs root, but no container engine.
  */
+import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -114,6 +115,14 @@ function plugIn(first: number, { bridge, address }: Cable): void {
   ip('link', 'set', end, 'master', bridge, 'up')
   inside('address', 'add', address, 'dev', 'eth0')
   inside('link', 'set', 'eth0', 'up')
+}
+
+/** Runs lines that must succeed. If they fail, it prints the end of the machine's log. @returns their output */
+export async function runOn(machine: Booted, lines: string): Promise<string> {
+  const { code, output } = await machine.run(lines)
+  if (code !== 0) await machine.run('journalctl --boot --no-pager --lines 100')
+  assert.equal(code, 0, output.slice(-2_000))
+  return output
 }
 
 /** Runs a program and passes on what it writes. */
