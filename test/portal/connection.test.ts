@@ -138,6 +138,8 @@ test('a platform that is away and comes back is told by the next call, without t
   await createCampaign(platform, { name: 'Behind the gate' }, sides.grocer)
   await visitor.logIn(manager)
   await page.getByRole('link', { name: 'Campaigns', exact: true }).click()
+  // The home page also links to the campaign; only the list has a search.
+  await page.getByRole('searchbox').waitFor()
   await page.getByRole('link', { name: 'Behind the gate' }).waitFor()
   await page.waitForLoadState('networkidle')
   await gate.shut()
