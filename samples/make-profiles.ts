@@ -22,7 +22,7 @@ export function* profileLines({ count, seed }: { count: number; seed: number }):
   }
 }
 
-/** Unsigned 32-bit numbers that look random and come back the same for a seed (mulberry32). No secret is made of them. */
+/** Unsigned 32-bit numbers that look random and are always the same for a seed (mulberry32). Not for secrets. */
 function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -346,12 +346,12 @@ function readInstance(input: string | null, errors: string[]): string {
 
 const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
 
-const shortestOperatorKey = 32
+const minOperatorKeyLength = 32
 const operatorKeyError =
-  `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII); several keys with ` +
+  `OPERATOR_KEY must have at least ${minOperatorKeyLength} characters, of those that a header can carry (ASCII); several keys with ` +
   'commas, each of that length'
 /** Whether a text can be an operator key. The key is sent in a header, so only printable ASCII is allowed. */
-const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
+const isOperatorKey = (key: string): boolean => key.length >= minOperatorKeyLength && /^[\x20-\x7e]+$/.test(key)
 
 /** Whether a text is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
 function isSender(text: string): boolean {

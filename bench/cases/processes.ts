@@ -1,6 +1,6 @@
 /**
- * Two processes on one database compared with one process alone, to which the load opens 64 connections. In the first
- * comparison it also opens 64 to each of the two processes, in the second one 32 to each.
+ * Compares two processes on one database with one process alone, to which the load always opens 64 connections. To each
+ * of the two processes it opens 64 connections in the first comparison and 32 in the second.
  */
 import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

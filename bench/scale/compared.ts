@@ -24,7 +24,7 @@ export const flat: Goal = { times: 2, ms: quickMs }
 /** For reads that look at more items of a longer list, up to a bound that is still fast enough for a person. */
 export const bounded: Goal = { times: 2, ms: 250 }
 
-/** @param measure returns milliseconds in one of the worlds */
+/** Makes the figure of a comparison. It passes if the ratio or the time reaches the goal. */
 export function figureOf(name: string, { ours, limit, ratio }: Compared, { times, ms = null }: Goal): Figure {
   return {
     name,

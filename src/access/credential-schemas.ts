@@ -8,28 +8,28 @@ import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
 import { controls, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 
-const longestLabel = 200
+const maxLabelLength = 200
 /** The name that people give a credential. Lists and logs show it, so it is one line without invisible characters. */
 export const credentialLabel = Type.String({
-  maxLength: longestLabel,
+  maxLength: maxLabelLength,
   pattern: `^[^${controls}${invisible}${invisibleAbove}]*$`,
   'x-documented': { pattern: `^[^${controls}${invisible}]*$` },
-  ...mustBe('visible-line', { max: longestLabel }),
+  ...mustBe('visible-line', { max: maxLabelLength }),
   default: '',
   description: 'For people',
   examples: ['Core banking'],
 })
-const longestLogin = 128
+const maxLoginLength = 128
 /** The login of a new person. It has no space at its beginning or end, because " olena" would look like "olena". */
 export const newLogin = (description: string) =>
   Type.String({
     minLength: 1,
-    maxLength: longestLogin,
+    maxLength: maxLoginLength,
     pattern: `^[^${everyInvisible}\\p{Z}](?:[^${everyInvisible}]*[^${everyInvisible}\\p{Z}])?$`,
     'x-documented': {
       pattern: `^[^${controls}${invisible} \\xa0]([^${controls}${invisible}]*[^${controls}${invisible} \\xa0])?$`,
     },
-    ...mustBe('login', { max: longestLogin }),
+    ...mustBe('login', { max: maxLoginLength }),
     description,
     examples: ['olena'],
   })
@@ -55,7 +55,7 @@ export const RotatedCredential = Type.Object(
 )
 export const RevokedCredential = Type.Object({ clientId }, { description: 'The revoked credential' })
 
-const longestOverlapDays = 366
+const maxOverlapDays = 366
 
 /**
  * Returns the length of an overlap that begins now, in milliseconds.
@@ -65,7 +65,7 @@ const longestOverlapDays = 366
 export function overlapMs(overlap: string): number {
   const now = realNow()
   const lengthMs = (addDuration(now, overlap)?.getTime() ?? Number.NaN) - now.getTime()
-  if (lengthMs <= longestOverlapDays * 86_400_000) return lengthMs
+  if (lengthMs <= maxOverlapDays * 86_400_000) return lengthMs
   throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
 }
 

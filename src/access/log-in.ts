@@ -39,7 +39,7 @@ export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt:
 
 const challengeMinutes = 5
 const challengeTries = 5
-const longestUserAgent = 300
+const maxUserAgentLength = 300
 
 export type Found = { person: store.User } | { person: null; lacking: Lacking }
 
@@ -193,7 +193,7 @@ async function openSession(
   const expiresAt = tokens.read(token)?.expiresAt
   if (!expiresAt) throw new Error('A token that was just made is not valid')
   const { address } = client
-  const userAgent = client.userAgent.slice(0, longestUserAgent)
+  const userAgent = client.userAgent.slice(0, maxUserAgentLength)
   const isOpen = await insertSession(
     transaction,
     { sessionId, userId: person.userId, expiresAt, address, userAgent, method },

@@ -8,7 +8,12 @@ import { type AccountRow, accountOf } from './store.ts'
 const knownDays = 30
 /** After this many wrong passwords each further attempt has to wait. Each wait is twice as long as the one before. */
 const freeFailures = 4
-const longestWaitSeconds = 60
+const maxWaitSeconds = 60
+/**
+ * After this time without a wrong password, attempts no longer have to wait, and the count of a login that nobody has is
+ * deleted. The time is the same for all logins. Otherwise the waiting would show which logins exist.
+ */
+const waitsEndAfter = `interval '1 hour'`
 
 const keyOf = (login: string): Buffer => createHash('sha256').update(login).digest()
 
@@ -29,6 +34,9 @@ export async function isKnownAddress(database: Queryable, userId: string, addres
   )
   return known.length > 0
 }
+
+/** The failures that make attempts wait. */
+const recent = `(case when f.last_at > now() - ${waitsEndAfter} then f.failures else 0 end)`
 
 /** The state of attempts with this login. @param address as `addressUnit` gives it */
 export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
@@ -54,7 +62,7 @@ export async function findAttempts(database: Queryable, login: string, address: 
 
 const wait = (failures: string) =>
   `make_interval(secs => case when ${failures} <= ${freeFailures} then 0
-     else least(${longestWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
+     else least(${maxWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
 
 /**
  * Claims the next attempt with a login. Where attempts have to wait, only one of several simultaneous attempts gets it.
@@ -65,24 +73,28 @@ export async function claimAttempt(database: Queryable, login: string): Promise<
   const [claim] = await database.query<{ isClaimed: boolean; waitSeconds: number }>(
     `with claimed as (
        update failed_logins set next_at = now() + ${wait('failures')}
-       where login_key = $1 and failures > ${freeFailures} and next_at <= now() returning login_key
+       where login_key = $1 and failures > ${freeFailures} and next_at <= now()
+         and last_at > now() - ${waitsEndAfter} returning login_key
      )
      select exists (select from claimed) as "isClaimed", greatest(1, extract(epoch from next_at - now()))::float8 as "waitSeconds"
-     from failed_logins where login_key = $1 and failures > ${freeFailures}`,
+     from failed_logins where login_key = $1 and failures > ${freeFailures} and last_at > now() - ${waitsEndAfter}`,
     [keyOf(login)],
   )
   return claim && !claim.isClaimed ? claim.waitSeconds : 0
 }
 
-/** Counts a wrong password, also for a login that nobody has. */
+/**
+ * Counts a wrong password, also for a login that nobody has. Failures for which attempts no longer have to wait are only
+ * kept for display, like wrong codes.
+ */
 export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
   await database.execute(
     `with forgotten as (
-       delete from failed_logins where not is_known and last_at < now() - interval '1 hour' and login_key <> $1
+       delete from failed_logins where not is_known and last_at <= now() - ${waitsEndAfter} and login_key <> $1
      )
      insert into failed_logins as f (login_key, is_known, failures, last_at, next_at) values ($1, $2, 1, now(), now())
-     on conflict (login_key) do update set is_known = $2, failures = f.failures + 1, last_at = now(),
-       next_at = now() + ${wait('(f.failures + 1)')}`,
+     on conflict (login_key) do update set is_known = $2, failures = ${recent} + 1, last_at = now(),
+       wrong_codes = f.wrong_codes + f.failures - ${recent}, next_at = now() + ${wait(`(${recent} + 1)`)}`,
     [keyOf(login), isKnown],
   )
 }

@@ -33,8 +33,9 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
           'Campaigns',
           'findCampaigns',
           'Find campaigns of all merchants',
-          `The most recently changed first. One answer examines at most ${maxScanned} campaigns: the last changed ones of the statuses ` +
-            'and the merchant, or the newest ones of the bank. `after` continues from there. A campaign that changes moves to the beginning.',
+          `The most recently changed first; with \`bank\`, the newest first. One answer examines at most ${maxScanned} campaigns of the ` +
+            'statuses and the merchant or bank, in this order. `after` continues from there. Without `bank`, a campaign that changes moves ' +
+            'to the beginning.',
         ),
         querystring: CampaignsQuery,
         response: { 200: CampaignPage, ...operatorErrors() },

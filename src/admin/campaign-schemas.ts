@@ -56,7 +56,7 @@ export const CampaignPage = listingOf(
     banksInvited: count('Invited banks', 3),
     banksApproved: count('Banks that take part', 2),
   }),
-  'One page of the campaigns, the most recently changed first',
+  'One page of the campaigns, the most recently changed first, or a bank’s newest first',
 )
 
 const { terminals: _terminals, ...terms } = offer

@@ -4,6 +4,7 @@ import {
   type BankStatus,
   bankStatuses,
   type CampaignStatus,
+  campaignStatuses,
   type ReportingStage,
 } from '../campaigns/lifecycle/lifecycle.ts'
 import { findListed, isPlain, type Listing } from '../campaigns/lifecycle/listing-store.ts'
@@ -44,45 +45,50 @@ const bankOf = (code: string) => `(select bank_id from banks where code = ${code
 /** Reads the most recently changed campaigns of each status by an index, for all merchants or for one. */
 const lastChanged =
   (ofMerchant: string): Listing['newest'] =>
-  (behind, most) =>
+  (behind, max) =>
     `
     select p.* from unnest($5::text[]) as s (status) cross join lateral (
       select cashback_id, updated_at as at, name from campaigns where status = s.status ${ofMerchant} and ${behind('updated_at')}
-      order by updated_at desc, cashback_id limit ${most}
+      order by updated_at desc, cashback_id limit ${max}
     ) p`
 
 /**
  * Finds the same rows as `lastChanged`, but lets the database merge the sorted rows of all statuses. So it reads only
- * about `most` rows in total, instead of `most` rows for each status. A search by name examines thousands of rows, and
+ * about `max` rows in total, instead of `max` rows for each status. A search by name examines thousands of rows, and
  * then this query costs a tenth of the other one. A page without such a filter needs few rows, so `lastChanged` is
  * better for it: planning this query would take longer than reading the page.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
-  (behind, most) => {
+  (behind, max) => {
     const ofEach = statuses.map(
       (_, index) => `(
         select cashback_id, updated_at as at, name from campaigns
         where status = ($5::text[])[${index + 1}] ${ofMerchant} and ${behind('updated_at')}
-        order by updated_at desc, cashback_id limit ${most})`,
+        order by updated_at desc, cashback_id limit ${max})`,
     )
     return `select p.* from (${ofEach.join(' union all ')}) as p`
   }
 
-/** Reads the campaigns of a bank by an index. It examines only the ones that were created last, up to a maximum. */
+/** Reads the newest campaigns of a bank. An index of all campaigns of the bank has them in this order. */
 const newestOfBank =
-  (bank: string, statusesOfBank: string): Listing['newest'] =>
+  (bank: string): Listing['newest'] =>
   behind =>
     `
-    select cashback_id, updated_at as at, name from (
-      select p.* from unnest($5::text[]) as s (campaign_status) cross join unnest(${statusesOfBank}::text[]) as b (status)
-      cross join lateral (
-        select cashback_id, created_at, name from campaign_banks
-        where bank_id = ${bankOf(bank)} and campaign_status = s.campaign_status and status = b.status
-        order by created_at desc, cashback_id limit ${maxScanned} + 1
-      ) p order by created_at desc, cashback_id limit ${maxScanned} + 1
-    ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
-    where ${behind('c.updated_at')}`
+    select cashback_id, created_at as at, name from campaign_banks
+    where bank_id = ${bankOf(bank)} and campaign_status = any($5::text[]) and ${behind('created_at')}`
+
+/** Finds the same rows for a few statuses. Another index finds the newest campaigns of each status and bank status. */
+const newestOfBankIn =
+  (bank: string, statusesOfBank: string): Listing['newest'] =>
+  (behind, max) =>
+    `
+    select p.* from unnest($5::text[]) as s (campaign_status) cross join unnest(${statusesOfBank}::text[]) as b (status)
+    cross join lateral (
+      select cashback_id, created_at as at, name from campaign_banks
+      where bank_id = ${bankOf(bank)} and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
+      order by created_at desc, cashback_id limit ${max}
+    ) p`
 
 /**
  * Builds the SQL of a search. An index finds the campaigns by the id if it is given, otherwise by the bank, otherwise
@@ -94,6 +100,7 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
   const filters = namePattern === null ? [] : [`w.name ~ ${input(namePattern)}`]
   const merchant = merchantCode === null ? null : input(merchantCode)
   const bank = bankCode === null ? null : input(bankCode)
+  const isAll = campaignStatuses.every(status => statuses.includes(status))
   const ofMerchant = merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`
   let newest = filters.length === 0 ? lastChanged(ofMerchant) : lastChangedMerged(statuses, ofMerchant)
   if (cashbackId !== null) {
@@ -101,7 +108,7 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
     newest = behind => `
       select cashback_id, updated_at as at, name from campaigns
       where cashback_id = ${id} and status = any($5::text[]) and ${behind('updated_at')}`
-  } else if (bank !== null) newest = newestOfBank(bank, input(bankStatuses))
+  } else if (bank !== null) newest = isAll ? newestOfBank(bank) : newestOfBankIn(bank, input(bankStatuses))
   const isByMerchant = cashbackId === null && bank === null
   if (merchant !== null && !isByMerchant) filters.push(`c.merchant_id = ${merchantOf(merchant)}`)
   if (bank !== null && cashbackId !== null)
@@ -109,11 +116,19 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
       `exists (select from campaign_banks i where i.cashback_id = w.cashback_id and i.bank_id = ${bankOf(bank)})`,
     )
   const filter = filters.length === 0 ? null : filters.join(' and ')
-  return { newest, filter, order: null, readsCampaigns: merchant !== null && !isByMerchant, values }
+  return {
+    newest,
+    isInOrder: bank !== null && isAll,
+    filter,
+    order: null,
+    readsCampaigns: merchant !== null && !isByMerchant,
+    values,
+  }
 }
 
 /**
- * One page of all campaigns, the most recently changed first. `next` and `isComplete` are as in `ListingPagination`.
+ * Reads one page of campaigns. The campaigns of a bank are sorted newest first, and all others by their last change, the latest
+ * first. `next` and `isComplete` are as in `ListingPagination`.
  */
 export async function findCampaigns(
   database: Queryable,
@@ -144,14 +159,19 @@ export async function findCampaigns(
   return { campaigns, totalItems, isComplete: totalItems <= maxScanned, hasMore, next }
 }
 
-/** Counts the campaigns of a merchant, of a bank or of all. */
+/** Counts the campaigns of a merchant or of a bank. Without either, it counts all campaigns, but at most one more than `maxScanned`. */
 async function countOf(database: Queryable, { statuses, merchantCode, bankCode }: CampaignSearch): Promise<number> {
-  const party = bankCode !== null ? bankOf('$2') : merchantCode !== null ? merchantOf('$2') : null
-  const [counted] = await database.query<{ count: number }>(
-    `select coalesce(sum(campaigns), 0)::bigint as count from campaign_counts
-     where campaign_status = any($1::text[]) and ${party === null ? `bank_status = ''` : `party_id = ${party}`}`,
-    party === null ? [statuses] : [statuses, bankCode ?? merchantCode],
-  )
+  const [counted] =
+    bankCode === null && merchantCode === null
+      ? await database.query<{ count: number }>(
+          `select count(*) from (select from campaigns where status = any($1::text[]) limit ${maxScanned + 1}) as counted`,
+          [statuses],
+        )
+      : await database.query<{ count: number }>(
+          `select coalesce(sum(campaigns), 0)::bigint as count from campaign_counts
+           where campaign_status = any($1::text[]) and party_id = ${bankCode === null ? merchantOf('$2') : bankOf('$2')}`,
+          [statuses, bankCode ?? merchantCode],
+        )
   return counted?.count ?? 0
 }
 

@@ -20,8 +20,8 @@ const maxBytesOfUnit = 3
 
 /** SHA-256(previous hash of the account ‖ text) */
 export function accountHashOf(previous: Buffer, text: string): Buffer {
-  const most = previous.length + text.length * maxBytesOfUnit
-  if (room.length < most) room = Buffer.alloc(most)
+  const maxBytes = previous.length + text.length * maxBytesOfUnit
+  if (room.length < maxBytes) room = Buffer.alloc(maxBytes)
   const end = previous.copy(room) + room.write(text, previous.length, 'utf8')
   return sha256(room.subarray(0, end))
 }

@@ -12,9 +12,8 @@ import type { Anchor, Fault } from './verifier.ts'
 export const minYears = 1
 
 /**
- * The maximum time from the writing of an entry until it becomes part of the chain. A long transaction delays that,
- * and so does a time in which no worker runs. So an entry after a checkpoint may be older than the checkpoint by this
- * time.
+ * How much older than a checkpoint an entry after it may be. An entry has its time from the moment when it is written,
+ * and becomes part of the chain later: a long transaction delays that, and so does a time in which no worker runs.
  */
 const slackMs = 86_400_000
 

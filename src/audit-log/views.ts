@@ -1,4 +1,4 @@
-/** How answers show entries and checkpoints. */
+/** Builds the answers about entries and checkpoints. */
 
 import type { Entry } from './entry.ts'
 import { writeNote } from './note.ts'

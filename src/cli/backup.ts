@@ -72,8 +72,7 @@ const served = () =>
   )
 
 /**
- * Waits until a copy has replayed PostgreSQL's log. Before that, it already accepts reads, but PostgreSQL
- * still adds data to it.
+ * Waits until a copy has replayed PostgreSQL's log. Before that it already accepts reads, but its data still changes.
  *
  * @throws CommandError when that takes too long
  */

@@ -61,8 +61,12 @@ export type Database = Queryable & {
    * @param signal an abort ends the connection and the statement that runs on it
    */
   aside(signal: AbortSignal, kind: AsideKind): Queryable
-  /** The same database, but statements and transactions run on a new pool. All other connections are shared. */
-  apart(connections: number): Database
+  /**
+   * The same database, but statements and transactions run on new connections. All other connections are shared.
+   *
+   * @param busiest further connections for the busiest statements (`Statement.plannedOnce`); 0: they have no plans kept
+   */
+  apart(connections: number, busiest?: number): Database
   /**
    * The connection of a long transaction, if this database was made inside one. `longTransaction` then joins that transaction.
    */
@@ -319,9 +323,13 @@ export function openDatabase(options: Options): Database {
     dedicated: createDedicated(connection),
     longRead: createLongRead(connection, makeLongReads(pools), clients, hearing),
     aside: createAside(asides, clients),
-    apart(connections) {
+    apart(connections, busiest = 0) {
       const own = makeUsual(pools, connections)
-      return { ...outsideOfPools, ...createShared(clients, () => own, own) }
+      const keeping = busiest > 0 ? makeUsual(pools, busiest, plannedOnce) : own
+      return {
+        ...outsideOfPools,
+        ...createShared(clients, statement => (isPlannedOnce(statement) ? keeping : own), own),
+      }
     },
     connect: () => openClient(connection),
     pool: () => ({ ...pools.count(), waiting: clients.waiting() }),

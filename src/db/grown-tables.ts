@@ -25,18 +25,27 @@ const lookEveryMs = 5_000
  */
 export function createGrownTables(find: (tables: string[]) => Promise<{ name: string }[]>) {
   const grown = new Set<string>()
+  const small = new Set<string>()
   let lookedAtMs = Number.NEGATIVE_INFINITY
-  const look = (tables: string[]) => {
+  const look = () => {
     lookedAtMs = performance.now()
-    find(tables).then(
-      found => found.forEach(({ name }) => void grown.add(name)),
+    find([...small]).then(
+      found => {
+        for (const { name } of found) {
+          small.delete(name)
+          grown.add(name)
+        }
+      },
       // The database is away. The caller's own statement reports that error, and the tables are read again soon.
       () => {},
     )
   }
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
-    if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look(unknown)
+    for (const table of unknown) small.add(table)
+    // One look is for the tables of all statements. Otherwise the tables of a rare statement would wait for those of a
+    // frequent one that stay small.
+    if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }
 }

@@ -12,7 +12,7 @@ import { type Database, type Queryable, queryable } from './database.ts'
  * @param work gets the connection, and a `Queryable` on it that refuses further statements once the client has left
  * @param options.begin the statement that begins the transaction, e.g. with an isolation level
  * @param options.keep false: rolls everything back at the end and keeps only the result
- * @param options.left aborts when the client closes the connection: nothing is committed after that
+ * @param options.signal aborts when the client closes the connection: nothing is committed after that
  * @throws DomainError 'unavailable' when the client left before the commit
  */
 export function longTransaction<T>(

@@ -24,7 +24,7 @@ export class SchemaError extends Error {
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
 const lockKey = 7_365_012
-const oldestServer = 150_000
+const minServerVersion = 150_000
 /**
  * How long a migration waits for the lock on a table. Meanwhile other requests for that table wait behind it. So it
  * waits only briefly, then lets them proceed and tries again after `pauseMs`.
@@ -34,9 +34,9 @@ const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
 /**
- * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen with a process older than 0.3. It holds a
- * snapshot while it waits for the lock of migrations (`lockKey`), and the holder of that lock may wait for this
- * snapshot, to build an index concurrently.
+ * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen with a process older than 0.3, which holds a
+ * snapshot while it waits for the lock of migrations (`lockKey`). The process that has this lock may build an index
+ * concurrently, and then it waits until that snapshot is gone.
  */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
@@ -189,7 +189,7 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
   const [server] = await database.query<{ version: string; encoding: string }>(
     `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
   )
-  if (Number(server?.version) < oldestServer)
+  if (Number(server?.version) < minServerVersion)
     throw new SchemaError('The database server is too old: Perkline needs PostgreSQL 15 or newer')
   if (server?.encoding !== 'UTF8')
     throw new SchemaError(

@@ -1,5 +1,5 @@
 /**
- * The mode of a database (sandbox or production). It never changes, so that test data and real customers never share a database.
+ * The mode of a database (sandbox or live). It never changes, so that test data and real customers never share a database.
  */
 import type { Queryable } from './database.ts'
 import { SchemaError } from './migrate.ts'

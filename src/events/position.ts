@@ -45,14 +45,16 @@ const orderColumns = 'recorded_at, kind, account, subjects'
  * @param first the number of the parameter `xmax`; `xips` is the next one
  * @param options.before an upper bound of `xid`, if any
  * @param options.columns the columns to select
+ * @param options.oldest how many rows to read at most from each of the two parts; the oldest transactions come first
  */
 export function unseen(
   consumer: Consumer,
   first: number,
-  { before = '', columns = orderColumns }: { before?: string; columns?: string } = {},
+  { before = '', columns = orderColumns, oldest }: { before?: string; columns?: string; oldest?: number } = {},
 ): string {
+  const bound = oldest === undefined ? '' : `order by xid limit ${oldest}`
   return `
-  select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isFor(consumer)}
+  (select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isFor(consumer)} ${bound})
   union all
-  select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isFor(consumer)}`
+  (select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isFor(consumer)} ${bound})`
 }

@@ -8,7 +8,7 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
 import type { EventKind } from './outbox.ts'
-import { findPosition, unseen, valuesOf } from './position.ts'
+import { isFor, positionOf, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
@@ -112,24 +112,49 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
   )
 }
 
+const findBacklog = `
+  select snapshot::text, towards::text, reached::text from event_ticks where consumer = 'events' order by tick_id desc limit 1`
+
+type Backlog = { snapshot: string; towards: string | null; reached: string | null }
+
+const waitingColumns = 'recorded_at, kind'
+
 /**
- * Like `countWaiting`, but counts only rows that become events. While a long backlog is read in pieces, it leaves out
- * rows that are numbered already.
+ * The rows of the backlog that no piece has taken yet. They are found by their numbers, so this does not walk over the
+ * rows that were taken.
+ */
+const untakenOfBacklog = `
+  select ${waitingColumns} from (
+    select recorded_at, kind, xid, only_for from outbox where outbox_id > $6::bigint order by outbox_id limit ${maxCounted}) as behind
+  where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
+
+/**
+ * Counts the waiting rows that become events, and returns the age of the oldest. It examines the oldest 10,000 rows that
+ * wait. If none of them becomes an event, it returns the age of the oldest row, because no event has waited longer.
  */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
+  const [backlog] = await database.query<Backlog>(findBacklog)
+  if (!backlog) throw new Error('The consumer events has no position')
+  const { snapshot, towards, reached } = backlog
+  const recorded = unseen('events', 1, { columns: waitingColumns, oldest: maxCounted })
+  const values: unknown[] = valuesOf(positionOf(towards ?? snapshot))
+  if (towards !== null) values.push(...valuesOf(positionOf(snapshot)), towards, reached)
+  const kinds = `$${values.push([...kindsOfOrders, eventKind])}`
   const [row] = await database.query<Waiting>(
-    `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"
-     from (select recorded_at from (${unseen('events', 1, { columns: 'recorded_at, kind, xid, outbox_id' })}) as rows
-       cross join (select towards, reached from event_ticks where consumer = 'events' order by tick_id desc limit 1) as position
-       where kind = any($3) and (towards is null or outbox_id > reached or not pg_visible_in_snapshot(xid, towards))
-       limit ${maxCounted}) as waiting`,
-    [...valuesOf(await findPosition(database, 'events')), [...kindsOfOrders, eventKind]],
+    `select count(*) filter (where is_event)::int as rows, coalesce(date_part('epoch', now() - coalesce(
+       min(recorded_at) filter (where is_event), case when count(*) >= ${maxCounted} then min(recorded_at) end)), 0) as "lagSeconds"
+     from (
+       select recorded_at, kind = any(${kinds}) as is_event
+       from (${towards === null ? '' : `${untakenOfBacklog} union all`} ${recorded}) as rows limit ${maxCounted}) as waiting`,
+    values,
   )
   return row ?? { rows: 0, lagSeconds: 0 }
 }
 
 /** Tables with a partition for each UTC day. */
 export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
+/** Storage of tables whose rows are written again (migration 0056). */
+const storageOf: Partial<Record<string, string>> = { webhook_deliveries: 'with (fillfactor = 50)' }
 
 const findMissingPartitions: Statement = {
   name: 'events.find-missing-partitions',
@@ -145,7 +170,7 @@ async function ensurePartitions(transaction: Queryable): Promise<void> {
   const missing = await transaction.query<{ table: string; day: string }>(findMissingPartitions, [daily])
   for (const { table, day } of missing) {
     const name = `${table}_${day.replaceAll('-', '')}`
-    await transaction.execute(`create table ${name} (like ${table} including all)`)
+    await transaction.execute(`create table ${name} (like ${table} including all) ${storageOf[table] ?? ''}`)
     await transaction.execute(
       `alter table ${table} attach partition ${name} for values from ('${day}') to ('${dayAfter(day)}')`,
     )

@@ -50,7 +50,7 @@ export type OrderedPiece = Piece & { name: string }
  * (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be processed by `outbox_id`, `until (at)`,
  * the time of processing, which is never before that of the previous piece, and `taken (may_be_more)`.
  *
- * @param options.rows the most rows of a piece
+ * @param options.rows the maximum number of rows in a piece
  * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
  * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
  *   call is taken once `may_be_more` is false
@@ -190,16 +190,17 @@ function orderedPiece(
 }
 
 /**
- * The rows of which the first piece is taken: everything that waits, because any of it may have the lowest number. They
- * are ordered by an expression. Otherwise the planner could walk through the index of the numbers, and so through all
- * rows that were taken before.
+ * Reads the rows for the first piece: all rows that wait, because any of them may have the lowest number. They are ordered
+ * by an expression (`+ 0`). Otherwise the planner could walk through the index of the numbers, and so through all rows
+ * that were taken before.
  */
 const firstRows = (consumer: Consumer): string => `
   select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`
 
 /**
- * The rows of which a later piece of a backlog is taken. Behind `reached` they are found by their numbers, so a piece
- * costs the same however much waits. As the condition on `xid` joins two comparisons by `or`, no index of `xid` fits it.
+ * Reads the rows for a later piece of a backlog: those whose number is above `reached`. An index finds them by the number,
+ * so a piece costs the same however many rows wait. The index of `xid` cannot be used instead, because the condition on
+ * `xid` joins two comparisons by `or`.
  */
 const laterRows = (consumer: Consumer): string => `
   select ${orderedColumns} from outbox
@@ -209,8 +210,9 @@ const laterRows = (consumer: Consumer): string => `
 /**
  * Repairs the outbox after a dump was restored into a younger cluster. Transaction numbers from the old cluster mean
  * nothing in the new one. Rows that some consumer has not taken are written again with a number of this cluster, and
- * every consumer's position is set before them. Those are the rows that were waiting in the dump, and the rows
- * written here since, which have the number of their own transaction.
+ * every consumer's position is set before them. These are the rows that waited when the dump was made, and the rows
+ * that were written after the restore: only their `xid` is the number of the transaction that wrote them.
+ *
  * Call it before anything is sold or read.
  */
 export async function recoverOutbox(database: Database): Promise<void> {

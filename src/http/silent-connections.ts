@@ -1,13 +1,13 @@
 /**
- * Ends connections that are open without a use, because each holds a file descriptor. A client may open connections
- * before it needs them, and each may stay silent as long as between two requests. But many silent connections must not
- * keep other clients out. This module also disconnects clients that do not read their answer.
+ * Ends silent connections: those on which the client has sent nothing yet. A client may open connections before it needs
+ * them, but each one holds a file descriptor. So a connection may be silent only for `keptMs`, and when too many are
+ * silent, the oldest are ended. This module also disconnects clients that do not read their answer.
  */
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
 
-/** How long a connection stays open between two requests. */
+/** How long a connection stays open before its first request, and between two requests. */
 export const keptMs = 65_000
 /** A client that has read nothing of an answer for this long is disconnected. */
 const stalledMs = 30_000
@@ -59,7 +59,7 @@ export function endStalledConnections(server: HttpServer): void {
   })
 }
 
-/** The limit of file descriptors of this process on Linux; on other systems the usual small limit. */
+/** The limit of file descriptors of this process on Linux; on other systems 1,024. */
 function descriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')

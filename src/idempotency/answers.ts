@@ -21,7 +21,7 @@ import {
 
 export type { Scope } from './store.ts'
 /** The answer to a successful request. */
-export type Answer = { status: number; body: Buffer; location: string | null }
+export type Answer = { status: number; body: Buffer; location: string | null; etag: string | null }
 export type Outcome = { answer: Answer; isReplayed: boolean }
 
 export type Answers = {
@@ -46,7 +46,7 @@ export type Answers = {
    * Like `once`, for work that reads a body of any length in a `longTransaction`.
    *
    * @param body.fingerprint reads the rest of the body, then returns its fingerprint
-   * @param body.left aborts when the client closes the connection: then nothing is stored
+   * @param body.signal aborts when the client closes the connection: then nothing is stored
    */
   onceLong(
     scope: Scope,
@@ -117,9 +117,9 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
 function createBodySealing(masterKeys: readonly Buffer[]) {
   const sealer = createSealer(masterKeys, purpose)
   return {
-    opened(scope: Scope, fingerprint: Buffer, { body, ...kept }: KeptAnswer): Answer {
-      if (!kept.fingerprint.equals(fingerprint)) throw keyReused()
-      return { status: kept.status, location: kept.location, body: sealer.open(body, additionalData(scope)) }
+    opened(scope: Scope, fingerprint: Buffer, { fingerprint: first, body, ...answer }: KeptAnswer): Answer {
+      if (!first.equals(fingerprint)) throw keyReused()
+      return { ...answer, body: sealer.open(body, additionalData(scope)) }
     },
     sealed: (scope: Scope, fingerprint: Buffer, answer: Answer): KeptAnswer => ({
       ...answer,

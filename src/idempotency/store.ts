@@ -6,7 +6,13 @@ import type { Queryable, Statement } from '../db/database.ts'
 /** The scope of an Idempotency-Key. Two accounts may use the same key, and so may two operations. */
 export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
 /** `body` is encrypted. */
-export type KeptAnswer = { fingerprint: Buffer; status: number; body: Buffer; location: string | null }
+export type KeptAnswer = {
+  fingerprint: Buffer
+  status: number
+  body: Buffer
+  location: string | null
+  etag: string | null
+}
 
 const valuesOf = ({ accountType, accountId, operation, key }: Scope) => [accountType, accountId, operation, key]
 
@@ -49,7 +55,7 @@ export async function isRunning(database: Queryable, scope: Scope): Promise<bool
 const findStatement: Statement = {
   name: 'idempotency.find',
   text: `
-    select fingerprint, status, body, location from idempotency_answers
+    select fingerprint, status, body, location, etag from idempotency_answers
     where account_type = $1 and account_id = $2 and operation = $3 and key = $4 and created_at > now() - make_interval(hours => $5)`,
 }
 
@@ -62,16 +68,16 @@ export async function findAnswer(database: Queryable, scope: Scope, hours: numbe
 const keepStatement: Statement = {
   name: 'idempotency.keep',
   text: `
-    insert into idempotency_answers (account_type, account_id, operation, key, fingerprint, status, body, location)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    insert into idempotency_answers (account_type, account_id, operation, key, fingerprint, status, body, location, etag)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     on conflict (account_type, account_id, operation, key) do update set fingerprint = excluded.fingerprint,
-      status = excluded.status, body = excluded.body, location = excluded.location, created_at = excluded.created_at`,
+      status = excluded.status, body = excluded.body, location = excluded.location, etag = excluded.etag, created_at = excluded.created_at`,
 }
 
 /** Stores an answer and replaces an old one. The caller must hold the lock. */
 export async function keepAnswer(transaction: Queryable, scope: Scope, answer: KeptAnswer): Promise<void> {
-  const { fingerprint, status, body, location } = answer
-  await transaction.execute(keepStatement, [...valuesOf(scope), fingerprint, status, body, location])
+  const { fingerprint, status, body, location, etag } = answer
+  await transaction.execute(keepStatement, [...valuesOf(scope), fingerprint, status, body, location, etag])
 }
 
 const forgottenAtOnce = 1_000

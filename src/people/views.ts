@@ -1,4 +1,4 @@
-/** How answers show people and their sessions, links and invitations. */
+/** Builds the answers about people and their sessions, links and invitations. */
 
 import type { SessionListing } from '../access/sessions/session-store.ts'
 import { qrPng } from '../esim/delivery/qr.ts'

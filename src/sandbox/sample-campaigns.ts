@@ -8,7 +8,7 @@ import type { CampaignDeps } from '../campaigns/deps.ts'
 import { confirm, reject } from '../campaigns/for-bank/operations.ts'
 import { launch, remove } from '../campaigns/for-merchant/operations.ts'
 import { createAsBank, createAsMerchant } from '../campaigns/form/create.ts'
-import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
+import { updateDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import type { Database } from '../db/database.ts'
 import { acceptReport, acknowledge, pay, settle } from '../reconciliation/operations.ts'
 import { uploadReport } from '../reconciliation/uploads.ts'
@@ -25,7 +25,7 @@ type SampleCast = {
   paymentSystemsId: string[]
 }
 
-/** Reads the partners of the sample campaigns from the directory, which is applied before. */
+/** Reads the partners of the sample campaigns from the directory, which must have been applied before. */
 async function castOf(database: Database): Promise<SampleCast> {
   const ids = await database.query<{ code: string; id: string }>(
     `select code, bank_id as id from banks where code in ('alpha', 'beta')
@@ -129,7 +129,7 @@ async function run(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], 
 }
 
 async function passDay(stage: Stage, day: number): Promise<void> {
-  while (await moveDueCampaigns(stage.on(day), true));
+  while (await updateDueCampaigns(stage.on(day), true));
 }
 
 const reportHeader = 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'

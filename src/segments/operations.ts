@@ -32,7 +32,7 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  * and again after the file was split, so that other transitions of the campaign never wait for an upload.
  *
  * @param params.open opens the form, whose errors are reported before all others
- * @param params.left aborts when the client closes the connection: the segment then stays as it was
+ * @param params.signal aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is
  *   closed, or the file is invalid; 'stale'; 'too-many' when the merchant has formed its maximum of segments today
  */

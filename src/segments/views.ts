@@ -1,4 +1,4 @@
-/** How merchants see their segments. */
+/** Builds the answers about segments for merchants. */
 import type { FormedSegment } from './operations.ts'
 import { roundedCustomers } from './rounded-customers.ts'
 

@@ -114,6 +114,8 @@ declare module 'fastify' {
     bodyTimeoutMs?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string
+    /** The route reads no query, so the query may be any text. */
+    ignoresQuery?: boolean
   }
 }
 
@@ -210,7 +212,8 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
+    const isReadable = request.routeOptions.config.ignoresQuery || isReadableQuery(request.raw.url)
+    done(isReadable ? null : new DomainError('invalid', 'The query must be well-formed text'))
   })
   app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
     const { 'content-encoding': coding = 'identity' } = headers

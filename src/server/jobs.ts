@@ -9,7 +9,7 @@ import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoi
 import { removeOldEntries } from '../audit-log/lines-store.ts'
 import { recordLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
+import { updateDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import { reportExpiring } from '../esim/orders/expiry-warning.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'
@@ -82,8 +82,8 @@ type Intervals = Pick<Job, 'everyMs' | 'busyEveryMs'>
 export const numberingIntervals: Intervals = { everyMs: 250, busyEveryMs: 100 }
 
 /**
- * Returns how long a job waits for its next run. It is a pure function. After a long run, the next one begins at the
- * next whole interval.
+ * Returns how long a job waits for its next run. If a run took longer than the interval, the next one begins at the next
+ * multiple of the interval. It is a pure function.
  *
  * @param outcome the value that the run returned (`Job.run`)
  */
@@ -93,7 +93,7 @@ export function waitAfterRun(job: Intervals, outcome: boolean | 'soon', tookMs: 
 }
 
 const jobs: readonly Job[] = [
-  { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
+  { name: 'pass-time', everyMs: 1_000, run: updateDueCampaigns },
   // This job runs before the job that marks reservations as expired.
   { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => reportExpiring(database, clock.now()) },
   {

@@ -130,8 +130,8 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
 }
 
 /**
- * Adds the gauges of the stock. `seldom` makes them keep their last values while the database is away. Without it,
- * the whole page of metrics would fail, although the other metrics are needed most then.
+ * Adds the gauges of stock, live reservations and late statements. While the database is away, each keeps its last value.
+ * An error would make the whole page of metrics fail, just when the other metrics are needed most.
  */
 function addStockGauges(registers: Registers, sources: Sources): void {
   const countStock = inTime(seldom(sources.countStock))

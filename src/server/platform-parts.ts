@@ -94,7 +94,7 @@ export const createPools = ({ config }: Start, database: Database) => ({
   database,
   access: database.apart(accessConnections),
   readiness: database.apart(1),
-  others: database.apart(Math.ceil(config.databasePool / 2)),
+  others: database.apart(Math.ceil(config.databasePool / 2), Math.ceil(config.databasePool / 5)),
   background: database.aside(new AbortController().signal, 'long'),
 })
 

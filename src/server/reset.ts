@@ -1,4 +1,4 @@
-/** `npm run reset`: starts a sandbox with the embedded database over. */
+/** `npm run reset`: makes a sandbox with the embedded database empty again. */
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

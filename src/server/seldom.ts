@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a value that metrics read from the database is reused for all scrapes. */
+/** How long a value that was read from the database is used for all scrapes of the metrics. */
 const readEveryMs = 15_000
 
 /**
@@ -19,13 +19,13 @@ export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
   }
 }
 
-/** How long one value may take. Prometheus waits only ten seconds for the whole page of metrics. */
+/** How long one value may take. By default, Prometheus waits only ten seconds for the whole page of metrics. */
 const waitMs = 2_000
 
 /**
- * @returns a function that reads a value, but returns null when reading takes longer than two seconds. The read then
- *   continues, and later calls wait for it. On a silent connection a read takes much longer, and the other metrics
- *   must not wait for it
+ * @returns a function that reads a value, but returns null when the read takes longer than two seconds. On a silent
+ *   connection it takes much longer, and the other metrics must not wait for it. The read goes on, and calls that come
+ *   meanwhile wait for the same read
  */
 export function inTime<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null

@@ -20,11 +20,11 @@ import { createPlatform, type Platform } from './platform.ts'
 import { startError } from './start-error.ts'
 
 /**
- * How long to wait for open connections after the time limit of requests. Connections that are still open after this
- * wait do not end by themselves.
+ * How long the stop may take in addition to its notice and the time limit of requests. After that the process exits,
+ * even if something is still open.
  */
 const closeWithinMs = 15_000
-/** How long to wait until the last log lines are read. */
+/** How long to wait at the end for a reader of the last log lines. */
 const readWithinMs = 1_000
 
 /**

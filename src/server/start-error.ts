@@ -16,7 +16,8 @@ export const mayAnswerLater = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
 
 /**
- * PostgreSQL's codes for: no such database, no such user or a wrong password, no permission, no connections allowed.
+ * Whether a code of PostgreSQL (SQLSTATE) means that it refused the connection: 3D000 no such database, 28... no such
+ * user or a wrong password, 42501 no permission, 55000 a database that takes no connections.
  */
 const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
 

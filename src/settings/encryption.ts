@@ -24,11 +24,11 @@ export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redis
       errors.push(`${name} must ${wanted[weakness]}: ${how[weakness]}. ALLOW_PLAINTEXT=1 allows it without`)
   }
   const verifyFull = 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own'
-  refuse('DATABASE_URL', databaseUrl === null ? null : databaseFault(new URL(databaseUrl), databaseHost), {
+  refuse('DATABASE_URL', databaseUrl === null ? null : databaseWeakness(new URL(databaseUrl), databaseHost), {
     plain: verifyFull,
     unverified: verifyFull,
   })
-  refuse('SMTP_URL', smtpUrl === null ? null : mailFault(new URL(smtpUrl)), {
+  refuse('SMTP_URL', smtpUrl === null ? null : mailWeakness(new URL(smtpUrl)), {
     plain: 'start it with smtps://, or add ?requireTLS=true',
     unverified: 'leave out tls.rejectUnauthorized; NODE_EXTRA_CA_CERTS=FILE names a certificate authority of your own',
   })
@@ -57,17 +57,17 @@ const optionsOf =
  * Returns what the database connection lacks; null when it lacks nothing. The host is read as the driver reads it.
  * Without a host, the server is on this machine. A host that begins with a slash is the folder of a socket.
  */
-function databaseFault(url: URL, defaultHost: string): Weakness | null {
+function databaseWeakness(url: URL, defaultHost: string): Weakness | null {
   const option = optionsOf(url, -1)
   const host = option('host') || decodeURIComponent(url.hostname) || defaultHost
   if (host === '' || host.startsWith('/') || isLoopback(host)) return null
   const isFile = ['sslcert', 'sslkey', 'sslrootcert'].some(name => option(name) !== '')
-  if (option('sslmode') === '' && !isFile) return faultWithoutMode(option)
+  if (option('sslmode') === '' && !isFile) return weaknessWithoutMode(option)
   if (option('sslmode') === 'disable') return 'plain'
   return isUnverifiedMode(option) ? 'unverified' : null
 }
 
-function faultWithoutMode(option: (name: string) => string): Weakness | null {
+function weaknessWithoutMode(option: (name: string) => string): Weakness | null {
   if (option('ssl') === 'no-verify') return 'unverified'
   return ['true', '1'].includes(option('ssl')) || option('sslnegotiation') === 'direct' ? null : 'plain'
 }
@@ -82,7 +82,7 @@ function isUnverifiedMode(option: (name: string) => string): boolean {
   return mode === 'prefer' || (mode === 'require' && option('sslrootcert') === '')
 }
 
-function mailFault(url: URL): Weakness | null {
+function mailWeakness(url: URL): Weakness | null {
   const option = optionsOf(url, 0)
   if (isLoopback(url.hostname)) return null
   // The option `secure` does not count, because the mail library ignores it with smtp://.

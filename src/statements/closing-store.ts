@@ -90,9 +90,8 @@ export type NewStatement = {
 }
 
 /**
- * Begins the transaction of a closing, and switches off some ways to read tables. Otherwise the planner sometimes
- * overestimates the lines of the bank and reads the lines of all banks, or it sorts all lines of the bank to take the
- * next few.
+ * Begins the transaction of a closing, and switches off some ways to read and join tables. Otherwise the planner
+ * sometimes reads the lines of all banks, or sorts all lines of the bank to take the next few.
  */
 export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 

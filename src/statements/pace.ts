@@ -15,8 +15,7 @@ const pausePerMs = 2
 /** The longest pause. PostgreSQL ends a session that is idle for a minute inside its transaction. */
 const maxPauseMs = 1_000
 /**
- * Up to this many new transactions do not count as load. One may be the closing's own next transaction, and one
- * transaction of another session is too little load for a pause.
+ * Up to this many new transactions do not count as load, because one may be the next transaction of the closing itself.
  */
 const fewTransactions = 1
 

@@ -4,25 +4,30 @@ import { type Days, dayAfter, daysBetween } from '../text/days.ts'
 import { nextSpan } from './spans.ts'
 
 type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
-type Asked = { from: string; to: string; timeZone: string }
+type ZonedRange = { from: string; to: string; timeZone: string }
 
 /**
  * Finds the bounds of the days in a range. A closed day has the bounds of its statement, whatever its time zone was.
  * Days before the first statement are calendar days in the time zone of the first statement. The day after the last
  * statement begins where that statement ends.
  *
- * @param asked the first and the last day, `yyyy-mm-dd`, and the time zone of the days after the last statement
+ * @param range the first and the last day, `yyyy-mm-dd`, and the time zone of the days after the last statement
  * @throws DomainError 'invalid' as `daysBetween`
  */
-export async function findSalesDays(database: Queryable, bankId: string, asked: Asked, maxDays: number): Promise<Days> {
-  const plain = daysBetween(asked, maxDays)
+export async function findSalesDays(
+  database: Queryable,
+  bankId: string,
+  range: ZonedRange,
+  maxDays: number,
+): Promise<Days> {
+  const plain = daysBetween(range, maxDays)
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
   return joined([
-    daysWithin({ ...asked, to: earlier(asked.to, dayAfter(first.day, -1)), timeZone: first.timeZone }, maxDays),
-    await findClosed(database, bankId, asked),
-    daysAfter(last, asked, maxDays),
+    daysWithin({ ...range, to: earlier(range.to, dayAfter(first.day, -1)), timeZone: first.timeZone }, maxDays),
+    await findClosed(database, bankId, range),
+    daysAfter(last, range, maxDays),
   ])
 }
 
@@ -38,7 +43,7 @@ async function findEdges(database: Queryable, bankId: string): Promise<{ first: 
   return first && last ? { first, last } : null
 }
 
-async function findClosed(database: Queryable, bankId: string, { from, to }: Asked): Promise<Days> {
+async function findClosed(database: Queryable, bankId: string, { from, to }: ZonedRange): Promise<Days> {
   const rows = await database.query<{ day: string; from: Date; to: Date }>(
     `select day::text, from_at as "from", to_at as "to" from statements
      where bank_id = $1 and day between $2 and $3 order by day`,
@@ -50,14 +55,15 @@ async function findClosed(database: Queryable, bankId: string, { from, to }: Ask
 
 const none: Days = { names: [], bounds: [] }
 
-const daysWithin = (asked: Asked, maxDays: number): Days => (asked.from > asked.to ? none : daysBetween(asked, maxDays))
+const daysWithin = (range: ZonedRange, maxDays: number): Days =>
+  range.from > range.to ? none : daysBetween(range, maxDays)
 
 /** The day of the next statement may be longer than a calendar day of the time zone. The days after it are calendar days. */
-function daysAfter(last: ClosedDay, asked: Asked, maxDays: number): Days {
-  const { from, to, day } = nextSpan({ from: last.to, day: last.day, timeZone: asked.timeZone })
-  const isAsked = asked.from <= day && day <= asked.to
-  const next = isAsked ? { names: [day], bounds: [from, to] } : none
-  return joined([next, daysWithin({ ...asked, from: later(asked.from, dayAfter(day)) }, maxDays)])
+function daysAfter(last: ClosedDay, range: ZonedRange, maxDays: number): Days {
+  const { from, to, day } = nextSpan({ from: last.to, day: last.day, timeZone: range.timeZone })
+  const isInRange = range.from <= day && day <= range.to
+  const next = isInRange ? { names: [day], bounds: [from, to] } : none
+  return joined([next, daysWithin({ ...range, from: later(range.from, dayAfter(day)) }, maxDays)])
 }
 
 /** Joins parts of a range of days. Each part must begin where the part before it ends. */

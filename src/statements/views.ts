@@ -1,4 +1,4 @@
-/** How answers show statements. */
+/** Builds the answers about statements. */
 import { downloadHeaders } from '../http/answer/download.ts'
 import type { Statement } from './read-store.ts'
 import type { StatementFile } from './reads.ts'

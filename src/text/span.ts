@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import { instantRule, isDateAlone, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
-/** A range of time. It includes `from` but not `until`. A bound that is null is no limit. */
+/** A range of time. It includes `from` but not `until`; null: no bound. */
 export type Span = { from: Date | null; until: Date | null }
 
 const instant = (description: string) => instantParameter(description, '2026-11-21T00:00:00Z')

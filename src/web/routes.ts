@@ -29,7 +29,8 @@ export const portalFileRoutes: FastifyPluginAsync<PortalFilesDeps> = async (app,
     done()
   })
 
-  const hidden = { schema: { hide: true } }
+  // The page reads the query itself and shows what is wrong with it.
+  const hidden = { schema: { hide: true }, config: { ignoresQuery: true } }
   app.get('/app', hidden, async (_, reply) => reply.redirect('/app/', 301))
 
   app.get<{ Params: { '*': string } }>('/app/*', hidden, async (request, reply) => {

@@ -2,6 +2,7 @@
  * Carries out deliveries: claims due ones, sends them and records the outcome. No transaction is open during a request.
  * If a process is killed, its deliveries are claimed again when their leases end.
  */
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
@@ -74,9 +75,9 @@ export async function attempt(
 const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
 const ended = { state: 'failed', waitMs: null, failures: 0 } as const
 
-export type Secret = { secret: Buffer; validUntil: Date | null }
+export type Secret = { secret: KeyObject; validUntil: Date | null }
 
-const validAt = (secrets: readonly Secret[], at: Date): Buffer[] =>
+const validAt = (secrets: readonly Secret[], at: Date): KeyObject[] =>
   secrets.filter(({ validUntil }) => validUntil === null || validUntil > at).map(({ secret }) => secret)
 
 /**
@@ -94,7 +95,7 @@ export async function openSecrets(
   for (const [endpointId, ofEndpoint] of byEndpoint) {
     try {
       const open = ({ secretId, sealed, validUntil }: SecretOfEndpoint) => ({
-        secret: sealer.open(sealed, placeOf(endpointId, secretId)),
+        secret: createSecretKey(sealer.open(sealed, placeOf(endpointId, secretId))),
         validUntil,
       })
       opened.set(endpointId, ofEndpoint.map(open))
@@ -122,12 +123,14 @@ async function record(
   const { endpointId } = claimed
   const health = await store.lockHealth(transaction, endpointId)
   const isProbe = (health?.failedInRow ?? 0) >= probedFrom
-  await store.recordAttempt(
+  const isCurrent = await store.recordAttempt(
     transaction,
     { ...claimed, at, ...attempted },
     nextOf(claimed, attempted, { isProbe, isTest }),
   )
-  if (isTest || health === null) return
+  // The attempt no longer counts: its delivery was skipped, or this process was frozen for so long that another one has
+  // begun the next attempt.
+  if (isTest || health === null || !isCurrent) return
   const willProbe = health.failedInRow + 1 >= probedFrom
   const probeMs = willProbe ? probeWait(health.probes) : null
   await store.noteFailure(transaction, { endpointId, now: deps.clock.now(), probeMs })

@@ -2,7 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
-import { probedFrom } from './schedule.ts'
+import { probedFrom, waits } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
@@ -64,6 +64,12 @@ export type Asked = {
 const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
   probe_at = null, probes = 0`
 
+/**
+ * Whether a retry was asked for since the attempt was claimed. It is made when the attempt has ended, whatever its
+ * outcome. If the delivery would have ended with this attempt, it is tried once more and no schedule follows.
+ */
+const retryAsked = `(forced and state = 'pending')`
+
 /** SQL that computes when an attempt without a record began: at the time when its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
@@ -94,7 +100,10 @@ const recordAndClaimText = `
     on conflict (delivery_id, attempt, day) do update set outcome = excluded.outcome, duration_ms = excluded.duration_ms,
       status_code = excluded.status_code, response_excerpt = excluded.response_excerpt
   ), ended as (
-    update webhook_deliveries w set state = 'delivered', leased_until = null, next_attempt_at = null
+    update webhook_deliveries w set leased_until = null,
+      state = case when ${retryAsked} then 'pending' else 'delivered' end,
+      next_attempt_at = case when ${retryAsked} then now() end,
+      failures = case when ${retryAsked} then ${waits.length} else failures end
     from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
       and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
     returning w.delivery_id
@@ -240,8 +249,9 @@ export async function recordAttempt(
     {
       name: 'webhooks.record-delivery',
       text: `
-        update webhook_deliveries set state = $4, failures = $5, leased_until = null,
-          next_attempt_at = case when $4 = 'pending' then now() + coalesce($6::float8, 0) * interval '1 millisecond' end
+        update webhook_deliveries set failures = $5, leased_until = null,
+          state = case when ${retryAsked} then 'pending' else $4 end,
+          next_attempt_at = case when $4 = 'pending' or ${retryAsked} then now() + coalesce($6::float8, 0) * interval '1 millisecond' end
         where delivery_id = $1 and day = $2 and attempts = $3 and (state = 'pending' or state = 'skipped' and $4 = 'delivered')`,
     },
     [deliveryId, day, attempt, next.state, next.failures, next.waitMs],

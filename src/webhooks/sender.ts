@@ -1,7 +1,8 @@
 /** Sends one HTTP request of a delivery (contract/webhooks.md, "The request"). */
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
+import { request as httpsRequest, type RequestOptions, Agent as SecureAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
 import { AddressRefusedError, type AddressRules, literalOf, NameError, resolveAllowed } from './addresses.ts'
 
 export const outcomes = [
@@ -39,21 +40,35 @@ const maxKeptBytes = 1024
 
 /** @param options.ca certificate authorities (PEM) in addition to the default ones */
 export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
-  const agents = { 'http:': new Agent(agentOptions), 'https:': new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
+  const agents = { http: new Agent(agentOptions), https: new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
   for (const agent of Object.values(agents)) limitAge(agent)
   const lookup = lookupWithin(rules)
 
-  async function attempt(url: URL, headers: Record<string, string>, body: string): Promise<Answer> {
+  function targetOf(address: string): Target {
+    const url = new URL(address)
     // Node.js does not call `lookup` for an IP address, so the address is checked here.
     const literal = literalOf(url.hostname)
-    if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
     const isSecure = url.protocol === 'https:'
-    const request = (isSecure ? httpsRequest : httpRequest)(url, {
-      method: 'POST',
+    const agent = isSecure ? agents.https : agents.http
+    const options = { ...urlToHttpOptions(url), method: 'POST', agent, lookup, minVersion: 'TLSv1.2' as const }
+    return { options, isSecure, isRefused: literal !== null && !rules.isAllowed(literal) }
+  }
+  const targets = new Map<string, Target>()
+  const knownTarget = (address: string): Target => {
+    const known = targets.get(address)
+    if (known) return known
+    if (targets.size >= maxTargets) targets.clear()
+    const target = targetOf(address)
+    targets.set(address, target)
+    return target
+  }
+
+  async function attempt(url: string, headers: Record<string, string>, body: string): Promise<Answer> {
+    const { options, isSecure, isRefused } = knownTarget(url)
+    if (isRefused) throw new AddressRefusedError('The address may not be called')
+    const request = (isSecure ? httpsRequest : httpRequest)({
+      ...options,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      agent: isSecure ? agents['https:'] : agents['http:'],
-      lookup,
-      minVersion: 'TLSv1.2',
     })
     limitTime(request, isSecure ? 'secureConnect' : 'connect')
     const answered = answerOf(request)
@@ -64,7 +79,7 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
   return {
     async send(url, headers, body) {
       const beganMs = performance.now()
-      const answer = await attempt(new URL(url), headers, body).catch((error: Error) => failure(error))
+      const answer = await attempt(url, headers, body).catch((error: Error) => failure(error))
       return { ...answer, durationMs: Math.round(performance.now() - beganMs) }
     },
     close() {
@@ -72,6 +87,10 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
     },
   }
 }
+
+/** What follows from a URL alone. It is kept, because reading it anew for each request takes noticeable time. */
+type Target = { options: RequestOptions; isSecure: boolean; isRefused: boolean }
+const maxTargets = 1_000
 
 /**
  * Makes the `lookup` function of requests. Node.js calls it for each new connection to a host name, and it fails when
@@ -98,15 +117,15 @@ const lookupWithin =
 function limitTime(request: ClientRequest, connectEvent: 'connect' | 'secureConnect'): void {
   const end = () => request.destroy(new LateError())
   const whole = setTimeout(end, wholeMs)
-  const connecting = setTimeout(end, connectMs)
-  const connected = () => clearTimeout(connecting)
+  let connecting: NodeJS.Timeout | undefined
   request.once('socket', socket => {
-    if (request.reusedSocket) connected()
-    else socket.once(connectEvent, connected)
+    if (request.reusedSocket) return
+    connecting = setTimeout(end, connectMs)
+    socket.once(connectEvent, () => clearTimeout(connecting))
   })
   request.once('close', () => {
     clearTimeout(whole)
-    connected()
+    clearTimeout(connecting)
   })
 }
 
@@ -155,27 +174,31 @@ function limitAge(agent: Agent): void {
   }
 }
 
-/** Reads a bounded part of the answer, because a receiver may answer without end. */
-async function readAnswer(response: IncomingMessage): Promise<Answer> {
+/**
+ * Reads a bounded part of the answer, because a receiver may answer without end. If the answer breaks off, its status
+ * still says whether the receiver accepted the event.
+ */
+function readAnswer(response: IncomingMessage): Promise<Answer> {
   const statusCode = response.statusCode ?? 0
   const chunks: Buffer[] = []
   let bytes = 0
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (bytes < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - bytes))
-      bytes += chunk.length
-      if (bytes > maxReadBytes) break
-    }
-  } catch (error) {
-    // If the answer breaks off, its status still says whether the receiver accepted the event.
-    if (error instanceof LateError) throw error
-  }
-  return {
-    outcome: outcomeOf(statusCode),
-    statusCode,
-    responseExcerpt: excerpt(Buffer.concat(chunks)),
-    retryAfter: response.headers['retry-after'],
-  }
+  response.on('data', (chunk: Buffer) => {
+    if (bytes < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - bytes))
+    bytes += chunk.length
+    if (bytes > maxReadBytes) response.destroy()
+  })
+  return new Promise((resolve, reject) => {
+    const end = () =>
+      resolve({
+        outcome: outcomeOf(statusCode),
+        statusCode,
+        responseExcerpt: excerpt(Buffer.concat(chunks)),
+        retryAfter: response.headers['retry-after'],
+      })
+    response.once('end', end)
+    response.once('close', end)
+    response.on('error', error => error instanceof LateError && reject(error))
+  })
 }
 
 function outcomeOf(status: number): Outcome {

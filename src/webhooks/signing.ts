@@ -1,5 +1,5 @@
 /** Secrets of endpoints, and signatures (Standard Webhooks 1.0.0; contract/webhooks.md, "The request"). */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto'
 
 const secretBytes = 32
 const prefix = 'whsec_'
@@ -10,8 +10,12 @@ export const shownSecret = (secret: Buffer): string => prefix + secret.toString(
 
 export type Signed = { id: string; timestamp: number; body: string }
 
-/** The value of the header `webhook-signature`. @param secrets the newest first */
-export const signatures = (secrets: readonly Buffer[], { id, timestamp, body }: Signed): string =>
+/**
+ * The value of the header `webhook-signature`.
+ *
+ * @param secrets the newest first; keys that were made once, because making one takes longer than signing
+ */
+export const signatures = (secrets: readonly KeyObject[], { id, timestamp, body }: Signed): string =>
   secrets
     .map(secret => `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ')

@@ -1,4 +1,4 @@
-/** How answers show endpoints and deliveries. */
+/** Builds the answers about endpoints and deliveries. */
 import type { Endpoint } from './endpoint-store.ts'
 import type { Delivery } from './log-store.ts'
 

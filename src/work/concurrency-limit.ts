@@ -125,7 +125,7 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   return { isFree, begin }
 }
 
-/** @param then `onEnd` is called when the wait ends, before `start` or `giveUp` */
+/** @param then.onEnd called when the wait ends, before `start` or `giveUp` */
 function createWaiter(
   groups: readonly string[],
   then: { start(): void; giveUp(text: string): void; onEnd(): void },

@@ -164,7 +164,7 @@ function report(samples: readonly Sample[]): void {
   assert.deepEqual(grown, [])
 }
 
-/** The lowest value of each half minute, because values between two garbage collections say nothing. */
+/** The lowest value of each half minute. Higher values of memory include garbage that has not been collected yet. */
 function lowest(samples: readonly Sample[], name: string): { x: number; y: number }[] {
   const byTime = Map.groupBy(samples, ({ minutes }) => Math.floor(minutes * 2))
   return [...byTime].map(([half, some]) => ({

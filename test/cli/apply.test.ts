@@ -32,7 +32,7 @@ async function apply(directory: string, options: { files?: Record<string, string
   return { created, updated, unchanged }
 }
 
-async function faultsOf(directory: string, files: Record<string, string> = {}): Promise<string[]> {
+async function errorsOf(directory: string, files: Record<string, string> = {}): Promise<string[]> {
   const error = await apply(directory, { files }).then(
     () => assert.fail('it was applied'),
     (error: unknown) => error,
@@ -239,7 +239,7 @@ test('mobile operators and tariffs have ids too, and two operators may have tari
   assert.deepEqual(await apply(`esim: { operators: [${again}] }`), { created: 0, updated: 0, unchanged: 5 })
   assert.deepEqual(await ids(), kept)
 
-  const faults = await faultsOf(`
+  const errors = await errorsOf(`
 banks: [{ code: alpha, name: A, id: ${third} }]
 esim:
   operators:
@@ -247,7 +247,7 @@ esim:
     - ${operator('p', [tariff('t', ofU), tariff('new', third), tariff('newer', fourth)])}
     - ${operator('q', [tariff('t', fourth), tariff('u', ofU), tariff('v', '4b0f2ad0')], first)}
 `)
-  assert.deepEqual(faults.sort(), [
+  assert.deepEqual(errors.sort(), [
     `esim.operators[0].id (line 5): must be ${first} or omitted: an id never changes`,
     `esim.operators[0].tariffs[0].id (line 5): must be ${ofT} or omitted: an id never changes`,
     'esim.operators[0].tariffs[1].id (line 5): must be unique; line 5 has it already',
@@ -260,10 +260,10 @@ esim:
   ])
 })
 
-test('every fault is told at once: of form, of references, of ids, and nothing is applied', async () => {
+test('every error is told at once: of form, of references, of ids, and nothing is applied', async () => {
   const [kept, other] = ['0b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11', '1b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11']
   await apply(`banks: [{ code: alpha, name: A, id: ${kept} }]`)
-  const faults = await faultsOf(
+  const errors = await errorsOf(
     `banks:
   - { code: alpha, name: A, id: ${other} }
   - { code: beta, name: B, id: ${kept} }
@@ -278,7 +278,7 @@ paymentSystems: [{ code: new, name: New }]
 `,
     { 'n.csv': 'terminalId\n,\n' },
   )
-  assert.deepEqual(faults.sort(), [
+  assert.deepEqual(errors.sort(), [
     `banks[0].id (line 2): must be ${kept} or omitted: an id never changes`,
     'banks[1].id (line 3): must be unique; bank alpha has it already',
     'banks[2].esim.operators[0] (line 4): must be the code of a mobile operator, here or applied before; no mobile operator is called nobody',

@@ -268,7 +268,7 @@ test('remarks and notes of another platform are passed over, and the output says
   const blind = await verify()
   assert.equal(blind.code, 1)
   assert.match(blind.stderr, /notes of another platform.*--keys/)
-  // If the keys have signed no note of the file, all may be forged. So the command passes over none of them, and fails.
+  // If the keys have signed no note of the file, all may be forged. So the command skips none of them, and fails.
   writeFileSync(notes, `${other}\n`)
   const forged = await verify('--keys', keys, '--json')
   assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])

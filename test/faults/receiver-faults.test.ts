@@ -1,4 +1,7 @@
-/** Receivers with every fault (contract/webhooks.md, "The request", "When"): the outcome, the next attempt, and what each costs. */
+/**
+ * Receivers that fail in every way (contract/webhooks.md, "The request", "When"): the outcome, the time of the next
+ * attempt, and what each costs the platform.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

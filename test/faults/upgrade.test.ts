@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Campaigners, campaignMoves, openCampaigners } from '../support/campaigners.ts'
+import { type Campaigners, campaignSteps, openCampaigners } from '../support/campaigners.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { bankAt } from '../support/esim.ts'
@@ -24,7 +24,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A merchant creates a campaign, its bank approves it, and the merchant launches it. */
 async function runCampaign(platform: PerklineProcess, campaigners: Campaigners, name: string): Promise<void> {
-  const { make, approve, launch } = campaignMoves(platform, campaigners)
+  const { make, approve, launch } = campaignSteps(platform, campaigners)
   const made = await make(name)
   assert.equal(made.status, 201, made.text)
   for (const move of [approve, launch]) {

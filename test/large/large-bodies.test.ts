@@ -134,9 +134,9 @@ test('a body comes back from the other process as it was read, its long lists in
   ]
   for (const body of bodies) assert.deepEqual(await aside(body), JSON.parse(body))
   assert.equal(splitValue({ a: Array(1_234).fill(1) }, []).length, 4)
-  const fault = { name: 'DomainError', code: 'invalid' }
-  await assert.rejects(aside('{"a":1,"a":2}'), { ...fault, details: ['a must be given once only'] })
-  await assert.rejects(aside('{'), { ...fault, details: 'The body must be valid JSON' })
+  const error = { name: 'DomainError', code: 'invalid' }
+  await assert.rejects(aside('{"a":1,"a":2}'), { ...error, details: ['a must be given once only'] })
+  await assert.rejects(aside('{'), { ...error, details: 'The body must be valid JSON' })
 })
 
 test('bodies of one moment are read one after the other; one whose process is killed is 503, and the next is read', async () => {
@@ -179,7 +179,7 @@ test('the other process returns only those values of a body that are read here',
   for (const body of [list(2_000, '{}'), '"text"', '1', 'null']) assert.deepEqual(await aside(body), [])
 })
 
-test('a large form with many kinds of faults is told the same as a small one', async () => {
+test('a large form with many kinds of errors is told the same as a small one', async () => {
   const terminals = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2', terminal_name: 1 }, {}, { terminal_id: '' }, 7]
   const broken = {
     name: 1,
@@ -190,18 +190,18 @@ test('a large form with many kinds of faults is told the same as a small one', a
     minAmount: 9,
     maxAmount: 2,
   }
-  const faultsOf = async (body: object) => {
+  const errorsOf = async (body: object) => {
     const answer = await platform.call('POST', path, { token: grocer, body: { ...campaignForm(platform), ...body } })
     assert.equal(answer.status, 400)
     return answer.body.message
   }
   const padding = 'x'.repeat(300_000)
   assert.deepEqual(
-    await faultsOf({ ...broken, terminals, description: padding }),
-    await faultsOf({ ...broken, terminals, description: padding.slice(0, 700) }),
+    await errorsOf({ ...broken, terminals, description: padding }),
+    await errorsOf({ ...broken, terminals, description: padding.slice(0, 700) }),
   )
   const twice = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2' }, { terminal_id: 'T-1' }]
-  assert.deepEqual(await faultsOf({ terminals: twice, description: padding }), [
+  assert.deepEqual(await errorsOf({ terminals: twice, description: padding }), [
     'description must be shorter than or equal to 666 characters',
     'terminals.2.terminal_id must be unique in the list',
   ])

@@ -149,7 +149,7 @@ suite('a session', () => {
     await logIn(gone)
     await disableUser({ database: platform.platform.database }, gone.login)
     await platform.platform.deps.admin.refusals.refresh()
-    // When the window gets the focus again, the page checks who is logged in.
+    // When the page becomes visible again, it checks who is logged in.
     await page.clock.install()
     await page.clock.fastForward('05:00')
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)

@@ -1,4 +1,7 @@
-/** Campaigns as a bank's people browse them, and what both sides look up: terminals with new ones, the segment. */
+/**
+ * What people read about campaigns: a bank's list and details, and for both sides the terminals, those that were added
+ * later, and the segment, also as files.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { parse } from 'csv-parse/sync'

@@ -130,6 +130,49 @@ suite('what is typed', { timeout: 60_000 }, () => {
   })
 })
 
+suite('too long a text', { timeout: 60_000 }, () => {
+  const said = (page: Page) => page.getByText(/too many/).allInnerTexts()
+
+  test('is counted in one place, before and after the form is sent', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('👍'.repeat(29))
+    await sees(page, '2 characters too many')
+    await button(page, create).click()
+    await page.locator('[data-path=name]:focus').waitFor()
+    assert.equal(await field(page, 'Name').getAttribute('aria-invalid'), 'true')
+    assert.deepEqual(await said(page), ['2 characters too many'])
+    await assertAccessible(visitor)
+    await field(page, /^Terms of participation/).fill('t'.repeat(1025))
+    assert.deepEqual((await said(page)).at(-1)?.match(/1 character too many\.$/)?.length, 1)
+  })
+
+  test('of a comment is counted, and nothing is cut off or sent', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    const campaign = await createCampaign(platform, { name: 'Declined at length' }, sides.grocer)
+    await visitor.logIn(await addAccount(platform, { bank: 'alpha' }, 'ADMIN'), `/bank/campaigns/${campaign}`)
+    await button(page, 'Decline').click()
+    await sees(page, /1,000 characters left\.$/)
+    const send = page.getByRole('dialog').getByRole('button', { name: 'Decline' })
+    await field(page, 'Reason').fill('👍'.repeat(1002))
+    await sees(page, /2 characters too many\.$/)
+    assert.equal(await field(page, 'Reason').getAttribute('aria-invalid'), 'true')
+    assert.equal(await send.isDisabled(), true)
+    await assertAccessible(visitor)
+    const reason = '👍'.repeat(1000)
+    await field(page, 'Reason').fill(reason)
+    await sees(page, /0 characters left\.$/)
+    await send.click()
+    await sees(page, /^Your bank has declined this campaign\./)
+    const { body } = await sides.grocer.call('GET', `/portal/cashbacks/${campaign}/history`)
+    assert.equal(body.find(({ trigger }: { trigger: string }) => trigger === 'reject').comment, reason)
+  })
+})
+
 suite('sections and saving', { timeout: 60_000 }, () => {
   test('the navigation tells how far each section is and leads there; saving is always in reach', async t => {
     for (const viewport of [{ width: 1440, height: 900 }, phone]) {
@@ -170,7 +213,7 @@ suite('sections and saving', { timeout: 60_000 }, () => {
   })
 })
 
-/** Whether the whole element is on the screen, with nothing in front of it. */
+/** Whether the top and the bottom of the element are on the screen, with nothing in front of its middle. */
 async function isInView(page: Page, found: Locator): Promise<boolean> {
   await found.waitFor()
   const box = await found.boundingBox()

@@ -40,7 +40,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     page.on('requestfinished', request => {
       if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
     })
-    // No press of a hurried person is lost, not even one at the moment in which an earlier press is answered.
+    // A person presses quickly. No press is lost, not even one at the moment at which an earlier press is answered.
     for (let presses = 1; presses <= 8; presses++) {
       await onSale.press('Space')
       await until('the switch has moved', async () => (await onSale.isChecked()) === (presses % 2 === 0))
@@ -135,6 +135,11 @@ suite('eSIM', { timeout: 120_000 }, () => {
 
     const iccids = lines.map(line => line.split(',', 1)[0])
     await field(page, 'ICCIDs').fill(`${iccids[0]}\n${iccids[1]}`)
+    const typed = await field(page, 'ICCIDs').inputValue()
+    await field(page, 'ICCIDs').fill(`${iccids[0]}\nabc`)
+    await button(page, 'Withdraw profiles').click()
+    await sees(page, 'Line 2, ICCID …abc: must be 18 to 20 digits')
+    await field(page, 'ICCIDs').fill(typed)
     await button(page, 'Withdraw profiles').click()
     await sees(page, 'Withdraw 2 profiles?')
     await press(page, 'Withdraw profiles')

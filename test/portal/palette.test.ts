@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
-import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { campaignDirectory, createCampaign, ids, inDays, openMerchant } from '../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { addAccount } from '../support/portal.ts'
 
@@ -20,6 +20,9 @@ after(async () => {
 
 const search = (page: Page) => page.getByRole('dialog').getByRole('textbox')
 const command = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
+/** A campaign's name is followed by what distinguishes it from others of this name. */
+const campaign = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name: new RegExp(`^${name} `) })
 
 test('leads to a campaign by a part of its name, a page and an action, for each kind of account', async t => {
   const visitor = await visit(t, platform)
@@ -35,7 +38,7 @@ test('leads to a campaign by a part of its name, a page and an action, for each 
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await search(page).fill('GIFTS')
-    await command(page, 'Winter gifts').waitFor()
+    await campaign(page, 'Winter gifts').waitFor()
     await assertAccessible(visitor)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/app/${area}/campaigns/${id}`)
@@ -51,6 +54,36 @@ test('leads to a campaign by a part of its name, a page and an action, for each 
       await command(page, 'New campaign').click()
       await page.getByRole('heading', { level: 1, name: 'New campaign' }).waitFor()
     } else await page.getByText('Nothing found').waitFor()
+  }
+})
+
+test('tells campaigns of one name apart: by period and status, and by merchant where there are several', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const name = 'Twin'
+  const periods = [1, 2].map(place => ({ dateFrom: inDays(platform, place), dateTo: inDays(platform, place + 40) }))
+  for (const period of periods) await createCampaign(platform, { name, ...period })
+  await createCampaign(platform, { name, ...periods[0] }, await openMerchant(platform, 'voltshop'))
+  for (const [owner, role, count] of [
+    [{ merchant: 'grocer' }, 'viewer', 2],
+    [{ bank: 'alpha' }, 'EDITOR', 3],
+    ['platform', 'viewer', 3],
+  ] as const) {
+    await visitor.empty()
+    await visitor.logIn(await addAccount(platform, owner, role))
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await search(page).fill(name)
+    await campaign(page, name)
+      .nth(count - 1)
+      .waitFor()
+    const texts = await campaign(page, name).allInnerTexts()
+    assert.equal(new Set(texts).size, count, texts.join('\n'))
+    for (const text of texts) assert.match(text, /\d{4}.*Awaiting decisions/s)
+    if (count === 3) assert.equal(texts.filter(text => text.includes('Вольт')).length, 1, texts.join('\n'))
+    await assertAccessible(visitor)
+    await page.keyboard.press('Escape')
   }
 })
 

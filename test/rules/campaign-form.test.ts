@@ -143,15 +143,15 @@ describe('one field', () => {
     ['bannerBig', picture(256 * 1024 + 1), `bannerBig ${banner}`],
     ['terminals', [{ terminal_id: 'a' }, { terminal_id: 'a' }], 'terminals.1.terminal_id must be unique in the list'],
   ]
-  for (const [field, value, fault] of faulty)
-    test(`${field} ${JSON.stringify(value).slice(0, 60)}: ${fault.slice(0, 60)}`, () =>
-      assert.deepEqual(readFields({ [field]: value }).errors.map(ruleMessage), [fault]))
+  for (const [field, value, error] of faulty)
+    test(`${field} ${JSON.stringify(value).slice(0, 60)}: ${error.slice(0, 60)}`, () =>
+      assert.deepEqual(readFields({ [field]: value }).errors.map(ruleMessage), [error]))
 
   for (const [what, value] of [
     ['2048 characters', address(2048)],
     ['256 KiB', picture(256 * 1024)],
   ] as const)
-    test(`a banner of ${what} is no fault`, () => assert.deepEqual(readFields({ bannerBig: value }).errors, []))
+    test(`a banner of ${what} is no error`, () => assert.deepEqual(readFields({ bannerBig: value }).errors, []))
 
   test('values that the schema refuses are skipped: they are not read, and no error is reported twice', () => {
     const wrong = [7, 'x', {}, [1], [{}], [null], true]
@@ -268,8 +268,8 @@ describe('between fields', () => {
     ['own terminals, one', { terminalsPlatform: false, terminals: own(1) }, []],
     ['the platform’s terminals, and own ones', { terminals: own(1) }, []],
   ]
-  for (const [name, given, faults] of table)
-    test(name, () => assert.deepEqual(crossErrors(fields(given), now).map(ruleMessage), faults))
+  for (const [name, given, errors] of table)
+    test(name, () => assert.deepEqual(crossErrors(fields(given), now).map(ruleMessage), errors))
 
   test('a rule waits until all of its fields are known', () => {
     for (const known of [
@@ -354,7 +354,7 @@ describe('what the state permits', () => {
   })
   const agreed = [{ bankId: idA, status: 'approved', stage: null } as const]
   const present = fields({ terminals: own(2), participantsIds: [idA] })
-  const faultsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
+  const errorsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
     // Mimics `compareTerminals`: a list without terminals lacks the first one, and a list of two terminals has changed.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
@@ -426,7 +426,7 @@ describe('what the state permits', () => {
       unchanged('the campaign is over'),
     ],
   ]
-  for (const [name, state, given, faults] of table) test(name, () => assert.deepEqual(faultsOf(state, given), faults))
+  for (const [name, state, given, errors] of table) test(name, () => assert.deepEqual(errorsOf(state, given), errors))
 })
 
 describe('If-Match', () => {

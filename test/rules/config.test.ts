@@ -15,7 +15,7 @@ const server = {
 const otherOperatorKey = 'p'.repeat(32)
 
 /** The errors of a refused set of settings, one on each line. */
-function faultsOf(env: Record<string, string>): string[] {
+function errorsOf(env: Record<string, string>): string[] {
   try {
     readConfig(env)
   } catch (error) {
@@ -25,10 +25,10 @@ function faultsOf(env: Record<string, string>): string[] {
   return []
 }
 
-const refused = (env: Record<string, string>, fault: RegExp) => {
-  const faults = faultsOf(env)
-  assert.equal(faults.length, 1, `${JSON.stringify(env)}: ${faults.join(' | ') || 'taken'}`)
-  assert.match(faults[0] ?? '', fault)
+const refused = (env: Record<string, string>, error: RegExp) => {
+  const errors = errorsOf(env)
+  assert.equal(errors.length, 1, `${JSON.stringify(env)}: ${errors.join(' | ') || 'taken'}`)
+  assert.match(errors[0] ?? '', error)
 }
 
 test('without any setting it is the embedded sandbox of the documentation', () => {
@@ -178,8 +178,8 @@ test('RATE_LIMIT=0 switches the limit off', () => {
   assert.equal(readConfig({ API_RATE_LIMIT: '0' }).apiRateLimit, null)
 })
 
-test('all faults are told at once, each naming its setting', () => {
-  const faults = faultsOf({
+test('all errors are told at once, each naming its setting', () => {
+  const errors = errorsOf({
     PORT: '80a',
     PUBLIC_URL: 'esim.example',
     DATABASE_URL: 'mysql://db.example/x',
@@ -205,7 +205,7 @@ test('all faults are told at once, each naming its setting', () => {
     ALLOW_PLAINTEXT: 'yes',
     TRUSTED_PROXIES: 'the-proxy',
   })
-  const named = faults.map(fault => fault.split(' ')[0]).sort()
+  const named = errors.map(error => error.split(' ')[0]).sort()
   assert.deepEqual(named, [
     'ADMIN_PORT',
     'ALLOW_PLAINTEXT',
@@ -235,9 +235,9 @@ test('all faults are told at once, each naming its setting', () => {
 })
 
 test('a database server needs both keys, and a mail server a sender', () => {
-  const faults = faultsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtps://mail.example' })
+  const errors = errorsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtps://mail.example' })
   assert.deepEqual(
-    faults.map(fault => fault.split(' is required')[0]),
+    errors.map(error => error.split(' is required')[0]),
     ['MASTER_KEY', 'OPERATOR_KEY', 'MAIL_FROM'],
   )
 })
@@ -264,7 +264,7 @@ test('in live mode the platform’s people need a second factor, unless a settin
 
 test('no message shows a password, a key or a secret', () => {
   const secret = 'hunter2hunter2'
-  const message = faultsOf({
+  const message = errorsOf({
     DATABASE_URL: `mysql://user:${secret}@db.example/x`,
     SMTP_URL: `http://user:${secret}@mail.example`,
     REDIS_URL: `https://:${secret}@redis.example`,
@@ -281,7 +281,7 @@ test('a database address that the driver could not read is refused without showi
   for (const url of ['postgres://user:%zz@db.example/x', 'postgres://user:pa#ss@db.example/x', 'postgres:// db/x']) {
     refused({ ...server, DATABASE_URL: url }, /^DATABASE_URL must be/)
     assert.ok(
-      !faultsOf({ ...server, DATABASE_URL: url })
+      !errorsOf({ ...server, DATABASE_URL: url })
         .join()
         .includes('user'),
     )
@@ -296,11 +296,11 @@ test('whole numbers are digits within their limits', () => {
 })
 
 test('metrics are served at an address of their own', () => {
-  const fault = /^METRICS_PORT must be another than PORT/
-  refused({ METRICS_PORT: '8080' }, fault)
-  refused({ PORT: '9100', METRICS_PORT: '9100', METRICS_HOST: '0.0.0.0' }, fault)
-  refused({ HOST: '::', PORT: '9100', METRICS_PORT: '9100' }, fault)
-  refused({ HOST: '10.0.0.1', METRICS_HOST: '10.0.0.1', METRICS_PORT: '8080' }, fault)
+  const error = /^METRICS_PORT must be another than PORT/
+  refused({ METRICS_PORT: '8080' }, error)
+  refused({ PORT: '9100', METRICS_PORT: '9100', METRICS_HOST: '0.0.0.0' }, error)
+  refused({ HOST: '::', PORT: '9100', METRICS_PORT: '9100' }, error)
+  refused({ HOST: '10.0.0.1', METRICS_HOST: '10.0.0.1', METRICS_PORT: '8080' }, error)
   assert.equal(readConfig({ HOST: '10.0.0.1', METRICS_PORT: '8080' }).metrics?.port, 8080)
   assert.equal(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port, 0)
 })
@@ -403,10 +403,10 @@ test('live mode sends nothing unencrypted to another machine', () => {
   for (const [name, plain, safe] of elsewhere) {
     for (const url of plain) {
       refused({ ...server, ...mail, [name]: url }, new RegExp(`^${name} must use TLS`))
-      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
-      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
+      assert.deepEqual(errorsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
+      assert.deepEqual(errorsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
     }
-    for (const url of safe) assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url }), [], url)
+    for (const url of safe) assert.deepEqual(errorsOf({ ...server, ...mail, [name]: url }), [], url)
   }
 })
 
@@ -424,27 +424,27 @@ test('live mode checks the certificates of other machines', () => {
   ]
   for (const [name, url] of unverified) {
     refused({ ...server, ...mail, [name]: url }, new RegExp(`^${name} must check the certificate`))
-    assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
-    assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
+    assert.deepEqual(errorsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
+    assert.deepEqual(errorsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
   }
   for (const url of [
     'postgres://p@localhost/p?sslmode=no-verify',
     'postgres://p@db.example/p?sslmode=require&uselibpqcompat=true&sslrootcert=/etc/ca.pem',
   ])
-    assert.deepEqual(faultsOf({ ...server, DATABASE_URL: url }), [], url)
-  assert.deepEqual(faultsOf({ ...server, ...mail, SMTP_URL: 'smtps://localhost?tls.rejectUnauthorized=false' }), [])
+    assert.deepEqual(errorsOf({ ...server, DATABASE_URL: url }), [], url)
+  assert.deepEqual(errorsOf({ ...server, ...mail, SMTP_URL: 'smtps://localhost?tls.rejectUnauthorized=false' }), [])
   const unchecked = { ...server, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
   for (const env of [unchecked, { ...unchecked, ALLOW_PLAINTEXT: '1' }])
     refused(env, /^NODE_TLS_REJECT_UNAUTHORIZED must not be 0/)
-  assert.deepEqual(faultsOf({ ...unchecked, PERKLINE_MODE: 'sandbox' }), [])
+  assert.deepEqual(errorsOf({ ...unchecked, PERKLINE_MODE: 'sandbox' }), [])
 })
 
 test('a database URL without a host leads where PGHOST says', () => {
   const nowhere = { ...server, DATABASE_URL: 'postgres:///perkline' }
   refused({ ...nowhere, PGHOST: 'db.example' }, /^DATABASE_URL must use TLS/)
-  for (const PGHOST of ['', 'localhost', '/var/run/postgresql']) assert.deepEqual(faultsOf({ ...nowhere, PGHOST }), [])
+  for (const PGHOST of ['', 'localhost', '/var/run/postgresql']) assert.deepEqual(errorsOf({ ...nowhere, PGHOST }), [])
   const encrypted = { ...nowhere, DATABASE_URL: 'postgres:///perkline?sslmode=verify-full', PGHOST: 'db.example' }
-  assert.deepEqual(faultsOf(encrypted), [])
+  assert.deepEqual(errorsOf(encrypted), [])
 })
 
 test('the admin interface has an address that nothing else has', () => {

@@ -6,17 +6,17 @@ import { readDirectoryAside } from '../../src/partners/file/reading.ts'
 
 const noFiles = new Map<string, string>()
 
-const faultText = (fault: string | BrokenRule): string => (typeof fault === 'string' ? fault : ruleMessage(fault))
+const errorText = (error: string | BrokenRule): string => (typeof error === 'string' ? error : ruleMessage(error))
 
 function directoryOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): Directory {
   const read = readDirectory(yamlText, files)
-  assert.ok(!('errors' in read), 'errors' in read ? read.errors.map(faultText).join('\n') : '')
+  assert.ok(!('errors' in read), 'errors' in read ? read.errors.map(errorText).join('\n') : '')
   return read.directory
 }
 
-function faultsOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): string[] {
+function errorsOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): string[] {
   const read = readDirectory(yamlText, files)
-  return 'errors' in read ? read.errors.map(faultText) : []
+  return 'errors' in read ? read.errors.map(errorText) : []
 }
 
 test('what an entry leaves out is undefined, and null is what clears a field', () => {
@@ -41,7 +41,7 @@ esim:
   assert.deepEqual(mobileOperators, [])
 })
 
-test('every fault of a file is named, each with its path and line', () => {
+test('every error of a file is named, each with its path and line', () => {
   const yamlText = `countries:
   - { code: ua, name: Ukraine, currency: { code: UAH, name: Hryvnia, sign: x } }
 paymentSystems: { code: visa }
@@ -66,7 +66,7 @@ esim:
       tariffs:
         - { code: t1, name: T, price: 1.999, currency: UAH, validityDays: 0 }
 `
-  assert.deepEqual(faultsOf(yamlText), [
+  assert.deepEqual(errorsOf(yamlText), [
     'countries[0].code (line 2): must be an ISO 3166-1 alpha-2 code in upper case',
     'countries[0].currency.sign (line 2): must be omitted; the keys here are code, name, symbol, icon',
     'paymentSystems (line 3): must be a list',
@@ -183,11 +183,11 @@ function flow(source: Source): string {
 
 test('each key takes the values that its rule allows, and no other', () => {
   for (const [path, taken, refused] of values) {
-    for (const value of taken) assert.deepEqual(faultsOf(fileWith(path, value)), [], `${path}: ${value.slice(0, 99)}`)
+    for (const value of taken) assert.deepEqual(errorsOf(fileWith(path, value)), [], `${path}: ${value.slice(0, 99)}`)
     for (const value of refused) {
-      const faults = faultsOf(fileWith(path, value))
+      const errors = errorsOf(fileWith(path, value))
       const key = path.split('.').slice(1).join('.')
-      assert.ok(faults[0]?.includes(`[0].${key}`), `${path}: ${value.slice(0, 99)}: ${faults}`)
+      assert.ok(errors[0]?.includes(`[0].${key}`), `${path}: ${value.slice(0, 99)}: ${errors}`)
     }
   }
 })
@@ -202,7 +202,7 @@ test('money and texts are read from the characters of the file, not from a float
   assert.equal(directoryOf(fileWith('countries.code', 'NO')).countries[0]?.code, 'NO')
 })
 
-test('a code, an id or a terminal id that comes twice is a fault that names both lines', () => {
+test('a code, an id or a terminal id that comes twice is an error that names both lines', () => {
   const yamlText = `banks:
   - code: a
     name: A
@@ -227,7 +227,7 @@ esim:
         - { code: t, name: T, price: 1, currency: UAH, validityDays: 1 }
     - { code: o2, nameUk: O, country: UA, tariffs: [{ code: t, name: T, price: 1, currency: UAH, validityDays: 1 }] }
 `
-  assert.deepEqual(faultsOf(yamlText), [
+  assert.deepEqual(errorsOf(yamlText), [
     'banks[2].code (line 7): must be unique; line 2 has it already',
     'banks[2].id (line 8): must be unique; line 4 has it already',
     'merchants[0].terminals[1].terminalId (line 14): must be unique; line 13 has it already',
@@ -272,7 +272,7 @@ esim:
 })
 
 test('what is not one plain YAML 1.2 document of known keys is refused with its line', () => {
-  const cases: [yamlText: string, fault: RegExp][] = [
+  const cases: [yamlText: string, error: RegExp][] = [
     ['', /^line 1: must be a mapping of countries/],
     ['# nothing', /^line 1: must be a mapping/],
     ['- a', /^line 1: must be a mapping/],
@@ -291,10 +291,10 @@ test('what is not one plain YAML 1.2 document of known keys is refused with its 
     ['['.repeat(100_000), /^line 1: must not be nested so deep$/],
     [`# ${long(16 * 1024 * 1024)}`, /^line 1: must be a file of at most 16 MiB$/],
   ]
-  for (const [yamlText, fault] of cases) {
-    const faults = faultsOf(yamlText)
-    const found = faults.some(text => fault.test(text))
-    assert.ok(found, `${yamlText.slice(0, 60)}: ${faults.slice(0, 3)}`)
+  for (const [yamlText, error] of cases) {
+    const errors = errorsOf(yamlText)
+    const found = errors.some(text => error.test(text))
+    assert.ok(found, `${yamlText.slice(0, 60)}: ${errors.slice(0, 3)}`)
   }
 })
 
@@ -326,12 +326,12 @@ test('a terminalsFile gives the terminals: columns by name, a byte-order mark an
   }
 })
 
-test('every fault of a terminalsFile is named by file, line and column', () => {
+test('every error of a terminalsFile is named by file, line and column', () => {
   const yamlText = 'merchants: [{ code: m, name: M, terminalsFile: t.csv }]'
   const others = 'name, location, paymentSystemMerchantId, paymentSystemMerchantName'
   const header = `t.csv (line 1): must be a header of terminalId and any of ${others}, each once`
   const tooMany = Array.from({ length: 200_001 }, (_, index) => `${index}\n`).join('')
-  const cases: [csv: string, faults: string[]][] = [
+  const cases: [csv: string, errors: string[]][] = [
     ['', [header]],
     ['name\nA\n', [header]],
     ['terminalId,terminalId\n', [header]],
@@ -358,20 +358,20 @@ test('every fault of a terminalsFile is named by file, line and column', () => {
     ],
     [`terminalId\n${tooMany}`, ['t.csv (line 1): must be followed by at most 200000 terminals']],
   ]
-  for (const [csv, faults] of cases) assert.deepEqual(faultsOf(yamlText, new Map([['t.csv', csv]])), faults)
+  for (const [csv, errors] of cases) assert.deepEqual(errorsOf(yamlText, new Map([['t.csv', csv]])), errors)
 })
 
 test('terminals come from the list or from a file that could be read, not from both', () => {
   const both = 'merchants:\n  - { code: m, name: M, terminals: [], terminalsFile: t.csv }'
-  assert.deepEqual(faultsOf(both, new Map([['t.csv', 'terminalId\n']])), [
+  assert.deepEqual(errorsOf(both, new Map([['t.csv', 'terminalId\n']])), [
     'merchants[0] (line 2): must have terminals or terminalsFile, not both',
   ])
-  assert.deepEqual(faultsOf('merchants: [{ code: m, name: M, terminalsFile: t.csv }]'), [
+  assert.deepEqual(errorsOf('merchants: [{ code: m, name: M, terminalsFile: t.csv }]'), [
     'merchants[0].terminalsFile (line 1): must name a file that can be read',
   ])
 })
 
-test('the files to load are named once each, also by a file that has faults', () => {
+test('the files to load are named once each, also by a file that has errors', () => {
   const yamlText = `banks: 5
 merchants:
   - { code: a, name: A, terminalsFile: a.csv }

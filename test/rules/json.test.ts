@@ -47,6 +47,20 @@ test('valid JSON is read as JSON.parse reads it', () => {
   for (const body of bodies) assert.deepEqual(read(body), JSON.parse(body), body)
 })
 
+test('a number of very many zeros is read as quickly as any other text of its length', () => {
+  const msOf = (body: string) => {
+    const before = process.cpuUsage()
+    assert.throws(() => readJson(Buffer.from(body)))
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  const zeros = '0'.repeat(40_000)
+  for (const number of [`0.${zeros}1`, `1.${zeros}1`, `-1.${zeros}1e-2`]) {
+    const ms = msOf(`{"amount":${number}}`)
+    assert.ok(ms < 100, `${number.slice(0, 4)}…: ${ms} ms`)
+  }
+})
+
 test('a fraction of more digits than a number holds is refused, naming it, and never rounded', () => {
   const of = (text: string) => () => readJson(Buffer.from(text))
   for (const number of [

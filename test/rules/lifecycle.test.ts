@@ -4,13 +4,13 @@ import { DomainError, type ErrorCode } from '../../src/errors.ts'
 import {
   decide,
   isFinal,
-  moves,
   type OrderStatus,
   orderStatuses,
   requireConfirmed,
   reservationEnd,
   statusAt,
   type Trigger,
+  transitions,
   triggers,
 } from '../../src/esim/orders/lifecycle.ts'
 
@@ -30,7 +30,7 @@ const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | Err
 function outcomeOf(status: OrderStatus, trigger: Trigger, now: Date): string {
   try {
     const decision = decide(order(status), trigger, now)
-    return decision.outcome === 'move' ? decision.to : 'repeat'
+    return decision.outcome === 'transition' ? decision.to : 'repeat'
   } catch (error) {
     assert.ok(error instanceof DomainError, `${error}`)
     return error.code
@@ -63,8 +63,8 @@ test('at 14:59.999 a reservation still stands; at 15:00.000 it is over, whether 
 })
 
 test('every move leads from reserved, and to no status twice', () => {
-  assert.deepEqual([...new Set(moves.map(({ from }) => from))], ['reserved'])
-  assert.deepEqual(moves.map(({ to }) => to).sort(), ['cancelled', 'confirmed'])
+  assert.deepEqual([...new Set(transitions.map(({ from }) => from))], ['reserved'])
+  assert.deepEqual(transitions.map(({ to }) => to).sort(), ['cancelled', 'confirmed'])
 })
 
 test('a reservation alone does not stay as it is', () => {

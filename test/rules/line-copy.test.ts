@@ -25,7 +25,8 @@ test('a copied line is the one that the platform counts as this line, whatever t
   const chunks = fc.array(fc.array(piece, { minLength: 1 }).map(pieces => Buffer.from(pieces.join(''))))
   await fc.assert(
     fc.asyncProperty(chunks, fc.func(fc.boolean()), async (chunks, chosen) => {
-      // The byte-order mark is expected in the first chunk, which has more than three bytes in any real file.
+      // The copier looks for a byte-order mark only in the first chunk. So this chunk has more than three bytes here, as in
+      // every real file.
       const file = [Buffer.concat([Buffer.from('head'), ...chunks.slice(0, 1)]), ...chunks.slice(1)]
       const counted: { lineNumber: number; text: string | undefined }[] = []
       for await (const lines of readLines(Readable.from(file))) counted.push(...lines)

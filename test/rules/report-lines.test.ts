@@ -19,16 +19,16 @@ async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function read(file: string | Buffer, side: Side = 'bank', size = 7) {
   const lines: ReportLine[] = []
-  const faults: string[] = []
+  const errors: string[] = []
   for await (const some of readReportLines(pieces(Buffer.from(file), size), side)) {
     lines.push(...some.lines)
-    faults.push(...some.errors.map(problemText))
+    errors.push(...some.errors.map(problemText))
   }
-  return { lines, faults }
+  return { lines, errors }
 }
 
 /** Returns the errors of a report with this single line. */
-const faultsOf = async (values: string, side: Side = 'bank') => (await read(`${header}\n${values}\n`, side)).faults
+const errorsOf = async (values: string, side: Side = 'bank') => (await read(`${header}\n${values}\n`, side)).errors
 
 const refused = (file: string | Buffer, details: string[], side: Side = 'bank') =>
   assert.rejects(read(file, side), (error: unknown) => {
@@ -61,14 +61,14 @@ suite('a report as it may be', () => {
   for (const [name, file] of forms)
     test(name, async () => {
       for (const size of [1, 5, 10_000])
-        assert.deepEqual(await read(file, 'bank', size), { lines: [expected], faults: [] })
+        assert.deepEqual(await read(file, 'bank', size), { lines: [expected], errors: [] })
     })
 
   test('an empty line counts as a line of the file', async () => {
     const { lines } = await read(`${header}\n\n\n${good}\n`)
     assert.equal(lines[0]?.lineNumber, 4)
   })
-  test('no line at all', async () => assert.deepEqual(await read(`${header}\n`), { lines: [], faults: [] }))
+  test('no line at all', async () => assert.deepEqual(await read(`${header}\n`), { lines: [], errors: [] }))
   test('ids in any alphabet, with commas, quotes and backslashes', async () => {
     const { lines } = await read(`${header}\n"чек ""7"", №\\N",Каса 😀,${at},1,0\n`)
     assert.deepEqual([lines[0]?.transactionId, lines[0]?.terminalId], ['чек "7", №\\N', 'Каса 😀'])
@@ -161,25 +161,25 @@ suite('values', () => {
   }
   for (const [name, values] of Object.entries(taken))
     test(`${name}: taken`, async () => {
-      for (const value of values) assert.deepEqual(await faultsOf(column(name, value)), [], value)
+      for (const value of values) assert.deepEqual(await errorsOf(column(name, value)), [], value)
     })
   for (const [name, values] of Object.entries(faulty))
     test(`${name}: named with its value`, async () => {
       for (const [value, must] of values) {
-        const [fault = '', ...others] = await faultsOf(column(name, value))
+        const [error = '', ...others] = await errorsOf(column(name, value))
         assert.deepEqual(others, [])
-        assert.ok(fault.startsWith(`line 2: ${name} ${must}, not "`), `${JSON.stringify(value)}: ${fault}`)
-        if (/^[\x20-\x7e]{1,40}$/.test(value)) assert.equal(fault, `line 2: ${name} ${must}, not "${value}"`)
+        assert.ok(error.startsWith(`line 2: ${name} ${must}, not "`), `${JSON.stringify(value)}: ${error}`)
+        if (/^[\x20-\x7e]{1,40}$/.test(value)) assert.equal(error, `line 2: ${name} ${must}, not "${value}"`)
       }
     })
 
   test('a merchant’s cashback that is given must be right too', async () => {
-    assert.deepEqual(await faultsOf(`tx,T,${at},1,x`, 'merchant'), [
+    assert.deepEqual(await errorsOf(`tx,T,${at},1,x`, 'merchant'), [
       'line 2: cashbackAmount must be a decimal number with at most 2 decimals, not "x"',
     ])
   })
-  test('every fault of a line is named', async () => {
-    assert.deepEqual(await faultsOf(',,,,'), [
+  test('every error of a line is named', async () => {
+    assert.deepEqual(await errorsOf(',,,,'), [
       `line 2: transactionId ${id}, not ""`,
       `line 2: terminalId ${id}, not ""`,
       `line 2: transactionAt ${date}, not ""`,
@@ -188,9 +188,9 @@ suite('values', () => {
     ])
   })
   test('a value is shown without control characters and cut', async () => {
-    const [control] = await faultsOf(`tx,T,${at},a\x1b[31m,1`)
+    const [control] = await errorsOf(`tx,T,${at},a\x1b[31m,1`)
     assert.equal(control, `line 2: amount ${decimal}, not "a?[31m"`)
-    const [long] = await faultsOf(`tx,T,${at},${'9'.repeat(99)}😀,1`)
+    const [long] = await errorsOf(`tx,T,${at},${'9'.repeat(99)}😀,1`)
     assert.equal(long, `line 2: amount ${decimal}, not "${'9'.repeat(99)}\ufffd…"`)
   })
 })
@@ -209,12 +209,12 @@ suite('lines', () => {
     ['a line too long', `tx-1,${'T'.repeat(5000)},${at},200.00,10.00`, 'must be at most 4096 bytes'],
     ['bytes that are no UTF-8', Buffer.from(`tx-\xe9,T-1,${at},200.00,10.00`, 'latin1'), 'must be valid UTF-8'],
   ]
-  for (const [name, line, fault] of cases)
+  for (const [name, line, error] of cases)
     test(`${name}: costs this line and no other`, async () => {
       const file = Buffer.concat([Buffer.from(`${header}\n${good}\n`), Buffer.from(line), Buffer.from(`\n${good}\n`)])
       for (const size of [3, 10_000]) {
-        const { lines, faults } = await read(file, 'bank', size)
-        assert.deepEqual(faults, [`line 3: ${fault}`])
+        const { lines, errors } = await read(file, 'bank', size)
+        assert.deepEqual(errors, [`line 3: ${error}`])
         assert.deepEqual(
           lines.map(({ lineNumber }) => lineNumber),
           [2, 4],

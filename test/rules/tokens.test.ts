@@ -39,7 +39,7 @@ const merchant: Caller = {
 }
 const staff: Caller = { type: 'platform', role: 'viewer', userType: 'portal_user', subject: 'someone' }
 
-/** Makes a reader of tokens that has no cache of verified ones. */
+/** Makes a new reader of tokens. Its cache of verified tokens is empty. */
 const verifier = (atMs = nowMs, keys: TokenKeys = known) => createTokens(keys, () => atMs)
 const callerOf = (tokens: Tokens, token: string) => tokens.read(token)?.caller ?? null
 const verify = (token: string, atMs?: number) => callerOf(verifier(atMs), token)

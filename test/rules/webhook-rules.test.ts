@@ -1,6 +1,7 @@
 /** Which addresses endpoints may have, when deliveries are tried, and that openssl and the library of Standard Webhooks agree with our signatures. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { AddressRefusedError, createAddressRules, literalOf, resolveAllowed } from '../../src/webhooks/addresses.ts'
@@ -139,7 +140,7 @@ test('openssl makes the same signature', () => {
     ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${secret.toString('hex')}`, '-binary'],
     { input: `${signed.id}.${signed.timestamp}.${signed.body}` },
   )
-  assert.equal(signatures([secret], signed), `v1,${stdout.toString('base64')}`)
+  assert.equal(signatures([createSecretKey(secret)], signed), `v1,${stdout.toString('base64')}`)
 })
 
 test('the library of Standard Webhooks takes our signatures, and nothing with one bit changed', () => {
@@ -149,7 +150,10 @@ test('the library of Standard Webhooks takes our signatures, and nothing with on
   const sent = {
     'webhook-id': 'e1',
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures([newest, old], { id: 'e1', timestamp, body }),
+    'webhook-signature': signatures(
+      [newest, old].map(secret => createSecretKey(secret)),
+      { id: 'e1', timestamp, body },
+    ),
   }
   for (const secret of [newest, old])
     assert.deepEqual(new Webhook(shownSecret(secret)).verify(body, sent), JSON.parse(body))

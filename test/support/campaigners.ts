@@ -25,8 +25,8 @@ export function campaignFormOf(name: string): object {
   }
 }
 
-/** The three steps of a campaign: the merchant creates it, its bank approves it, and the merchant launches it. Each answer is 201. */
-export function campaignMoves({ call }: Caller, { merchant, bank }: Campaigners) {
+/** The calls for a campaign: the merchant creates it, its bank approves it, the merchant launches it (each answer is 201) and reads it. */
+export function campaignSteps({ call }: Caller, { merchant, bank }: Campaigners) {
   return {
     make: (name: string) => call('POST', '/cashbacks/for-merchant', { token: merchant, body: campaignFormOf(name) }),
     approve: (id: string) => call('POST', `/cashbacks/${id}/confirm`, { token: bank }),

@@ -8,8 +8,7 @@ import { reusePorts } from './free-port.ts'
 import { pathOf } from './require-program.ts'
 
 /**
- * The programs in order of preference. The second one also draws windows, which nobody sees and which make a test a
- * tenth slower.
+ * The programs in order of preference. The second one also draws windows that nobody sees, so tests take a tenth longer.
  */
 export const browserPrograms = ['chromium-headless-shell', 'chromium']
 

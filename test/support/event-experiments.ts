@@ -79,7 +79,7 @@ async function bankIdOf(database: Database): Promise<string> {
   return bank?.id ?? assert.fail('no bank')
 }
 
-/** Kills both processes at once, again and again. @param everyMs how long they work in between */
+/** Kills both processes at once, again and again. @param everyMs how long we wait after each kill */
 export async function killBoth(world: World, { rounds, everyMs }: { rounds: number; everyMs: number }): Promise<void> {
   for (const _ of range(rounds)) {
     await Promise.all([0, 1].map(index => world.replace(index, victim => victim.kill())))

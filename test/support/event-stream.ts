@@ -106,7 +106,8 @@ type Seen = { sequence: number; key: string; isKept: boolean; seenAtMs: number }
 export type Reader = {
   name: string
   query: string
-  seen: Seen[] /** Stops the reader once it has read up to the sequence. */
+  seen: Seen[]
+  /** Stops the reader once it has read up to the sequence. */
   readTo(last: number): Promise<void>
   /** Stops the reader at once. */
   stop(): void

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../../samples/make-profiles.ts'
-import { type Campaigners, campaignMoves } from './campaigners.ts'
+import { type Campaigners, campaignSteps } from './campaigners.ts'
 import { type Bank, range } from './esim.ts'
 import type { Answer } from './platform.ts'
 import type { PerklineProcess } from './process.ts'
@@ -54,7 +54,7 @@ export function openLedger({ platform, campaigners, bank, tries }: Scene) {
   }
   const asking = openAsking(figures)
   const sales = openSales(asking, figures)
-  const campaigns = openCampaigns(asking, figures, campaignMoves(platform, campaigners), tries)
+  const campaigns = openCampaigns(asking, figures, campaignSteps(platform, campaigners), tries)
   let going = true
   const repeat = async (everyMs: number, what: (count: number) => Promise<unknown>) => {
     for (let count = 0; going; count++) {
@@ -183,7 +183,7 @@ type Status = (typeof statuses)[number]
 function openCampaigns(
   { ask }: Asking,
   figures: FailoverFigures,
-  moves: ReturnType<typeof campaignMoves>,
+  steps: ReturnType<typeof campaignSteps>,
   tries: number,
 ) {
   const acknowledged = new Map<string, Status>()
@@ -193,21 +193,21 @@ function openCampaigns(
   }
   return {
     async runOne(count: number): Promise<void> {
-      const made = await ask(() => moves.make(`failover ${count}`), tries)
+      const made = await ask(() => steps.make(`failover ${count}`), tries)
       if (made?.status !== 201) return
       const { id } = made.body
       note(id, 'awaitingBankApproval')
-      if ((await ask(() => moves.approve(id), tries))?.status !== 201) return
+      if ((await ask(() => steps.approve(id), tries))?.status !== 201) return
       note(id, 'awaitingMerchantApproval')
-      const launched = await ask(() => moves.launch(id), tries, alreadyLaunched)
+      const launched = await ask(() => steps.launch(id), tries, alreadyLaunched)
       if (launched?.status !== 201 && launched?.status !== alreadyLaunched) return
       note(id, 'approved')
     },
     async prove(): Promise<void> {
       for (const [id, least] of acknowledged) {
-        const { status, body, text } = await moves.read(id)
+        const { status, body, text } = await steps.read(id)
         assert.equal(status, 200, `${id} is lost: ${text}`)
-        // A later move may have been made, and its answer lost.
+        // A later step may have succeeded although its answer was lost.
         assert.ok(statuses.indexOf(body.status) >= statuses.indexOf(least), `${id}: ${body.status} after ${least}`)
       }
     },

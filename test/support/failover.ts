@@ -100,8 +100,8 @@ export async function sellThrough(
  * Kills the primary this many times. Its machine comes back as a standby before the next time. If only its server was
  * killed, Patroni starts the server again, there or on another machine.
  *
- * @param options.isAhead whether the primary has written more than its standbys have when it dies; nobody got an answer
- *   to that
+ * @param options.isAhead true: the primary dies with data that no standby has received. No client got an answer for that
+ *   data
  */
 export function surviveDeaths(
   deaths: number,

@@ -172,17 +172,17 @@ async function growLog(shop: Shop, ended: AbortSignal): Promise<void> {
   }
 }
 
-const faultsOf = (process: PerklineProcess): string =>
+const errorsOf = (process: PerklineProcess): string =>
   (process.output().match(/^.*("unexpected error"|"statusCode":500).*$/gm) ?? []).join('\n')
 
 async function prove(shop: Shop, { sales, profiles }: { sales: Sale[]; profiles: number }): Promise<void> {
-  for (const process of shop.processes) assert.equal(faultsOf(process), '')
+  for (const process of shop.processes) assert.equal(errorsOf(process), '')
   await proveSales(shop.at, sales)
   const books = await proveBooks(shop.database, new Date())
   assert.equal(books.profiles, profiles)
   assert.equal(books.sold, sales.filter(({ state }) => state === 'confirmed').length)
   const [first = assert.fail()] = shop.processes
-  const audit = await first.admin('GET', '/audit').catch(error => assert.fail(`${error}\n${faultsOf(first)}`))
+  const audit = await first.admin('GET', '/audit').catch(error => assert.fail(`${error}\n${errorsOf(first)}`))
   assert.equal(audit.ok, true, JSON.stringify(audit))
   for (const process of shop.processes) assert.match(process.output(), /"msg":"unavailable"/)
   assert.ok(

@@ -1,6 +1,6 @@
 /**
- * Three PostgreSQL servers under Patroni, one etcd and a haproxy that leads to the primary, from the files in
- * `deploy/postgres`.
+ * Starts three PostgreSQL servers under Patroni, one or more etcd servers, and a haproxy that leads to the primary, with the
+ * files in `deploy/postgres`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -168,6 +168,16 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
       : {}
     return members ?? []
   }
+  /**
+   * Counts the standbys that receive the log at this moment. The states of the members in etcd are up to `loop_wait` old:
+   * there, a standby that is being rewound still runs.
+   */
+  const streaming = async (): Promise<number> => {
+    const { api } = await primary()
+    const answer = await fetch(`${at(api)}/patroni`, { signal: AbortSignal.timeout(answerWithinMs) }).catch(() => null)
+    const { replication = [] } = answer ? ((await answer.json()) as { replication?: { state: string }[] }) : {}
+    return replication.filter(({ state }) => state === 'streaming').length
+  }
   const cluster: PatroniCluster = {
     hasStandby: async () => (await syncStandbys()) === 1,
     members,
@@ -202,10 +212,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     },
     roles: async () => Object.fromEntries((await known()).map(({ name, role }) => [name, role])),
-    async isWhole() {
-      const running = (await known()).filter(({ state }) => ['running', 'streaming'].includes(state))
-      return running.length === names.length && (await cluster.hasStandby())
-    },
+    isWhole: async () => (await streaming()) === names.length - 1 && (await cluster.hasStandby()),
     metrics: async ({ api }) => (await fetch(`${at(api)}/metrics`)).text(),
     loseEtcd: etcd.lose,
     regainEtcd: etcd.regain,

@@ -27,8 +27,10 @@ export type PerklineProcess = {
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>
-  /** SIGSTOP: from here on it does nothing, until it is killed. */
+  /** SIGSTOP: from here on it does nothing, until it thaws or is killed. */
   freeze(): void
+  /** SIGCONT. */
+  thaw(): void
   /** SIGTERM; resolves with the exit code once the whole output has arrived. */
   stop(): Promise<number | null>
 }
@@ -105,6 +107,7 @@ export async function startProcess(
       await exited
     },
     freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async stop() {
       child.kill('SIGTERM')
       return (await closed)[0]

@@ -1,4 +1,4 @@
-/** Races two sides until every outcome was seen: a race that always ends in the same way proves nothing. */
+/** Repeats a race of two sides until each possible outcome was seen, and fails if one does not occur. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -14,7 +14,7 @@ import { requireProgram } from './require-program.ts'
 import { openShop } from './world.ts'
 
 const readAtOnce = 20
-/** A machine that was lost when nothing was sold any more would prove nothing. */
+/** The last sale must be at most this long before the loss of the machine. An earlier end of the sales makes the test too easy. */
 const sellsWithinMs = 2_000
 
 export type RestoreWalk = {

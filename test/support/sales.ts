@@ -20,7 +20,7 @@ export type Sale = {
  * platform.
  */
 const restMs = 20
-/** The pause after the quick sales, where a small stock must last until a slow process has started. */
+/** The pause between sales after the first `quickSales`, so that a small stock lasts until a slow process has started. */
 const longRestMs = 500
 const restAfterRefusalMs = 100
 

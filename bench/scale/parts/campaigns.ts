@@ -17,6 +17,8 @@ const reads = {
     'table, page 1': page,
     'table, page 10': `${page}&page=10`,
     'table by percentage': `${page}&sortBy=percentage`,
+    'table by end': `${page}&sortBy=dateTo`,
+    'table in the order of names': `${page}&sortBy=name&sortOrder=ASC`,
     'table by status': `${page}&status=active`,
     'table by name': `${page}&name=${encodeURIComponent('осінь 7')}`,
     'table by a name that none has': `${page}&name=nothing`,
@@ -33,6 +35,7 @@ const reads = {
     'campaigns by status': '/admin/campaigns?pageSize=50&status=active',
     'campaigns by a rare status': '/admin/campaigns?pageSize=50&status=paymentConfirmed',
     'campaigns of a bank': '/admin/campaigns?pageSize=50&bank=steady',
+    'campaigns of a bank with a tenth of all': '/admin/campaigns?pageSize=50&bank=busy',
     'campaigns of a merchant': '/admin/campaigns?pageSize=50&merchant=small',
     'campaigns by name': `/admin/campaigns?pageSize=50&search=${encodeURIComponent('осінь 77')}`,
     'campaigns by a name that none has': '/admin/campaigns?pageSize=50&search=nothing',
@@ -43,7 +46,7 @@ const reads = {
  * These reads look at more campaigns in the large world: home pages show up to some hundred, and searches by name and
  * sorts without an index read up to ten thousand.
  */
-const boundedReads = /home|name|percentage/
+const boundedReads = /home|name|percentage|end/
 
 export const campaignsPart: Part = {
   name: 'campaigns',

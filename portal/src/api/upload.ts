@@ -8,10 +8,10 @@ type UploadProgress = { sentBytes: number; totalBytes: number }
 /**
  * Sends a file as `multipart/form-data`, field `file`, and returns the platform's answer.
  *
- * @param fields other fields of the form, sent before the file; null: the file itself is the body, as `text/csv`
- * @param read converts the text of a success to the result
- * @param headers further headers
- * @param signal cancels the upload; the promise is then rejected with an AbortError
+ * @param options.fields other fields of the form, sent before the file; null: the file itself is the body, as `text/csv`
+ * @param options.read converts the text of a success to the result
+ * @param options.headers further headers
+ * @param options.signal cancels the upload; the promise is then rejected with an AbortError
  * @throws ApiError like every call
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {

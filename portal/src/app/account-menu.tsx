@@ -11,7 +11,7 @@ import { useNotify } from '../ui/notify.tsx'
 import classes from './account-menu.module.css'
 import { appTexts } from './texts.ts'
 
-/** The menu of the logged-in person: the account, when the session ends, the time zone, and logging out. */
+/** The menu of the logged-in person: account, profile, time zone and logout. */
 export function AccountMenu() {
   const texts = useTexts(appTexts)
   const format = useFormat()

@@ -10,17 +10,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { languageNames } from '../i18n/language.ts'
-import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { mayChange, maySeeCampaigns } from '../session/rights.ts'
 import { areaOf } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import { statusTexts } from '../ui/status-texts.ts'
 import { foundCampaignsQuery } from './found-campaigns.ts'
 import { navigationOf } from './navigation.ts'
 import { appTexts } from './texts.ts'
 
 const [store, palette] = createSpotlight()
+// The library's own half-transparent descriptions have too little contrast where a command is selected.
+const styles = { actionDescription: { opacity: 1 } }
 
-type Command = { key: string; label: string; icon: Icon; run: () => void }
+type Command = { key: string; label: string; description?: string; icon: Icon; run: () => void }
 
 /** @param props.opened counts how often it was opened */
 export function CommandPalette({ opened }: { opened: number }) {
@@ -79,10 +82,12 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
   if (commands.length === 0) return null
   return (
     <Spotlight.ActionsGroup label={label}>
-      {commands.map(({ key, label: name, icon: Picture, run }) => (
+      {commands.map(({ key, label: name, description, icon: Picture, run }) => (
         <Spotlight.Action
           key={key}
           label={name}
+          styles={styles}
+          {...(description !== undefined && { description })}
           leftSection={<Picture size={20} stroke={1.7} aria-hidden />}
           onClick={run}
         />
@@ -135,6 +140,9 @@ const minCharacters = 2
 function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean } {
   const session = useSession()
   const router = useRouter()
+  const format = useFormat()
+  const names = useNames()
+  const statuses = useTexts(statusTexts).campaign
   const [settled] = useDebouncedValue(words, 200)
   const isAsked = words.length >= minCharacters && maySeeCampaigns(session)
   const { data, isFetching } = useQuery({
@@ -142,9 +150,13 @@ function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean
     enabled: isAsked && settled.length >= minCharacters,
   })
   const to = `${areaOf[session.typeAccount]}/campaigns/$cashbackId` as const
-  const campaigns = (isAsked && data ? data : []).map(({ cashbackId, name }) => ({
+  const campaigns = (isAsked && data ? data : []).map(({ cashbackId, name, retailer, status, dateFrom, dateTo }) => ({
     key: cashbackId,
     label: name,
+    // Campaigns of the same name can be told apart by this.
+    description: [retailer && names.of(retailer), format.period(dateFrom, dateTo), statuses[status]]
+      .filter(Boolean)
+      .join(' · '),
     icon: IconSpeakerphone,
     run: () => void router.navigate({ to, params: { cashbackId } }),
   }))

@@ -1,15 +1,21 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
+import type { CampaignDetails } from '../campaigns/types.ts'
 import type { AccountType } from '../session/session.ts'
 
 const pageSize = 5
+
+/** `retailer` is missing in a merchant's own list. */
+export type FoundCampaign = Pick<CampaignDetails, 'cashbackId' | 'name' | 'status' | 'dateFrom' | 'dateTo'> & {
+  retailer?: { name: string; nameEn: string | null }
+}
 
 /** A few campaigns with this text in their name, newest first, from the person's own list. */
 export const foundCampaignsQuery = (typeAccount: AccountType, name: string) =>
   queryOptions({
     queryKey: ['found-campaigns', typeAccount, name],
     placeholderData: keepPreviousData,
-    async queryFn({ signal }): Promise<{ cashbackId: string; name: string }[]> {
+    async queryFn({ signal }): Promise<FoundCampaign[]> {
       const newest = { sortBy: 'createdAt', sortOrder: 'DESC' } as const
       if (typeAccount === 'retailer') {
         const query = { name, pageSize }

@@ -70,7 +70,7 @@ export const bankCampaignTexts = dictionary({
     },
     toUpload: 'Upload your report',
     toAcknowledge: 'Confirm receipt',
-    room: {
+    reconciliationPage: {
       title: 'Reconciliation',
       next: 'Next step',
       notPart: 'Your bank doesn’t take part, so there is nothing to reconcile.',
@@ -151,7 +151,7 @@ export const bankCampaignTexts = dictionary({
     },
     toUpload: 'Завантажити звіт',
     toAcknowledge: 'Підтвердити надходження',
-    room: {
+    reconciliationPage: {
       title: 'Звірка',
       next: 'Наступний крок',
       notPart: 'Ваш банк не бере участі, тож звіряти нічого.',

@@ -2,7 +2,7 @@
 import { createElement } from 'react'
 import { answer, api } from '../api/client.ts'
 import type { Seen } from '../campaigns/detail/stale.tsx'
-import { type Move, useCampaignMove } from '../campaigns/detail/use-transition.ts'
+import { type Action, useCampaignAction } from '../campaigns/detail/use-action.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { useSession } from '../session/use-session.ts'
 import { bankCampaignTexts } from './campaign-texts.ts'
@@ -17,7 +17,7 @@ export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
 }
 
 /** Confirms that the bank takes part. If the campaign is the bank's own, this starts it. */
-export function useConfirmCampaign(campaign: BankCampaign): Move {
+export function useConfirmCampaign(campaign: BankCampaign): Action {
   const texts = useTexts(bankCampaignTexts)
   const changed = useCampaignChanged()
   const { cashbackId, name, createdByType } = campaign
@@ -31,7 +31,7 @@ export function useConfirmCampaign(campaign: BankCampaign): Move {
           action: texts.confirm,
           done: texts.confirmed,
         }
-  return useCampaignMove({
+  return useCampaignAction({
     seen: useSeen(campaign),
     question,
     act: header =>
@@ -41,9 +41,9 @@ export function useConfirmCampaign(campaign: BankCampaign): Move {
 }
 
 /** Confirms that the merchant's payment has arrived. */
-export function useAcknowledge(campaign: BankCampaign): Move {
+export function useAcknowledge(campaign: BankCampaign): Action {
   const { cashbackId, expectedCompensation, country } = campaign
-  const { room: texts } = useTexts(bankCampaignTexts)
+  const { reconciliationPage: texts } = useTexts(bankCampaignTexts)
   const format = useFormat()
   const changed = useCampaignChanged()
   const path = '/portal/cashbacks/{cashbackId}/compensation-received'
@@ -53,7 +53,7 @@ export function useAcknowledge(campaign: BankCampaign): Move {
     action: texts.acknowledge,
     done: texts.acknowledged,
   }
-  return useCampaignMove({
+  return useCampaignAction({
     seen: useSeen(campaign),
     question,
     act: header => answer(api.POST(path, { params: { path: { cashbackId }, header }, body: {} })),

@@ -1,7 +1,7 @@
 /** Queries of the bank's pages. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
-import { useCampaignChanged as useChanged } from '../campaigns/detail/use-transition.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/detail/use-action.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
 import { groups } from '../campaigns/list/campaign-groups.ts'
 import { periodAsked } from '../campaigns/list/period-asked.ts'

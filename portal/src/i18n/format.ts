@@ -100,7 +100,7 @@ export function createFormat(language: Language, timeZone: string) {
     },
     /**
      * An amount of mobile data as people write it: `100 MB`, `10 GB`.
-     * @param megabytes a gigabyte is 1,024 or 1,000 of them
+     * @param megabytes from 1,000 on, multiples of 512 and of 1,000 are shown in gigabytes, of 1,024 or 1,000 megabytes each
      */
     dataVolume(megabytes: number): string {
       const step = [1024, 1000, 512].find(each => megabytes >= 1000 && megabytes % each === 0) ?? 1

@@ -78,7 +78,7 @@ export const campaignPageTexts = dictionary({
     toSettle: (bank: string) => `Settle with ${bank}`,
     amounts: 'Amounts by bank',
     total: 'Total',
-    room: {
+    reconciliationPage: {
       title: (bank: string) => `Reconciliation with ${bank}`,
       next: 'Next step',
       notPart: 'This bank doesn’t take part, so there is nothing to reconcile.',
@@ -187,7 +187,7 @@ export const campaignPageTexts = dictionary({
     toSettle: bank => `Розрахуватися: ${bank}`,
     amounts: 'Суми за банками',
     total: 'Разом',
-    room: {
+    reconciliationPage: {
       title: bank => `Звірка: ${bank}`,
       next: 'Наступний крок',
       notPart: 'Цей банк не бере участі, тож звіряти нічого.',

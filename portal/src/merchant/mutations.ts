@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { answer, api, type ifMatch } from '../api/client.ts'
 import type { Seen } from '../campaigns/detail/stale.tsx'
-import { type Move, type Question, useCampaignMove } from '../campaigns/detail/use-transition.ts'
+import { type Action, type Question, useCampaignAction } from '../campaigns/detail/use-action.ts'
 import { segmentQuery } from '../campaigns/queries.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
@@ -13,12 +13,12 @@ import { useCampaignChanged } from './queries.ts'
 type Header = ReturnType<typeof ifMatch>
 
 /** An action of the merchant. */
-function useMove(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Move {
+function useMerchantAction(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Action {
   const changed = useCampaignChanged()
-  return useCampaignMove({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
+  return useCampaignAction({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
 }
 
-export function useLaunch(campaign: CampaignDetails): Move {
+export function useLaunch(campaign: CampaignDetails): Action {
   const texts = useTexts(campaignPageTexts)
   const format = useFormat()
   const { cashbackId, name, banks } = campaign
@@ -32,7 +32,7 @@ export function useLaunch(campaign: CampaignDetails): Move {
     .filter(Boolean)
     .join(' ')
   const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
-  return useMove(campaign, question, header =>
+  return useMerchantAction(campaign, question, header =>
     answer(
       api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} }),
     ),
@@ -49,7 +49,7 @@ function useLaunchCustomers({ cashbackId, permissions }: CampaignDetails): strin
   return segment.customersCount === 0 ? texts.few : texts.segment(format.number(segment.customersCount))
 }
 
-export function useRemove(campaign: CampaignDetails): Move {
+export function useRemove(campaign: CampaignDetails): Action {
   const texts = useTexts(campaignPageTexts)
   const { cashbackId, name } = campaign
   const question = {
@@ -59,17 +59,17 @@ export function useRemove(campaign: CampaignDetails): Move {
     isDangerous: true,
     done: texts.removed,
   }
-  return useMove(campaign, question, header =>
+  return useMerchantAction(campaign, question, header =>
     answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId }, header }, body: {} })),
   )
 }
 
 /** @param text says how much each bank gets in the version that the person has seen */
-export function usePay(seen: Seen, text: ReactNode): Move {
+export function usePay(seen: Seen, text: ReactNode): Action {
   const texts = useTexts(campaignPageTexts)
   const { cashbackId } = seen
   const question = { title: texts.payTitle, text, action: texts.pay, done: texts.paid }
-  return useMove(seen, question, header =>
+  return useMerchantAction(seen, question, header =>
     answer(
       api.POST('/portal/cashbacks/{cashbackId}/compensation-paid', {
         params: { path: { cashbackId }, header },
@@ -83,9 +83,9 @@ export function usePay(seen: Seen, text: ReactNode): Move {
 type Part = Seen & { bankId: string; bankName: string }
 
 /** @param amount the compensation that the merchant then owes, as text */
-export function useAccept(part: Part, differences: number, amount: string): Move {
+export function useAccept(part: Part, differences: number, amount: string): Action {
   const { cashbackId, bankId, bankName } = part
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const question = {
     title: texts.acceptTitle(bankName),
     text: texts.acceptText(differences, amount),
@@ -93,15 +93,15 @@ export function useAccept(part: Part, differences: number, amount: string): Move
     done: texts.accepted,
   }
   const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/accept-report'
-  return useMove(part, question, header =>
+  return useMerchantAction(part, question, header =>
     answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
   )
 }
 
 /** @param amount the compensation that the merchant owes, as text */
-export function useSettle(part: Part, amount: string): Move {
+export function useSettle(part: Part, amount: string): Action {
   const { cashbackId, bankId, bankName } = part
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const question = {
     title: texts.settleTitle(bankName),
     text: texts.settleText(amount),
@@ -109,7 +109,7 @@ export function useSettle(part: Part, amount: string): Move {
     done: texts.settled,
   }
   const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/settle'
-  return useMove(part, question, header =>
+  return useMerchantAction(part, question, header =>
     answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
   )
 }

@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { paths } from '../api/schema/perkline.ts'
-import { useCampaignChanged as useChanged } from '../campaigns/detail/use-transition.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/detail/use-action.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
 import { groups } from '../campaigns/list/campaign-groups.ts'
 import { periodAsked } from '../campaigns/list/period-asked.ts'

@@ -6,7 +6,13 @@ import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
 import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
-import { type CampaignsSearch, campaignSearch, campaignsSearch, newCampaignSearch, roomSearch } from './search.ts'
+import {
+  type CampaignsSearch,
+  campaignSearch,
+  campaignsSearch,
+  newCampaignSearch,
+  reconciliationSearch,
+} from './search.ts'
 
 const merchantRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -74,11 +80,11 @@ const act = createRoute({
   component: lazyPage(() => import('./pages/act.tsx'), 'ActPage'),
 })
 
-const room = createRoute({
+const reconciliation = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId/banks/$bankId',
-  validateSearch: roomSearch,
-  component: lazyPage(() => import('./pages/reconciliation.tsx'), 'RoomPage'),
+  validateSearch: reconciliationSearch,
+  component: lazyPage(() => import('./pages/reconciliation.tsx'), 'ReconciliationPage'),
 })
 
 export const merchantRoutes = merchantRoute.addChildren([
@@ -87,6 +93,6 @@ export const merchantRoutes = merchantRoute.addChildren([
   newCampaign,
   campaign,
   editCampaign,
-  room,
+  reconciliation,
   act,
 ])

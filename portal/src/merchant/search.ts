@@ -22,4 +22,4 @@ export const campaignSearch = searchParams({ tab: oneOf(campaignTabs), page: cou
 /** `from`: the campaign to copy. */
 export const newCampaignSearch = searchParams({ from: text })
 
-export const roomSearch = searchParams(differenceFields)
+export const reconciliationSearch = searchParams(differenceFields)

@@ -187,7 +187,7 @@ const readLastAudits = (signal?: AbortSignal) => answer(api.GET('/admin/audit/la
 export const runAudit = ({ resume = false, signal }: { resume?: boolean; signal?: AbortSignal } = {}) =>
   answer(api.GET('/admin/audit', { params: { query: { resume } }, signal: signal ?? null }))
 
-/** The last audit, and the current or interrupted one. Reading it for the first time runs an audit. */
+/** The last audit, and the current or interrupted one. If none has ended yet and none is running, this runs one. */
 export const auditsQuery = queryOptions({
   queryKey: ['operator', 'audits'],
   queryFn: async ({ signal }) => {

@@ -12,6 +12,10 @@ export const uiTexts = dictionary({
     copy: 'Copy',
     copied: 'Copied',
     kept: 'I have kept it',
+    characters: {
+      left: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} left`,
+      over: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} too many`,
+    },
     requestId: (id: string) => `Support reference: ${id}`,
     errors: {
       title: 'Something went wrong',
@@ -110,6 +114,12 @@ export const uiTexts = dictionary({
     copy: 'Копіювати',
     copied: 'Скопійовано',
     kept: 'Збережено',
+    characters: {
+      left: count =>
+        `Залишилося ${counted('uk', count, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,
+      over: count =>
+        `Зайвих ${counted('uk', count, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,
+    },
     requestId: id => `Номер для звернення до підтримки: ${id}`,
     errors: {
       title: 'Щось пішло не так',

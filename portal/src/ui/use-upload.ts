@@ -42,7 +42,7 @@ type Options<Data> = {
  * moment, so it cannot be cancelled any more. A person who leaves the page during the upload is asked first, and sees a
  * note after coming back.
  *
- * @param onDone called with the platform's answer; invalidate the changed queries here
+ * @param options.onDone called with the platform's answer; invalidate the changed queries here
  */
 export function useUpload<Data>(path: string, options: Options<Data>): Upload<Data> {
   const { method = 'POST', asForm = true, isTrial = false, read } = options

@@ -7,8 +7,8 @@ import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { plainPassword } from '../secrets.ts'
 
-const shortestPassword = 15
-const longestPassword = 256
+const minLength = 15
+const maxLength = 256
 
 /**
  * @param field the field's name in the request
@@ -16,16 +16,16 @@ const longestPassword = 256
  * @throws DomainError 'invalid' when the password breaks a rule. The error does not contain any part of the password
  */
 export function requirePassword(field: string, password: string, names: readonly string[]): void {
-  const violation = passwordFault(field, password, names)
+  const violation = violationOf(field, password, names)
   if (violation) throw new DomainError('invalid', [violation])
 }
 
 /** Finds the rule that a password breaks. @returns null for a good password */
-function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
+function violationOf(field: string, password: string, names: readonly string[]): BrokenRule | null {
   const plain = plainPassword(password)
   const length = [...plain].length
-  if (length < shortestPassword) return broken(field, 'min-length', { min: shortestPassword })
-  if (length > longestPassword) return broken(field, 'max-length', { max: longestPassword })
+  if (length < minLength) return broken(field, 'min-length', { min: minLength })
+  if (length > maxLength) return broken(field, 'max-length', { max: maxLength })
   const rule = guessableAs(folded(plain), names)
   return rule && broken(field, rule)
 }

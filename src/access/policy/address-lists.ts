@@ -10,9 +10,9 @@ export type AddressList = {
 /** Whether a text is a network like `192.0.2.0/24` or `2001:db8::/32`, or one address. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...others] = text.split('/')
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  if (most < 0 || address.includes('%') || others.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (maxBits < 0 || address.includes('%') || others.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
 }
 
 /** Makes an address list. @param networks texts that `isNetwork` accepts */

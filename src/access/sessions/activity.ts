@@ -9,7 +9,7 @@ import { noteSeenCredentials, noteSeenSessions, type SeenSince } from './session
 
 const writeEveryMs = 30_000
 /** The maximum number of uses in memory. Beyond it, a use is not noted until a later request. */
-const mostNoted = 20_000
+const maxNoted = 20_000
 
 export type Activity = {
   /** Notes that a request used this token. */
@@ -25,7 +25,7 @@ export function createActivity(database: Queryable, onError: (error: unknown) =>
   const sessions = new Map<string, number>()
   const credentials = new Map<string, number>()
   const note = (notes: Map<string, number>, id: string): void => {
-    if (notes.size < mostNoted || notes.has(id)) notes.set(id, performance.now())
+    if (notes.size < maxNoted || notes.has(id)) notes.set(id, performance.now())
   }
   const writeSome = async (notes: Map<string, number>, writer: typeof noteSeenSessions): Promise<void> => {
     if (notes.size === 0) return

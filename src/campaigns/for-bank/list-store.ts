@@ -147,7 +147,7 @@ const snapshot = `
 /**
  * Reads a list of any length as JSON text. It resolves when the first bytes have arrived.
  *
- * @param reader.left aborts when the client disconnects
+ * @param reader.signal aborts when the client disconnects
  * @param reader.closed called when the read has ended, also after an error
  */
 export function openLong(

@@ -1,4 +1,4 @@
-/** Sends the details of a campaign, after a read or an edit. */
+/** Sends the answer with the details of a campaign, after a read or an edit. */
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../clock.ts'
 import { isKnown } from '../../http/answer/etag.ts'

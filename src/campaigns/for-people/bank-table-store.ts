@@ -4,7 +4,7 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import { maxScanned, type Page } from '../../http/paging.ts'
 import type { Country } from '../for-merchant/details-store.ts'
 import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
-import { campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
 import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
@@ -67,13 +67,23 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/**
- * SQL that selects the newest campaigns. One index finds the newest campaigns of each status and bank status. This
- * index contains nearly all columns that lists are sorted by.
- */
-const newest: Listing['newest'] = (behind, max) => `
+/** Nearly all columns that lists are filtered and sorted by. Both indexes contain them. */
+const listed = 'cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage'
+
+/** Whether a search has the default statuses, which apply when the query names none. */
+const hasDefaultStatuses = ({ statuses, bankStatuses: own }: BankCampaignSearch): boolean =>
+  campaignStatuses.every(status => status === 'deleted' || statuses.includes(status)) &&
+  bankStatuses.every(status => own.includes(status))
+
+/** The newest campaigns of the default statuses. An index of all campaigns of the bank has them in this order. */
+const newestOfAll: Listing['newest'] = behind => `
+  select ${listed} from campaign_banks
+  where bank_id = $5 and campaign_status = any($6::text[]) and status = any($7::text[]) and ${behind('created_at')}`
+
+/** The newest campaigns of a few statuses. Another index finds the newest ones of each status and bank status. */
+const newestOfSome: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
-    select cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage from campaign_banks
+    select ${listed} from campaign_banks
     where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
     order by created_at desc, cashback_id limit ${max}
   ) p`
@@ -91,8 +101,10 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   asked(endsBy, input => `w.date_to <= ${input}`)
   const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
   const order = isNewestFirst ? null : { by: columns[sort.by], ascending: sort.ascending }
+  const isAll = hasDefaultStatuses(search)
   return {
-    newest,
+    newest: isAll ? newestOfAll : newestOfSome,
+    isInOrder: isAll,
     filter: filters.length === 0 ? null : filters.join(' and '),
     order,
     readsCampaigns: [...filters, order?.by ?? ''].some(text => text.includes('c.')),

@@ -1,4 +1,4 @@
-/** Campaigns as a bank's people see them. */
+/** Builds the answers about campaigns for a bank's people. */
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { BankCampaign, BankCampaignDetails, OwnPart } from './bank-table-store.ts'
 

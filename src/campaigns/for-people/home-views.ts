@@ -1,4 +1,4 @@
-/** Views of the home page of a partner's people. */
+/** Builds the answers for the home page of a partner's people. */
 import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
 import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'

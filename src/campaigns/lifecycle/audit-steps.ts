@@ -22,10 +22,10 @@ const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-/** SQL expression for a transition as one text. The database looks it up in a list by hash. */
-const moveOf = (subject: string, trigger: string, from: string, to: string): string =>
+/** SQL expression for a transition as one text, which the database finds in a list by its hash. */
+const transitionText = (subject: string, trigger: string, from: string, to: string): string =>
   `(${subject} || ' ' || ${trigger} || ' ' || coalesce(${from}, '') || '>' || coalesce(${to}, ''))`
-const knownMoves = `array[${listed(
+const knownTransitions = `array[${listed(
   transitions.map(({ subject, from, trigger, to }) => `${subject} ${trigger} ${from ?? ''}>${to ?? ''}`),
 )}]`
 
@@ -249,7 +249,7 @@ const history = (within: Within): Read => ({
   rules: [
     {
       code: 'history-moves',
-      broken: `history_id is not null and ${moveOf('subject', 'trigger', 'from_state', 'to_state')} <> all (${knownMoves}) and not (
+      broken: `history_id is not null and ${transitionText('subject', 'trigger', 'from_state', 'to_state')} <> all (${knownTransitions}) and not (
         has_changes and from_state is not distinct from to_state
         and (subject, trigger) in (('campaign', 'edit'), ('bank', 'segment')))`,
       text: moved(`' by ' || trigger || ' to ' || coalesce(to_state, 'nothing')`),

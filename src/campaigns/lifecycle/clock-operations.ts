@@ -28,7 +28,7 @@ const maxAtOnce = 200
  *   when the result is false, everything that was due at the beginning is done
  * @returns whether more campaigns may be due
  */
-export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
+export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
   const { database, clock, completeAfterMs } = deps
   return database.transaction(async transaction => {
     const before = clock.now()

@@ -12,6 +12,8 @@ export type Listing = {
    * cursor, and `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
+  /** Whether an index gives the rows of `newest` in their order, so that reading them twice is faster than storing them. */
+  isInOrder: boolean
   /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
   /** Another sort of the same campaigns; null: newest first. */
@@ -24,7 +26,7 @@ export type Listing = {
 
 export type Listed = {
   ids: string[]
-  /** How many of the rows that were read match the filter; without a filter, only as many as were needed. */
+  /** How many of the rows that were read match the filter. */
   found: number
   /** There are more campaigns than were read. */
   hasOlder: boolean
@@ -48,35 +50,39 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
 
 /** The ids of one page. */
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
-  const { newest, filter, order, readsCampaigns, values } = listing
+  const { newest, isInOrder, filter, order, readsCampaigns, values } = listing
   const from = skipped(page)
   const max = isPlain(listing) ? Math.min(from + page.pageSize, maxScanned) : maxScanned
+  const stored = (is: boolean) => (is ? 'materialized' : 'not materialized')
   const [row] = await database.query<Row>(
-    `with looked as materialized (${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1),
-     within as (select * from looked limit $3),
-     found as materialized (
+    `with looked as ${stored(isPlain(listing) || !isInOrder)} (
+       ${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1
+     ), found as ${stored(filter !== null)} (
        select w.cashback_id, w.at, ${order?.by ?? 'w.at'} as key
-       from within w ${readsCampaigns ? campaigns : ''} where ${filter ?? 'true'}
+       from (select * from looked limit $3) as w ${readsCampaigns ? campaigns : ''} where ${filter ?? 'true'}
      ), shown as materialized (
        select *, row_number() over () as n from (
          select * from found order by key ${order?.ascending ? 'asc' : 'desc'}, cashback_id offset $4 limit ${page.pageSize}
        ) as page
+     ), ends as materialized (
+       select at, cashback_id, $3 - 1 + row_number() over () as n from (select * from looked offset $3 - 1) as last
      )
-     select (select count(*) from looked) as looked, (select count(*) from found) as found,
+     select exists (select from ends where n > $3) as "hasOlder",
+       ${filter === null ? 'case when exists (select from ends) then $3 else (select count(*) from looked) end' : '(select count(*) from found)'} as found,
        array(select cashback_id from shown order by n) as ids, $4 + (select count(*) from shown) as last,
        (select ${cursor} from shown order by n desc limit 1) as "lastShown",
-       (select ${cursor} from within order by at, cashback_id desc limit 1) as "lastLooked"`,
+       (select ${cursor} from ends where n = $3) as "lastLooked"`,
     [...readCursor(page.after), max, from, ...values],
   )
   if (!row) throw new Error('A select without a table has one row')
-  const hasOlder = row.looked > max
-  const hasFurther = row.lastShown !== null && row.last < row.found
+  const { ids, found, hasOlder } = row
+  const hasFurther = row.lastShown !== null && row.last < found
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
-  return { ids: row.ids, found: row.found, hasOlder, hasMore: hasFurther || hasOlder, next }
+  return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }
 
 type Row = {
-  looked: number
+  hasOlder: boolean
   found: number
   ids: string[]
   last: number

@@ -228,9 +228,10 @@ const writeStatement: Statement = {
 
 /**
  * Gives the banks' lists new versions and changes the counts of campaigns. PostgreSQL runs the last `insert` first,
- * which locks the lists. So no other transaction changes the same counts at the same time.
+ * which locks the lists of these banks; the merchants' lists are locked already. So no other transaction changes the
+ * same counts at the same time.
  */
-const newsStatement: Statement = {
+const bankListsStatement: Statement = {
   name: 'campaigns.news',
   text: `
     with counted as (
@@ -419,8 +420,8 @@ function isRearranged(before: LockedCampaign, { changes }: Decision, after: Lock
 }
 
 /**
- * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Must be the last statement of a
- * transaction, because it locks the lists.
+ * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Call it last in a transaction,
+ * because it locks the lists.
  */
 async function notifyBanks(
   transaction: Queryable,
@@ -428,7 +429,7 @@ async function notifyBanks(
   bankIds: readonly string[],
   counts: readonly CountChange[],
 ): Promise<void> {
-  await transaction.execute(newsStatement, [
+  await transaction.execute(bankListsStatement, [
     cashbackIds,
     bankIds,
     counts.map(({ partyId }) => partyId),

@@ -25,13 +25,13 @@ export type Trigger = (typeof triggers)[number]
  * All transitions that a bank can request. The transition from reserved to expired is not in this list, because it
  * happens by time alone (`statusAt`).
  */
-export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
+export const transitions: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
   { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
 ]
 
 /** Whether a stored order with this status never changes again. */
-export const isFinal = (status: OrderStatus): boolean => !moves.some(({ from }) => from === status)
+export const isFinal = (status: OrderStatus): boolean => !transitions.some(({ from }) => from === status)
 
 /** Triggers that get the same answer when they are repeated (safe retry). */
 const repeatable: readonly { trigger: Trigger; status: OrderStatus }[] = [
@@ -54,17 +54,17 @@ export function reservationEnd(now: Date): Date {
 /**
  * Decides what a trigger does to an order of a bank.
  *
- * @returns 'move' with a new status, or 'repeat' when the same trigger has already led to the order's status
+ * @returns 'transition' with the new status, or 'repeat' when the same trigger has already led to the order's status
  * @throws DomainError 'order-confirmed', 'order-cancelled' or 'order-expired' when the order's status does not allow it
  */
 export function decide(
   order: { status: OrderStatus; reservedUntil: Date },
   trigger: Trigger,
   now: Date,
-): { outcome: 'move'; to: OrderStatus } | { outcome: 'repeat' } {
+): { outcome: 'transition'; to: OrderStatus } | { outcome: 'repeat' } {
   const status = statusAt(order, now)
-  const move = moves.find(({ from, trigger: by }) => from === status && by === trigger)
-  if (move) return { outcome: 'move', to: move.to }
+  const transition = transitions.find(({ from, trigger: by }) => from === status && by === trigger)
+  if (transition) return { outcome: 'transition', to: transition.to }
   if (repeatable.some(repeat => repeat.trigger === trigger && repeat.status === status)) return { outcome: 'repeat' }
   throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
 }

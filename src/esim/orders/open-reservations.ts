@@ -15,7 +15,7 @@ const shareOfRoom = 1 / 16
  * When the bank may make fewer than this many further reservations, every reservation is counted under the lock. The
  * number is so large that the bank stays within the limit even if a statement is delayed for a second.
  */
-const leastRoom = 4_000
+const minRoom = 4_000
 
 type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; validMs: number }
 
@@ -42,7 +42,7 @@ export function createOpenReservations(deps: {
 
   const counted = (bankId: string, open: number): void => {
     const room = deps.limit - open
-    const credit = room < leastRoom ? 0 : Math.floor(room * shareOfRoom)
+    const credit = room < minRoom ? 0 : Math.floor(room * shareOfRoom)
     const validMs = Math.min(maxStatementMs, (room / 2 / maxPerSecond) * 1000)
     estimates.set(bankId, { credit, refreshBelow: credit / 2, countedAtMs: performance.now(), validMs })
   }

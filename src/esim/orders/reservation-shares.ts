@@ -9,7 +9,7 @@ import { countUnsold } from './reserve-store.ts'
  * A count is used for a second. If counting takes long, it is used for longer, so that counting takes at most a
  * twentieth of the time.
  */
-const shortestMs = 1_000
+const minMs = 1_000
 const timesItsDuration = 20
 
 type Counted = { unsold: number; validUntilMs: number }
@@ -30,7 +30,7 @@ export function createReservationShares(database: Database): ReservationShares {
     if (known && startedMs < known.validUntilMs) return known.unsold
     const unsold = await countUnsold(database, tariffId)
     const nowMs = performance.now()
-    const validMs = Math.max(shortestMs, timesItsDuration * (nowMs - startedMs))
+    const validMs = Math.max(minMs, timesItsDuration * (nowMs - startedMs))
     counts.set(tariffId, { unsold, validUntilMs: nowMs + validMs })
     return unsold
   }

@@ -336,9 +336,9 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
 }
 
 /**
- * Removes sold and withdrawn profiles from the list of returned profiles. The statement of a sale does this too, but
- * when it waits for the cancel that returned the profile, it cannot see the new entry. Such entries only waste space:
- * readers skip them.
+ * Removes sold and withdrawn profiles from the list of returned profiles. The statement that reserves a profile removes
+ * it from the list, too. But if that statement had to wait for the cancel that returned the profile, it cannot see the
+ * new entry. Such entries only waste space, because readers skip them.
  */
 export function forgetSold(database: Queryable): Promise<number> {
   return database.execute(

@@ -1,4 +1,4 @@
-/** How banks see operators, tariffs and orders: exactly the documented fields (contract/esim.md). */
+/** Builds the answers of the eSIM API: operators, tariffs and orders, with exactly the documented fields (contract/esim.md). */
 import { instantText } from '../../text/instant-text.ts'
 import type { MobileOperator, Tariff } from '../catalogue.ts'
 import type { Offer } from './availability.ts'

@@ -126,13 +126,13 @@ export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, n
 /** The first `count` ids in the index of external ids; other filters are ignored. */
 export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
-    const most = put(String(count))
+    const max = put(String(count))
     return `
       select r.order_id from unnest(${put(bankIds)}::uuid[]) as b (bank_id)
       cross join lateral (
         select order_id from orders where bank_id = b.bank_id and ${isExact ? `external_id = ${put(externalId)} collate "C"` : `starts_with(external_id, ${put(externalId)})`}
-        order by external_id limit ${most}::int offset 0) r
-      limit ${most}::int`
+        order by external_id limit ${max}::int offset 0) r
+      limit ${max}::int`
   })
 
 /** The ids of the matching orders, read by the index of external ids. */

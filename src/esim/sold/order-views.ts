@@ -1,4 +1,4 @@
-/** How people see orders. */
+/** Builds the answers about orders for people. */
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'

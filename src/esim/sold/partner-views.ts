@@ -1,4 +1,4 @@
-/** How banks' programs see orders in the Partner API (contract/partner-orders.md). */
+/** Builds the answers of the Partner API about orders (contract/partner-orders.md). */
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'

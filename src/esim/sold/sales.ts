@@ -19,13 +19,13 @@ const defaultDays = 30
  */
 export async function readSales(
   deps: { database: Queryable; clock: Clock },
-  asked: { bankId: string; from?: string; to?: string },
+  params: { bankId: string; from?: string; to?: string },
 ): Promise<string> {
   const now = deps.clock.now()
-  const { bankId } = asked
+  const { bankId } = params
   const timeZone = await findTimeZone(deps.database, bankId)
-  const to = asked.to ?? dayOf(now, timeZone)
-  const from = asked.from ?? dayOf(new Date(Date.parse(to) - (defaultDays - 1) * dayMs), 'UTC')
+  const to = params.to ?? dayOf(now, timeZone)
+  const from = params.from ?? dayOf(new Date(Date.parse(to) - (defaultDays - 1) * dayMs), 'UTC')
   const { names, bounds } = await findSalesDays(deps.database, bankId, { from, to, timeZone }, maxDays)
   const { days, totals } = await countSales(deps.database, { bankId, names, bounds, now })
   return `${JSON.stringify({ timeZone, from, to }).slice(0, -1)},"days":[${days}],"totals":${totals}}`

@@ -15,15 +15,25 @@ export type TariffPace = {
   importedAt: Date | null
 }
 
+/**
+ * The last profile of the tariff `t`, or of a tariff before it if `t` has none. The comparison of rows fits only the
+ * index of tariffs. With `tariff_id = t.tariff_id`, the planner could choose the primary key when most tariffs have no
+ * profiles, and would then read all profiles for each of them.
+ */
+const lastProfile = `
+  select p.tariff_id, p.imported_at from profiles p
+  where (p.tariff_id, p.profile_id) <= (t.tariff_id, ${Number.MAX_SAFE_INTEGER})
+  order by p.tariff_id desc, p.profile_id desc limit 1`
+
 /** Reads, for every tariff, the sales since an instant and the time of the last import. */
 export async function readPace(database: Queryable, since: Date): Promise<TariffPace[]> {
   const [tariffs, sold] = await Promise.all([
     database.query<Omit<TariffPace, 'sold'> & { tariffId: number }>(
       `select t.tariff_id as "tariffId", m.code as "operatorCode", m.name_uk as "operatorName", m.name_en as "operatorNameEn",
-              t.code as "tariffCode", t.name as "tariffName", t.on_sale and m.status = 'active' as "isOffered", (
-                select p.imported_at from profiles p where p.tariff_id = t.tariff_id order by p.profile_id desc limit 1
-              ) as "importedAt"
-       from tariffs t join mobile_operators m using (mobile_operator_id)`,
+              t.code as "tariffCode", t.name as "tariffName", t.on_sale and m.status = 'active' as "isOffered",
+              last.imported_at as "importedAt"
+       from tariffs t join mobile_operators m using (mobile_operator_id)
+       left join lateral (${lastProfile}) as last on last.tariff_id = t.tariff_id`,
     ),
     countSoldSince(database, since),
   ])

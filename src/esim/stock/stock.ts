@@ -198,8 +198,8 @@ async function addUnsold(deps: StockDeps, tariffId: number, window: Window): Pro
   if (found.length > 0) window.free = [...found.reverse(), ...window.free]
 }
 
-// Finds returned profiles. It skips entries whose profile was sold again before it applies the limit. Otherwise many
-// such entries could hide the free profiles.
+// Finds returned profiles. Entries whose profile is on a live order again are skipped before the limit is applied.
+// Otherwise many such entries could hide the free profiles.
 const findReturned: Statement = {
   name: 'esim.find-returned-profiles',
   text: `

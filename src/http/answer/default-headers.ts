@@ -4,16 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify'
 
-const usual = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+const defaults = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const yearSeconds = 31_536_000
 
-/**
- * Returns the default headers. @param publicUrl the platform's address; with https, a header forbids browsers to use
- * http
- */
+/** Returns the default headers. If the platform's address begins with https, one of them forbids browsers to use http. */
 export function defaultHeaders(publicUrl: string): Record<string, string> {
   const isSecure = new URL(publicUrl).protocol === 'https:'
-  return isSecure ? { ...usual, 'strict-transport-security': `max-age=${yearSeconds}` } : usual
+  return isSecure ? { ...defaults, 'strict-transport-security': `max-age=${yearSeconds}` } : defaults
 }
 
 /** Adds the default headers to every answer of the app. */

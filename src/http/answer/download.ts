@@ -1,4 +1,7 @@
-/** Headers for files that people save. The name may be in any alphabet (RFC 6266), and browsers never show the file as our page. */
+/**
+ * Headers for files that people save. The name may be in any alphabet (RFC 6266). Browsers save the file and never show
+ * it as a page of the platform.
+ */
 export function downloadHeaders(fileName: string): Record<string, string> {
   const ascii = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(fileName).replace(

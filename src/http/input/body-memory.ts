@@ -28,7 +28,7 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 
-/** Call this when nobody reads this memory any more. @param memory what `takeMemory` returned, or a part of it */
+/** Takes back what `takeMemory` has returned, or a part of it. Call this when nobody reads the memory any more. */
 export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
   if (buffer.byteLength !== maxKeptBytes || kept.length >= maxKept) return
   kept.push(Buffer.from(buffer))

@@ -1,7 +1,7 @@
 /**
- * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. Of a body that
- * arrives fast, one part is taken in each turn of the event loop, and its memory is freed at once. Otherwise the parts of a
- * body would be taken 32 at a time, and the garbage collector would stop all requests to free them.
+ * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. In each turn of
+ * the event loop it takes one part and frees the memory of that part. Otherwise up to 32 parts would be taken at a time when a
+ * body arrives fast, and the garbage collector would stop all requests to free them.
  */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'

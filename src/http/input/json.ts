@@ -189,8 +189,10 @@ function digitsOf(number: string): [digits: string, exponent: number] {
   const [mantissa = '', power = '0'] = number.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const all = `${whole}${fraction}`
-  const significant = all.replace(/0+$/, '')
-  return [significant.replace(/^0+/, ''), Number(power) - fraction.length + all.length - significant.length]
+  // Not by /0+$/: it looks at each run of zeros anew from each of its digits.
+  let end = all.length
+  while (all.charCodeAt(end - 1) === 0x30) end--
+  return [all.slice(0, end).replace(/^0+/, ''), Number(power) - fraction.length + all.length - end]
 }
 
 const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)

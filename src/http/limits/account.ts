@@ -21,8 +21,8 @@ export function accountOf({ caller, routeOptions }: FastifyRequest): string | nu
 
 /**
  * The routes whose requests are not counted here: the eSIM API, which has its own limit; health; the portal's files;
- * the documentation; and requests for tokens of systems. Of these token requests, the platform counts only failed ones,
- * so that nobody can lock out the rightful client.
+ * the documentation; and requests for tokens of systems. Of these token requests, only failed ones are counted
+ * (`access/throttle.ts`), because a right secret is always accepted.
  */
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 

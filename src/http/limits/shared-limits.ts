@@ -19,7 +19,9 @@ end
 return { string.format('%.3f', full), string.format('%.3f', now) }`
 
 const commandTimeoutMs = 250
-/** After a command timed out, the store is not used for this long, so that not every request waits for it. */
+/** A failure after this time is a timeout: timers may end a little early, and a lost connection fails at once. */
+const slowFailureMs = commandTimeoutMs / 2
+/** After a timeout, the store is not used for this long, so that not every request waits for it. */
 const pauseMs = 1_000
 
 /**
@@ -56,7 +58,7 @@ export function createSharedRateLimiter(options: {
       } catch {
         reportAway(true)
         const failedMs = performance.now()
-        if (failedMs - startedMs >= commandTimeoutMs) pausedUntilMs = failedMs + pauseMs
+        if (failedMs - startedMs >= slowFailureMs) pausedUntilMs = failedMs + pauseMs
         return local.take(key)
       }
     },

@@ -54,12 +54,12 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" vi
  * Adds the documentation of an API to a plugin. Call it before the routes are registered, because it documents only
  * later routes.
  */
-export async function document(app: FastifyInstance, given: Document): Promise<void> {
-  for (const component of given.components) app.addSchema(component)
+export async function document(app: FastifyInstance, spec: Document): Promise<void> {
+  for (const component of spec.components) app.addSchema(component)
   const withOptionalBody = new Set<unknown>()
   const { bodyLimit = 0 } = app.initialConfig
   await app.register(fastifySwagger, {
-    openapi: describeApi(given),
+    openapi: describeApi(spec),
     refResolver: { buildLocalReference: json => String(json.$id) },
     // The library documents every body as required, so optional bodies are corrected here.
     transform: ({ schema, url, route }) => {
@@ -73,7 +73,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       return made.openapiObject
     },
   })
-  await app.register(fastifySwaggerUi, pageOptions(given, app.prefix))
+  await app.register(fastifySwaggerUi, pageOptions(spec, app.prefix))
 }
 
 function describeApi(document: Document): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {

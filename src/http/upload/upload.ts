@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
  */
 export type UploadRate = { bytes: number; spanMs: number }
 
-const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
+const minRate: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
 
 /**
  * The error of an upload that is ended because it is too slow. Uploads are limited in number, and each uses a database
@@ -45,7 +45,7 @@ const firstBytes = 64 * 1024
  */
 export function openUpload(
   body: Readable,
-  { rate = slowest, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
+  { rate = minRate, atEnd = () => {} }: { rate?: UploadRate; atEnd?: () => void } = {},
 ): Upload {
   // Without `destroyOnReturn: false`, ending the body early would destroy the request before it is answered.
   const next = atRate(body.iterator({ destroyOnReturn: false }), rate)

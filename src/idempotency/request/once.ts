@@ -128,8 +128,8 @@ type OpenForm = () => Promise<FileForm>
 /**
  * Like `answerOnce`, for a form with a file.
  *
- * @param upload.openForm opens the form; `work` must use the one that it gets
- * @param upload.left aborts when the client closes the connection
+ * @param options.openForm opens the form; `work` must use the one that it gets
+ * @param options.signal aborts when the client closes the connection
  */
 export async function answerUploadOnce<Deps extends { database: Database }>(
   request: FastifyRequest,
@@ -174,11 +174,13 @@ async function* hashing(bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
 /** The answer as it is sent and stored. */
 function answerOf(reply: FastifyReply, status: number, view: object | null): Answer {
   const body = view === null ? Buffer.alloc(0) : Buffer.from(reply.code(status).serialize(view) as string)
-  return { status, body, location: reply.getHeader('location')?.toString() ?? null }
+  const headerOf = (name: string) => reply.getHeader(name)?.toString() ?? null
+  return { status, body, location: headerOf('location'), etag: headerOf('etag') }
 }
 
 function sendOutcome(reply: FastifyReply, { answer, isReplayed }: Outcome): FastifyReply {
   if (answer.location !== null) reply.header('location', answer.location)
+  if (answer.etag !== null) reply.header('etag', answer.etag)
   if (isReplayed) reply.header(replayedHeader, 'true')
   if (answer.body.length === 0) return reply.code(answer.status).send()
   return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)

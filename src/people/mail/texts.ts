@@ -7,9 +7,9 @@ import type { Changed, Language, PeopleMail } from './mails.ts'
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
 /** The text of a mail. @param host the platform's host name, so that readers see where the mail comes from */
-export function mailText(given: PeopleMail, language: Language, host: string): MailText {
+export function mailText(content: PeopleMail, language: Language, host: string): MailText {
   const texts = language === 'uk' ? ukrainian : english
-  const mail = { ...given, login: shownLogin(given.login) }
+  const mail = { ...content, login: shownLogin(content.login) }
   switch (mail.kind) {
     case 'invitation':
       return texts.invitation({ ...mail, host, until: untilText(mail.expiresAt, language) })

@@ -15,7 +15,7 @@ const places = createConcurrencyLimit(
  * Draws a settlement act.
  *
  * @param params.partner limits the partner to one document at a time
- * @param params.left aborts when the caller stops waiting
+ * @param params.signal aborts when the caller stops waiting
  * @returns the PDF
  * @throws DomainError 'unavailable' when too many documents wait
  */

@@ -162,6 +162,24 @@ suite('429', () => {
     assert.equal((await logIn(user, newAddress())).status, 200, 'who got in starts anew')
   })
 
+  test('waits end after an hour for every login, so that they do not show which logins exist', async () => {
+    const refusedTwice = async (login: string) => {
+      const first = await logIn({ ...petro, login, password: 'wrong' })
+      return [first.status, (await logIn({ ...petro, login, password: 'wrong' })).status]
+    }
+    await addUser(deps, { owner: { bank: 'alpha' }, login: 'there', role: 'VIEWER', password: 'the password of there' })
+    for (const login of ['there', 'not-there'])
+      for (let failures = 0; failures < 5; failures++) await logIn({ ...petro, login, password: 'wrong' })
+    await deps.database.execute(
+      `update failed_logins set last_at = last_at - interval '2 hours', next_at = next_at - interval '2 hours'`,
+    )
+    assert.deepEqual(await refusedTwice('not-there'), [401, 401])
+    assert.deepEqual(await refusedTwice('there'), [401, 401])
+    const { body } = await logIn({ ...petro, login: 'there', password: 'the password of there' })
+    const session = await platform.call('GET', '/portal/session', { token: body.access_token })
+    assert.equal(session.body.failedLogins.count, 7, 'the person learns of all of them')
+  })
+
   test('the wait doubles up to a minute, and of tries at the same moment one is made', async () => {
     const login = 'waits-longer'
     const waits: number[] = []

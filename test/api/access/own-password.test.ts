@@ -1,5 +1,5 @@
 /**
- * A person sends the own right password again and again (contract/people.md, "Second factors"). In this folder,
+ * A person sends their own correct password again and again (contract/people.md, "Second factors"). In this folder,
  * checking a password takes as long as in production.
  */
 import assert from 'node:assert/strict'

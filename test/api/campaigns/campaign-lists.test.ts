@@ -5,6 +5,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../../src/admin/audit/audit.ts'
+import { findCampaigns } from '../../../src/admin/campaign-store.ts'
+import { findBankCampaigns } from '../../../src/campaigns/for-people/bank-table-store.ts'
+import { bankStatuses, campaignStatuses } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import type { Queryable } from '../../../src/db/database.ts'
+import { namePattern } from '../../../src/text/name-pattern.ts'
 import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -193,6 +198,64 @@ test('only the newest campaigns of a longer list are read, and a reader can cont
   // A filter by state finds its campaigns, although there are many copies in a different state.
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
+
+test('a sort or a search of a long list keeps no more than a page of it in memory', async () => {
+  const bank = await platform.platform.database.query<{ id: string }>(
+    `select bank_id as id from banks where code = 'alpha'`,
+  )
+  const usual = {
+    namePattern: null,
+    statuses: campaignStatuses.filter(status => status !== 'deleted'),
+    bankStatuses,
+    createdByType: null,
+    startsFrom: null,
+    endsBy: null,
+    sort: { by: 'createdAt', ascending: false },
+  } as const
+  const page = { page: 1, pageSize: 20 }
+  await platform.platform.database.execute('vacuum analyze campaign_banks')
+  for (const by of ['createdAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const)
+    assert.deepEqual(
+      await largeSorts(database =>
+        findBankCampaigns(database, bank[0]?.id ?? '', { ...usual, sort: { by, ascending: true } }, page),
+      ),
+      [],
+      by,
+    )
+  const needle = { ...usual, namePattern: namePattern('needle') }
+  assert.deepEqual(await largeSorts(database => findBankCampaigns(database, bank[0]?.id ?? '', needle, page)), [])
+  const ofAlpha = { cashbackId: null, statuses: campaignStatuses, merchantCode: null, bankCode: 'alpha' }
+  for (const pattern of [null, namePattern('needle')])
+    assert.deepEqual(
+      await largeSorts(database => findCampaigns(database, { ...ofAlpha, namePattern: pattern }, page)),
+      [],
+    )
+})
+
+/** Runs reads, and returns the sorts of their plans that take more memory than the rows of a page. */
+async function largeSorts(read: (database: Queryable) => Promise<unknown>): Promise<object[]> {
+  const { database } = platform.platform
+  const found: object[] = []
+  const collect = (node: Plan): void => {
+    if ((node['Sort Space Used'] ?? 0) > 100) found.push({ key: node['Sort Key'], kilobytes: node['Sort Space Used'] })
+    node.Plans?.forEach(collect)
+  }
+  const explaining: Queryable = {
+    ...database,
+    async query(statement, values) {
+      const text = typeof statement === 'string' ? statement : statement.text
+      const [row] = await database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+        `explain (analyze, format json) ${text}`,
+        values,
+      )
+      for (const { Plan } of row?.['QUERY PLAN'] ?? []) collect(Plan)
+      return database.query(statement, values)
+    },
+  }
+  await read(explaining)
+  return found
+}
+type Plan = { 'Sort Space Used'?: number; 'Sort Key'?: string[]; Plans?: Plan[] }
 
 test('an invalid place in a list is refused', async () => {
   for (const after of ['1', 'x_y', `12345678901234567_${ids.alpha}`, `1_${ids.alpha}'`])

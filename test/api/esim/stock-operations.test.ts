@@ -14,6 +14,7 @@ import { newOrderId } from '../../../src/esim/orders/order-id.ts'
 import { reserve } from '../../../src/esim/orders/reserve-store.ts'
 import { countStock } from '../../../src/esim/sold/figures-store.ts'
 import { importProfiles, rotateKeys } from '../../../src/esim/stock/operations.ts'
+import { readPace } from '../../../src/esim/stock/pace-store.ts'
 import { createSealing, loadIndexKey, type Sealing } from '../../../src/esim/stock/sealing.ts'
 import { replaceSealed, type SealedProfile } from '../../../src/esim/stock/store.ts'
 import { withdrawProfiles } from '../../../src/esim/stock/withdrawal.ts'
@@ -254,6 +255,33 @@ describe('stock', () => {
       { operatorCode: 'star', tariffCode: 'b', free: 0, reserved: 0, sold: 0, withdrawn: 0 },
     ])
   })
+})
+
+test('looking for the last import of a tariff without stock does not read the stock of others', async () => {
+  await scratch.database.execute(
+    `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at)
+     select 1, int4send(n), '+' || 380670000000 + n, '', '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 second'
+     from generate_series(1, 5000) as n`,
+  )
+  await scratch.database.execute('analyze profiles')
+  const { paces, read } = await scratch.database.transaction(async transaction => {
+    const readSoFar = async () => {
+      const [row] = await transaction.query<{ read: number }>(
+        `select seq_tup_read + idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'profiles'`,
+      )
+      return row?.read ?? 0
+    }
+    const before = await readSoFar()
+    return { paces: await readPace(transaction, clock.now()), read: (await readSoFar()) - before }
+  })
+  assert.deepEqual(
+    paces.map(({ tariffCode, importedAt }) => [tariffCode, importedAt?.toISOString() ?? null]),
+    [
+      ['a', '2026-01-01T01:23:20.000Z'],
+      ['b', null],
+    ],
+  )
+  assert.ok(read <= 10, `${read} profiles were read`)
 })
 
 describe('withdraw', () => {

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { tickInOrder } from '../../../src/events/tick-store.ts'
+import type { Queryable } from '../../../src/db/database.ts'
+import { countWaitingEvents } from '../../../src/events/sequence-store.ts'
+import { maxCounted, tickInOrder, type Waiting } from '../../../src/events/tick-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import fc from '../../support/properties.ts'
 
@@ -53,14 +55,14 @@ async function takeAll(atMost: number): Promise<Piece[]> {
   return pieces
 }
 
-const write = (client: Pick<pg.Client, 'query'>, subject: string, count: number) =>
+const write = (client: Pick<pg.Client, 'query'>, subject: string, count: number, kind = 'test') =>
   client.query(
     `insert into outbox (kind, account_type, data)
-     select 'test', 'platform', jsonb_build_object('subject', $1::text) from generate_series(1, $2::int)`,
-    [subject, count],
+     select $3, 'platform', jsonb_build_object('subject', $1::text) from generate_series(1, $2::int)`,
+    [subject, count, kind],
   )
-const writeAtOnce = (subject: string, count: number) =>
-  testDatabase.database.dedicated(client => write(client, subject, count))
+const writeAtOnce = (subject: string, count: number, kind?: string) =>
+  testDatabase.database.dedicated(client => write(client, subject, count, kind))
 
 async function outboxIds(): Promise<number[]> {
   const found = await testDatabase.database.query<{ id: number }>(
@@ -81,8 +83,53 @@ test('a piece of a long backlog reads its own rows only, whatever waits and what
   assert.equal(later.length, 31)
   // The first piece looks at each waiting row once, because any of them may be the oldest.
   assert.ok(first.read <= 2 * 3_000, `the first piece has read ${first.read} rows`)
-  // Each slot of the outbox can be read one row ahead.
+  // The outbox has four slots, and a piece may read one row too many in each.
   for (const { read } of later) assert.ok(read <= rows + 4, `a piece has read ${read} rows`)
+})
+
+/** Counts the waiting events. @returns the count and how many rows of the outbox it has read */
+const countWaiting = (): Promise<Waiting & { read: number }> =>
+  testDatabase.database.transaction(async transaction => {
+    const before = await readOf(transaction)
+    const waiting = await countWaitingEvents(transaction)
+    return { ...waiting, read: (await readOf(transaction)) - before }
+  })
+const readOf = async (transaction: Queryable): Promise<number> =>
+  (await transaction.query<{ n: number }>(readRows))[0]?.n ?? 0
+
+test('the count of waiting events does not walk over the rows of a backlog that were taken', async () => {
+  await takeAll(10_000)
+  await writeAtOnce('counted', 3_000, 'event')
+  for (let piece = 1; piece <= 29; piece++) await takePiece(rows)
+  await writeAtOnce('later', 50, 'event')
+  const waiting = await countWaiting()
+  assert.equal(waiting.rows, 150)
+  assert.ok(waiting.lagSeconds > 0)
+  // Rows that were recorded since the backlog began are looked at by their number and by their transaction.
+  assert.ok(waiting.read <= 250, `it has read ${waiting.read} rows`)
+  await takeAll(rows)
+  assert.deepEqual(await countWaiting(), { rows: 0, lagSeconds: 0, read: 0 })
+})
+
+test('the count of waiting events looks at a bounded number of rows, even if none of them becomes an event', async () => {
+  await takeAll(10_000)
+  await writeAtOnce('before', 5, 'event')
+  await writeAtOnce('others', 8 * maxCounted)
+  await writeAtOnce('behind', 7, 'event')
+  // Autovacuum does so soon after many rows were written.
+  await testDatabase.database.execute('analyze outbox')
+  const first = await countWaiting()
+  assert.equal(first.rows, 5)
+  // Each of the four slots may read one row too many.
+  assert.ok(first.read <= maxCounted + 4, `it has read ${first.read} rows`)
+  await takePiece(10)
+  const behind = await countWaiting()
+  assert.equal(behind.rows, 0)
+  assert.ok(behind.lagSeconds > 0, 'the lag is told by the oldest row')
+  await takeAll(10_000)
+  const { read, ...left } = await countWaiting()
+  assert.deepEqual(left, { rows: 0, lagSeconds: 0 })
+  assert.ok(read <= 4, `it has read ${read} rows`)
 })
 
 const writers = 3

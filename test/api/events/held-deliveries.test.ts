@@ -1,6 +1,7 @@
 /**
- * Which deliveries are claimed next when receivers answer late, while leases end and deliveries wait. The tests lock
- * tables, so that several things happen before the process that delivers looks for deliveries again.
+ * Which deliveries are claimed next when receivers answer late, while leases end, deliveries wait and retries are asked
+ * for. Some tests lock tables, so that several things happen before the process that delivers looks for deliveries
+ * again.
  */
 import assert from 'node:assert/strict'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -79,16 +80,20 @@ const seen = () => received.map(({ sequence, attempt }) => [sequence - (received
 const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
   database().transaction(async transaction => {
     await transaction.execute('lock table webhook_deliveries in access exclusive mode')
-    await until('it waits', async () => {
-      const [row] = await database().query<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_endpoints%'`,
-      )
-      return (row?.n ?? 0) > 0
-    })
+    await someoneWaitsFor('webhook_endpoints')
     await meanwhile(transaction)
     // Meanwhile the answers arrive, and it is time for the process to look for deliveries again.
     await sleep(200)
+  })
+/** Waits until a statement that names the table waits for a lock. */
+const someoneWaitsFor = (table: string) =>
+  until(`a statement with ${table} waits`, async () => {
+    const [row] = await database().query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [`%${table}%`],
+    )
+    return (row?.n ?? 0) > 0
   })
 const endLeases = (transaction: Queryable) =>
   transaction.execute(
@@ -129,4 +134,133 @@ test('an attempt that was accepted after the next one had begun does not free a 
   accept(second)
   await arrived(3)
   assert.deepEqual(seen(), [...expected, [1, '1']])
+})
+
+type Logged = { deliveryId: string; state: string; attempts: { attempt: number; outcome: string }[] }
+const logged = async (): Promise<Logged[]> =>
+  (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data
+const outcomesOf = ({ attempts }: Logged) => attempts.map(({ attempt, outcome }) => [attempt, outcome])
+async function askForRetry(): Promise<void> {
+  const [{ deliveryId }] = (await logged()) as [Logged]
+  assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 202)
+}
+const answer = ({ response }: Request, status: number) => void response.writeHead(status).end()
+
+for (const [status, outcome] of [
+  [204, 'delivered'],
+  [500, 'http-error'],
+] as const)
+  test(`a retry asked for during an attempt that ends with ${status} is made after it, once`, async () => {
+    await makeEndpoint('concurrent')
+    await tell(1)
+    await arrived(1)
+    await askForRetry()
+    await askForRetry()
+    await sleep(500)
+    assert.deepEqual(seen(), [[0, '1']], 'one attempt at a time')
+    answer(received[0] as Request, status)
+    await arrived(2)
+    answer(received[1] as Request, 204)
+    await until('it is delivered', async () => (await logged())[0]?.state === 'delivered')
+    await sleep(500)
+    assert.deepEqual(seen(), [
+      [0, '1'],
+      [0, '2'],
+    ])
+    assert.deepEqual(((await logged()) as [Logged]).map(outcomesOf), [
+      [
+        [1, outcome],
+        [2, 'delivered'],
+      ],
+    ])
+  })
+
+test('a retry asked for during the last attempt is made after it, and is not repeated', async () => {
+  await makeEndpoint('concurrent')
+  await tell(1)
+  await arrived(1)
+  answer(received[0] as Request, 500)
+  await until('it is recorded', async () => (await logged())[0]?.attempts.length === 1)
+  // All waits of the schedule are used up.
+  const isLast = 'update webhook_deliveries set failures = 9, next_attempt_at = now() where endpoint_id = $1'
+  await database().execute(isLast, [endpointId])
+  await arrived(2)
+  await askForRetry()
+  answer(received[1] as Request, 500)
+  await arrived(3)
+  answer(received[2] as Request, 500)
+  await until('it has failed', async () => (await logged())[0]?.state === 'failed')
+  assert.equal(received.length, 3)
+})
+
+test('a delivery that was skipped after a retry was asked for stays delivered when its attempt is accepted', async () => {
+  await makeEndpoint('concurrent')
+  await tell(1)
+  await arrived(1)
+  await askForRetry()
+  const [{ deliveryId }] = (await logged()) as [Logged]
+  assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/skip`)).status, 200)
+  answer(received[0] as Request, 204)
+  await until('it is delivered', async () => (await logged())[0]?.state === 'delivered')
+  await sleep(500)
+  assert.equal(received.length, 1)
+})
+
+test('a replay during an attempt is a delivery of its own: each has its own outcome', async () => {
+  await makeEndpoint('concurrent')
+  await tell(1)
+  await arrived(1)
+  const { sequence } = received[0] as Request
+  const range = { from: sequence, to: sequence, only: 'all' }
+  assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, range)).status, 202)
+  await arrived(2)
+  assert.deepEqual(seen(), [
+    [0, '1'],
+    [0, '1'],
+  ])
+  answer(received[1] as Request, 500)
+  answer(received[0] as Request, 204)
+  await until('both are recorded', async () => (await logged()).every(({ attempts }) => attempts.length === 1))
+  const [replayed, original] = (await logged()) as [Logged, Logged]
+  assert.deepEqual([original.state, outcomesOf(original)], ['delivered', [[1, 'delivered']]])
+  assert.deepEqual([replayed.state, outcomesOf(replayed)], ['pending', [[1, 'http-error']]])
+})
+
+// The last test, because the clock of this process goes back at its end.
+test('a claim whose answer the process reads too late is given back, and then sent once', async t => {
+  await database().execute('create table claims_seen (n serial, attempts int, is_leased boolean)')
+  await database().execute(`
+    create function note_claim() returns trigger language plpgsql as
+    'begin insert into claims_seen (attempts, is_leased) values (new.attempts, new.leased_until is not null); return null; end'`)
+  await database().execute(
+    'create trigger note_claim after update on webhook_deliveries for each row execute function note_claim()',
+  )
+  t.after(() => database().execute('drop trigger note_claim on webhook_deliveries'))
+  await makeEndpoint('concurrent')
+  answers = accept
+  // Only the claim writes attempts, so only the claim waits for this lock.
+  await database().transaction(async transaction => {
+    await transaction.execute('lock table webhook_attempts in access exclusive mode')
+    await tell(1)
+    await someoneWaitsFor('webhook_attempts')
+    // The process is frozen: its clock shows a later time when it reads the answer.
+    const now = performance.now.bind(performance)
+    t.mock.method(performance, 'now', () => now() + 11_000)
+  })
+  await arrived(1)
+  await until('it is recorded', async () => {
+    const [row] = await database().query<{ n: number }>(
+      `select count(*)::int as n from webhook_deliveries where endpoint_id = $1 and state = 'delivered'`,
+      [endpointId],
+    )
+    return row?.n === 1
+  })
+  assert.deepEqual(seen(), [[0, '1']])
+  const steps = await database().query('select attempts, is_leased as "isLeased" from claims_seen order by n')
+  assert.deepEqual(steps, [
+    { attempts: 1, isLeased: true },
+    { attempts: 0, isLeased: false },
+    { attempts: 1, isLeased: true },
+    { attempts: 1, isLeased: false },
+  ])
 })

@@ -17,7 +17,7 @@ let bankId: string
 const database = () => platform.platform.database
 
 before(async () => {
-  // No worker: the tests themselves number and hand over.
+  // No worker runs: the tests themselves number events and hand them over to endpoints.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'partner', 'admin'] })
   bank = await openBank(platform)
   const [row] = await database().query<{ id: string }>(`select bank_id as id from banks where code = 'alpha'`)

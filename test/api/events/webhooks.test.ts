@@ -64,7 +64,7 @@ async function makeEndpoint(fields: object = {}) {
   assert.equal(made.status, 201, made.text)
   return made.body
 }
-/** What a request with wrong fields is told. */
+/** The error messages for a request with wrong fields. */
 const toldAbout = async (method: string, path: string, body: unknown): Promise<string[]> => {
   const { status, body: told } = await call(method, path, body)
   assert.equal(status, 400)

@@ -61,7 +61,8 @@ function assertSame(again: Answer, first: Answer): void {
   assert.equal(again.status, first.status, again.text)
   assert.equal(again.text, first.text, 'byte for byte')
   assert.equal(replayed(again), 'true')
-  for (const name of ['content-type', 'location']) assert.equal(again.headers.get(name), first.headers.get(name), name)
+  for (const name of ['content-type', 'etag', 'location'])
+    assert.equal(again.headers.get(name), first.headers.get(name), name)
 }
 
 test('keys are 1 to 255 visible ASCII characters, with or without quotes', () => {
@@ -340,6 +341,36 @@ describe('other operations', () => {
       const first = await keyed(partner, 'POST', `/portal/cashbacks/${move}`, 'move')
       assert.equal(first.status, 200, first.text)
       assertSame(await keyed(partner, 'POST', `/portal/cashbacks/${move}`, 'move'), first)
+    }
+  })
+
+  test('a repeated answer has the ETag of the first one, which the next change needs', async () => {
+    const manager = await openUser(platform, { merchant: 'grocer' }, 'admin_user')
+    const policy = '/portal/security-policy'
+    const { body: set } = await manager.call('GET', policy)
+    const made = await sides.grocer.call('POST', '/partner/v1/webhook-endpoints', {
+      body: { url: 'http://127.0.0.1:9/' },
+    })
+    assert.equal(made.status, 201, made.text)
+    for (const [partner, method, target, body, next] of [
+      [manager, 'PUT', policy, { ...set, sessionMinutes: 61 }, { ...set, sessionMinutes: 62 }],
+      [
+        sides.grocer,
+        'PATCH',
+        `/partner/v1/webhook-endpoints/${made.body.endpointId}`,
+        { description: 'a' },
+        { description: 'b' },
+      ],
+    ] as const) {
+      const change = () => partner.call(method, target, { body, headers: { 'idempotency-key': 'tag' } })
+      const first = await change()
+      assert.equal(first.status, 200, first.text)
+      assert.match(first.headers.get('etag') ?? '', /^"/)
+      const again = await change()
+      assertSame(again, first)
+      const headers = { 'if-match': again.headers.get('etag') ?? '' }
+      assert.equal((await partner.call(method, target, { body: next, headers })).status, 200)
+      assert.equal((await partner.call(method, target, { body: next, headers })).status, 412)
     }
   })
 

@@ -82,6 +82,13 @@ suite('the page', () => {
     }
   })
 
+  test('with any query, because the page itself says what is wrong with it', async () => {
+    for (const query of ['externalId=%00', 'q=%ff', 'q=%']) {
+      const { status, headers } = await get(`/app/bank/esim/sales?${query}`)
+      assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], query)
+    }
+  })
+
   test('its nonce stands in page and policy, and is a new one each time', async () => {
     const answers = [await get('/app/'), await get('/app/')]
     const nonces = answers.map(answer => {

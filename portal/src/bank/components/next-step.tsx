@@ -13,7 +13,7 @@ import type { BankCampaign } from '../types.ts'
 
 /** Shows who must act next in the reconciliation, with the actions if it is the bank. */
 export function NextStep({ campaign }: { campaign: BankCampaign }) {
-  const { room: texts, blocks } = useTexts(bankCampaignTexts)
+  const { reconciliationPage: texts, blocks } = useTexts(bankCampaignTexts)
   const format = useFormat()
   const now = useNow()
   const mayChange = useMayChange()
@@ -38,7 +38,7 @@ export function NextStep({ campaign }: { campaign: BankCampaign }) {
 }
 
 function Upload({ campaign }: { campaign: BankCampaign }) {
-  const { room: texts } = useTexts(bankCampaignTexts)
+  const { reconciliationPage: texts } = useTexts(bankCampaignTexts)
   const names = useNames()
   const changed = useCampaignChanged()
   const { cashbackId, retailer, country } = campaign
@@ -65,7 +65,7 @@ function Upload({ campaign }: { campaign: BankCampaign }) {
 }
 
 function Acknowledge({ campaign }: { campaign: BankCampaign }) {
-  const { room: texts } = useTexts(bankCampaignTexts)
+  const { reconciliationPage: texts } = useTexts(bankCampaignTexts)
   const acknowledge = useAcknowledge(campaign)
   return (
     <Group mt="md">

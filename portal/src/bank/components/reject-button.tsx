@@ -7,12 +7,16 @@ import { isApiError } from '../../api/errors.ts'
 import { type Seen, useShowStale } from '../../campaigns/detail/stale.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
+import { useCountedText } from '../../ui/counted-text.tsx'
 import { useNotify } from '../../ui/notify.tsx'
+import { isTooLong } from '../../ui/text-length.ts'
 import { uiTexts } from '../../ui/texts.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { useSeen } from '../mutations.ts'
 import { useCampaignChanged } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
+
+const maxReasonLength = 1000
 
 /** Declines a campaign after asking for a reason; the reason is kept in the browser until it is sent. */
 export function RejectButton({ campaign }: { campaign: BankCampaign }) {
@@ -41,6 +45,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const texts = useTexts(bankCampaignTexts)
   const { cancel } = useTexts(uiTexts)
   const { cashbackId, createdByType } = campaign
+  const countedText = useCountedText()
   const notify = useNotify()
   const showStale = useShowStale()
   // The version of the campaign that the person saw when the form was opened.
@@ -72,11 +77,10 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
       <Text>{createdByType === 'bank' ? texts.withdrawText : texts.rejectText}</Text>
       <Textarea
         label={texts.reason}
-        description={texts.reasonHint}
+        {...countedText(reason, maxReasonLength, { hint: texts.reasonHint })}
         autosize
         minRows={2}
         maxRows={8}
-        maxLength={1000}
         data-autofocus
         value={reason}
         onChange={({ currentTarget }) => {
@@ -88,7 +92,12 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
         <Button variant="default" onClick={onClose}>
           {cancel}
         </Button>
-        <Button color="red" loading={rejecting.isPending} onClick={() => rejecting.mutate(seen)}>
+        <Button
+          color="red"
+          disabled={isTooLong(reason, maxReasonLength)}
+          loading={rejecting.isPending}
+          onClick={() => rejecting.mutate(seen)}
+        >
           {texts.reject}
         </Button>
       </Group>

@@ -50,7 +50,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
           {texts.backToCampaign(name)}
         </BackLink>
       }
-      title={texts.room.title}
+      title={texts.reconciliationPage.title}
       badge={stage && <StatusBadge of="reporting" status={stage} />}
       lead={`${name} · ${names.of(retailer)}`}
       actions={

@@ -1,6 +1,7 @@
 import { Select, Textarea, TextInput } from '@mantine/core'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
-import { type FormPart, lengthOf, maxLength } from './fields.ts'
+import { useCountedText } from '../../ui/counted-text.tsx'
+import { type FormPart, maxLength } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
@@ -10,9 +11,10 @@ type Country = { code: string; name: string; currency: { code: string; symbol: s
 export function BasicsSection({ form, isOpen, countries }: FormPart & { countries: readonly Country[] }) {
   const texts = useTexts(formTexts)
   const names = useNames()
-  const left = (field: keyof typeof maxLength) => {
-    const rest = maxLength[field] - lengthOf(form.values[field].trim())
-    return rest < 0 ? texts.over(-rest) : texts.left(rest)
+  const countedText = useCountedText()
+  const counted = (field: keyof typeof maxLength, hint?: string) => {
+    const input = form.getInputProps(field)
+    return { ...input, ...countedText(form.values[field], maxLength[field], { hint, error: input.error }) }
   }
   return (
     <FormSection
@@ -21,27 +23,17 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
       isOpen={isOpen}
       fields={['name', 'description', 'participationTerms', 'countryCode']}
     >
-      {isOpen('name') && (
-        <TextInput label={texts.name} description={left('name')} required {...form.getInputProps('name')} />
-      )}
+      {isOpen('name') && <TextInput label={texts.name} required {...counted('name')} />}
       {isOpen('description') && (
-        <Textarea
-          label={texts.description}
-          description={left('description')}
-          autosize
-          minRows={2}
-          maxRows={8}
-          {...form.getInputProps('description')}
-        />
+        <Textarea label={texts.description} autosize minRows={2} maxRows={8} {...counted('description')} />
       )}
       {isOpen('participationTerms') && (
         <Textarea
           label={texts.participationTerms}
-          description={`${texts.participationTermsHint} ${left('participationTerms')}.`}
           autosize
           minRows={2}
           maxRows={8}
-          {...form.getInputProps('participationTerms')}
+          {...counted('participationTerms', texts.participationTermsHint)}
         />
       )}
       {isOpen('countryCode') && (

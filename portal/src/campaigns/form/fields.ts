@@ -45,6 +45,3 @@ export type FormPart = {
 }
 
 export const maxLength = { name: 27, description: 666, participationTerms: 1024 }
-
-/** Counts characters, not UTF-16 units: an emoji outside of the basic plane counts once. */
-export const lengthOf = (text: string): number => [...text].length

@@ -12,8 +12,6 @@ export const formTexts = dictionary({
     sectionState: { error: 'has errors', todo: 'not complete', done: 'complete' },
     someLocked: 'A bank has already agreed to this campaign, so you can change only some of its fields.',
     allLocked: 'This campaign can no longer be changed.',
-    left: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} left`,
-    over: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} too many`,
     sections: {
       basics: 'Basics',
       period: 'Period',
@@ -139,10 +137,6 @@ export const formTexts = dictionary({
     sectionState: { error: 'є помилки', todo: 'не заповнено', done: 'заповнено' },
     someLocked: 'Банк уже погодив цю кампанію, тому змінити можна лише деякі поля.',
     allLocked: 'Змінити цю кампанію вже не можна.',
-    left: count =>
-      `Залишилося ${counted('uk', count, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,
-    over: count =>
-      `Зайвих ${counted('uk', count, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,
     sections: {
       basics: 'Основне',
       period: 'Період',

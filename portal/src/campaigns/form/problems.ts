@@ -1,13 +1,15 @@
 /** Why the form cannot be sent yet, by field. The platform checks everything again. Pure. */
 import type { SameTexts } from '../../i18n/texts.ts'
 import { readClock, readDay } from '../../i18n/typed-day.ts'
-import { type FormField, lengthOf, maxLength } from './fields.ts'
+import { isTooLong } from '../../ui/text-length.ts'
+import { type FormField, maxLength } from './fields.ts'
 import type { formTexts } from './form-texts.ts'
 import { type CampaignValues, type EditableField, type Figure, periodOf } from './values.ts'
 
 type Texts = SameTexts<(typeof formTexts)['en']>
-export type Problems = Partial<Record<FormField, string>>
-type Found = Partial<Record<FormField, string | false | null | undefined>>
+/** true: the field itself says what is wrong. */
+export type Problems = Partial<Record<FormField, string | true>>
+type Found = Partial<Record<FormField, string | boolean | null | undefined>>
 
 /**
  * @param form.isOpen whether a field may be changed; fields that may not are not checked
@@ -21,7 +23,7 @@ export function problemsOf(
 ): Problems {
   const { problems: words } = texts
   const found: Found = {
-    ...basics(values, texts),
+    ...basics(values, words),
     ...period(values, words),
     ...money(values, words),
     retailerId: form.isByBank && values.retailerId === '' && words.retailer,
@@ -40,16 +42,13 @@ const isOwn = (field: string): boolean => field === 'retailerId'
 const permissionOf = (field: string): EditableField =>
   field === 'clockFrom' ? 'dateFrom' : field === 'clockTo' ? 'dateTo' : (field as EditableField)
 
-function basics(values: CampaignValues, { problems, over }: Texts): Found {
-  const tooLong = (field: keyof typeof maxLength) => {
-    const extra = lengthOf(values[field].trim()) - maxLength[field]
-    return extra > 0 && over(extra)
-  }
+function basics(values: CampaignValues, texts: Texts['problems']): Found {
+  const tooLong = (field: keyof typeof maxLength) => isTooLong(values[field], maxLength[field])
   return {
-    name: values.name.trim() === '' ? problems.required : tooLong('name'),
+    name: values.name.trim() === '' ? texts.required : tooLong('name'),
     description: tooLong('description'),
     participationTerms: tooLong('participationTerms'),
-    countryCode: values.countryCode === '' && problems.required,
+    countryCode: values.countryCode === '' && texts.required,
   }
 }
 

@@ -26,6 +26,8 @@ type Props = {
   hint: string
   /** Other fields of the form. */
   fields?: Record<string, string>
+  /** Nothing can be checked or sent, because another field of the form is wrong. */
+  isDisabled?: boolean
   /** The file that was chosen before the page was reloaded; it is checked again. */
   restored?: File | null
   /** Keeps the chosen file in case the page is reloaded; null: no file is chosen any more. */
@@ -39,7 +41,18 @@ type Props = {
  * other side.
  */
 export function ReportUpload(props: Props) {
-  const { side, path, currency, recipient, hint, fields = {}, restored = null, onChosen, onSettled } = props
+  const {
+    side,
+    path,
+    currency,
+    recipient,
+    hint,
+    fields = {},
+    isDisabled = false,
+    restored = null,
+    onChosen,
+    onSettled,
+  } = props
 
   const texts = useTexts(reconciliationTexts)
   const notify = useNotify()
@@ -76,7 +89,7 @@ export function ReportUpload(props: Props) {
   if (tried && file)
     return (
       <Checked
-        {...{ tried, currency, recipient, side }}
+        {...{ tried, currency, recipient, side, isDisabled }}
         fileName={file.name}
         onSend={() => void send(file)}
         onOther={() => {
@@ -86,7 +99,15 @@ export function ReportUpload(props: Props) {
       />
     )
   const shown = latest === 'trial' ? { ...trial, interrupted: sending.interrupted } : sending
-  return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} maxBytes={maxReportBytes} />
+  return (
+    <FileUpload
+      upload={{ ...shown, send: choose }}
+      hint={hint}
+      guide={guide}
+      maxBytes={maxReportBytes}
+      isDisabled={isDisabled}
+    />
+  )
 }
 
 /** Calls the handler with a file that was chosen before a reload. */
@@ -100,13 +121,14 @@ function useOnce(file: File | null, choose: (file: File) => unknown): void {
 }
 
 type CheckedGiven = Pick<Props, 'side' | 'currency' | 'recipient'> & {
+  isDisabled: boolean
   tried: Tried
   fileName: string
   onSend(): void
   onOther(): void
 }
 
-function Checked({ tried, fileName, currency, recipient, side, onSend, onOther }: CheckedGiven) {
+function Checked({ tried, fileName, currency, recipient, side, isDisabled, onSend, onOther }: CheckedGiven) {
   const texts = useTexts(reconciliationTexts)
   const format = useFormat()
   const { lines, totalAmount, totalCashback, differences } = tried
@@ -148,7 +170,7 @@ function Checked({ tried, fileName, currency, recipient, side, onSend, onOther }
         </Alert>
         <Text>{side === 'bank' ? texts.passesToMerchant(recipient) : texts.passesToBank(recipient)}</Text>
         <Group gap="sm">
-          <Button leftSection={<IconSend size={16} aria-hidden />} onClick={onSend}>
+          <Button leftSection={<IconSend size={16} aria-hidden />} disabled={isDisabled} onClick={onSend}>
             {texts.send(recipient)}
           </Button>
           <Button variant="default" onClick={onOther}>

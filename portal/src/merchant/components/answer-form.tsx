@@ -4,6 +4,8 @@ import { ReportUpload } from '../../campaigns/reconciliation/report-upload.tsx'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { Draft } from '../../session/draft.ts'
+import { useCountedText } from '../../ui/counted-text.tsx'
+import { isTooLong } from '../../ui/text-length.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 
@@ -15,11 +17,13 @@ type Props = {
   draft: Draft<AnswerDraft>
 }
 
+const maxCommentLength = 1000
 const nothing: AnswerDraft = { comment: '', file: null }
 
 /** Sends the merchant's own report with a comment for the bank; both are kept in the browser until they are sent. */
 export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: Props) {
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
+  const countedText = useCountedText()
   const changed = useCampaignChanged()
   const [values, setValues] = useState(draft.restored?.values ?? nothing)
   const { comment } = values
@@ -32,10 +36,9 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: P
     <Stack gap="md" mt="lg">
       <Textarea
         label={texts.comment}
-        description={texts.commentHint}
+        {...countedText(comment, maxCommentLength, { hint: texts.commentHint })}
         autosize
         minRows={2}
-        maxLength={1000}
         value={comment}
         onChange={({ currentTarget }) => change({ comment: currentTarget.value })}
       />
@@ -46,6 +49,7 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: P
         recipient={bank.name}
         hint={texts.answerHint}
         fields={comment.trim() === '' ? {} : { comment: comment.trim() }}
+        isDisabled={isTooLong(comment, maxCommentLength)}
         restored={draft.restored?.values.file ?? null}
         onChosen={file => change({ file })}
         onSettled={isSent => {

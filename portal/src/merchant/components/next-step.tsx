@@ -16,7 +16,7 @@ type Props = { campaign: CampaignDetails; bank: ReconciledBank }
 
 /** Shows who must act next in the reconciliation with a bank, with the actions if it is the merchant. */
 export function NextStep({ campaign, bank }: Props) {
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const mayChange = useMayChange()
   return (
@@ -30,7 +30,7 @@ export function NextStep({ campaign, bank }: Props) {
   )
 }
 
-type Texts = SameTexts<(typeof campaignPageTexts)['en']['room']>
+type Texts = SameTexts<(typeof campaignPageTexts)['en']['reconciliationPage']>
 
 function stepText({ campaign, bank }: Props, texts: Texts, format: Format): string {
   const { status, dateTo, expectedCompensation, country } = campaign
@@ -50,7 +50,7 @@ function stepText({ campaign, bank }: Props, texts: Texts, format: Format): stri
 }
 
 function StepActions({ campaign, bank }: Props) {
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
   const settle = useSettle(partOf(campaign, bank), amount)
@@ -88,7 +88,7 @@ function Answer({ campaign, bank }: Props) {
 }
 
 function AnswerButtons({ campaign, bank, draft }: Props & { draft: Draft<AnswerDraft> }) {
-  const { room: texts } = useTexts(campaignPageTexts)
+  const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
   const accept = useAccept(partOf(campaign, bank), bank.differences.total, amount)

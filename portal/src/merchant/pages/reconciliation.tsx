@@ -19,14 +19,14 @@ import { NextStep } from '../components/next-step.tsx'
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/banks/$bankId')
 
 /** The reconciliation of the merchant and a bank: reports, differences, settlement. */
-export function RoomPage() {
+export function ReconciliationPage() {
   const { cashbackId } = route.useParams()
   const reconciliation = useQuery({ ...reconciliationQuery(cashbackId), refetchInterval: 30_000 })
   return (
     <CampaignLoaded cashbackId={cashbackId}>
       {campaign => (
         <Loaded query={reconciliation}>
-          {({ banks }) => <Room campaign={campaign} banks={banks} query={reconciliation} />}
+          {({ banks }) => <BankReconciliation campaign={campaign} banks={banks} query={reconciliation} />}
         </Loaded>
       )}
     </CampaignLoaded>
@@ -36,7 +36,7 @@ export function RoomPage() {
 type Query = Parameters<typeof ReconciliationFigures>[0]['query']
 type Props = { campaign: CampaignDetails; banks: readonly ReconciledBank[]; query: Query }
 
-function Room({ campaign, banks, query }: Props) {
+function BankReconciliation({ campaign, banks, query }: Props) {
   const texts = useTexts(campaignPageTexts)
   const { act } = useTexts(reconciliationTexts)
   const { bankId } = route.useParams()
@@ -52,14 +52,14 @@ function Room({ campaign, banks, query }: Props) {
     return (
       <>
         <PageHeader back={back} title={name} />
-        <Empty title={texts.room.notInvited} />
+        <Empty title={texts.reconciliationPage.notInvited} />
       </>
     )
   return (
     <>
       <PageHeader
         back={back}
-        title={texts.room.title(bank.name)}
+        title={texts.reconciliationPage.title(bank.name)}
         badge={stage && <StatusBadge of="reporting" status={stage} />}
         lead={name}
         actions={

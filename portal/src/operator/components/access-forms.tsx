@@ -27,7 +27,7 @@ export type Owner = { kind: 'bank' | 'merchant'; code: string }
 
 type FormProps<Result extends unknown[]> = {
   owner?: Owner
-  /** Called with the new credential, instead of closing the dialog. */
+  /** Called when the user or the credential was made, with the new credential; default: closes the dialog. */
   onMade?: (...result: Result) => void
   /** Default: closes the dialog. */
   onCancel?: () => void

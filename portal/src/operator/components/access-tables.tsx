@@ -4,7 +4,7 @@ import { modals } from '@mantine/modals'
 import type { ComponentProps } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
-import { useMove } from '../../campaigns/detail/use-transition.ts'
+import { useAction } from '../../campaigns/detail/use-action.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange, useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -91,13 +91,13 @@ function Disable({ login }: { login: string }) {
     isDangerous: true,
     done: texts.disabled(login),
   }
-  const move = useMove(
+  const action = useAction(
     question,
     () => answer(api.POST('/admin/users/{login}/disable', { params: { path: { login } } })),
     useOperatorChanged(),
   )
   return (
-    <Button size="xs" variant="subtle" color="red" loading={move.isPending} onClick={move.ask}>
+    <Button size="xs" variant="subtle" color="red" loading={action.isPending} onClick={action.ask}>
       {texts.disable}
     </Button>
   )
@@ -159,7 +159,7 @@ function CredentialActions({ credential }: { credential: Credential }) {
   const { clientId, label } = credential
   const { access: texts } = useTexts(operatorTexts)
   const name = label || clientId
-  const revoke = useMove(
+  const revoke = useAction(
     {
       title: texts.revokeTitle(name),
       text: texts.revokeText,

@@ -26,8 +26,8 @@ const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The changed fields, in the form of the API. It keeps fields that are left out, so nobody else's change to another
- * field is undone.
+ * The changed fields, in the form of the API. The API keeps fields that are left out. So when two people change
+ * different fields at once, neither change is lost.
  *
  * @param before the entry when the form was opened
  */

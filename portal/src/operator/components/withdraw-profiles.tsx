@@ -8,6 +8,8 @@ import { useNotify } from '../../ui/notify.tsx'
 import { type StockLine, useOperatorChanged, type Withdrawn } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
+const iccidForm = /^\d{18,20}$/
+
 /** Splits the typed text into ICCIDs, each with its line; one line may contain several. */
 function readIccids(text: string): { iccid: string; line: number }[] {
   return text.split('\n').flatMap((line, index) =>
@@ -24,8 +26,11 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
   const confirm = useConfirm()
   const notify = useNotify()
   const changed = useOperatorChanged()
+  const format = useFormat()
   const [text, setText] = useState('')
+  const [isAsked, setAsked] = useState(false)
   const input = readIccids(text)
+  const wrong = input.find(({ iccid }) => !iccidForm.test(iccid))
   const withdraw = useMutation({
     mutationFn: () =>
       answer(
@@ -43,6 +48,8 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
     onError: notify.failed,
   })
   const ask = async () => {
+    setAsked(true)
+    if (wrong) return
     const question = {
       title: texts.withdrawTitle(input.length),
       text: texts.withdrawText,
@@ -65,8 +72,14 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
           value={text}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value)
+            setAsked(false)
             withdraw.reset()
           }}
+          error={
+            isAsked &&
+            wrong &&
+            texts.problem(format.number(wrong.line), wrong.iccid.slice(-4), texts.rules['iccid-digits'])
+          }
           autosize
           minRows={3}
           maxRows={10}

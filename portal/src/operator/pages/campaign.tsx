@@ -5,7 +5,7 @@ import { answer, api } from '../../api/client.ts'
 import { CampaignFacts } from '../../campaigns/detail/campaign-facts.tsx'
 import { CampaignLifeLine } from '../../campaigns/detail/campaign-life-line.tsx'
 import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
-import { useMove } from '../../campaigns/detail/use-transition.ts'
+import { useAction } from '../../campaigns/detail/use-action.ts'
 import { HistoryEntries } from '../../campaigns/history/campaign-history.tsx'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
@@ -91,14 +91,14 @@ function Complete({ campaign: { cashbackId, status } }: Pick<Props, 'campaign'>)
     action: texts.complete,
     done: texts.completed,
   }
-  const move = useMove(
+  const action = useAction(
     question,
     () => answer(api.POST('/admin/campaigns/{cashbackId}/complete', { params: { path: { cashbackId } } })),
     changed,
   )
   if (!mayChange || status !== 'compensationReceived') return null
   return (
-    <Button loading={move.isPending} onClick={move.ask}>
+    <Button loading={action.isPending} onClick={action.ask}>
       {texts.complete}
     </Button>
   )

@@ -1,4 +1,4 @@
-/** Actions on a campaign behind buttons. */
+/** Actions behind buttons. Each asks for confirmation first. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useCallback } from 'react'
 import { ifMatch } from '../../api/client.ts'
@@ -7,7 +7,7 @@ import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { type Seen, useShowStale } from './stale.tsx'
 
-export type Move = { ask(): Promise<void>; isPending: boolean }
+export type Action = { ask(): Promise<void>; isPending: boolean }
 export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
 
 /**
@@ -16,7 +16,7 @@ export type Question = { title: string; text: ReactNode; action: string; isDange
  *
  * @param onSettled reads the affected data again
  */
-export function useMove(question: Question, act: () => Promise<unknown>, onSettled: () => Promise<void>): Move {
+export function useAction(question: Question, act: () => Promise<unknown>, onSettled: () => Promise<void>): Action {
   return useAsked<void>({ question, subject: undefined, act, onSettled })
 }
 
@@ -26,12 +26,12 @@ export function useMove(question: Question, act: () => Promise<unknown>, onSettl
  *
  * @param input.act receives the header with the version
  */
-export function useCampaignMove(input: {
+export function useCampaignAction(input: {
   seen: Seen
   question: Question
   act: (header: ReturnType<typeof ifMatch>) => Promise<unknown>
   onSettled: () => Promise<void>
-}): Move {
+}): Action {
   const { seen, question, act, onSettled } = input
   const showStale = useShowStale()
   const onError = (error: unknown, asked: Seen) => {
@@ -49,7 +49,7 @@ function useAsked<Subject>(input: {
   act: (subject: Subject) => Promise<unknown>
   onError?: (error: unknown, subject: Subject) => boolean
   onSettled: () => Promise<void>
-}): Move {
+}): Action {
   const { question, subject, act, onError, onSettled } = input
   const confirm = useConfirm()
   const notify = useNotify()

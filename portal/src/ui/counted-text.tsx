@@ -1,0 +1,27 @@
+/** Texts with a limit: how many characters are left, or too many, is said in one place, above the field. */
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { lengthOf } from './text-length.ts'
+import { uiTexts } from './texts.ts'
+
+/** @returns the properties of a field with this text, and with its hint and its other error */
+export function useCountedText() {
+  const { characters } = useTexts(uiTexts)
+  return (text: string, maxLength: number, { hint, error }: { hint?: string | undefined; error?: ReactNode } = {}) => {
+    const left = maxLength - lengthOf(text)
+    const isOver = left < 0
+    const count = isOver ? characters.over(-left) : characters.left(left)
+    const description = hint === undefined ? count : `${hint} ${count}.`
+    return {
+      description: isOver ? (
+        <Text span inherit c="var(--mantine-color-error)">
+          {description}
+        </Text>
+      ) : (
+        description
+      ),
+      error: isOver || error,
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/** The length of texts that people type, without the spaces around them, which are not sent. Pure. */
+
+/** Counts characters as the platform does, not UTF-16 units: an emoji counts once. */
+export const lengthOf = (text: string): number => [...text.trim()].length
+
+export const isTooLong = (text: string, maxLength: number): boolean => lengthOf(text) > maxLength
