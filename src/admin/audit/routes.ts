@@ -8,7 +8,7 @@ import { sendProgress } from '../../http/answer/line-answer.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../../http/schemas.ts'
 import { closed, NoQuery, operation, operatorErrors } from '../request/documents.ts'
-import { type AuditDeps, audit, findLastAudits } from './audit.ts'
+import { type AuditDeps, type AuditOptions, audit, findLastAudits } from './audit.ts'
 
 const fields = {
   ok: flag('Every check holds'),
@@ -110,7 +110,7 @@ const runSchema = {
 export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Clock }> = async (app, deps) => {
   app.get('/audit', { schema: runSchema }, async (request, reply) => {
     const { resume, progress } = request.query
-    const options = { resume, left: leaving(reply as FastifyReply) }
+    const options: AuditOptions = { resume, signal: leaving(reply as FastifyReply) }
     if (!progress) return (await audit(deps, deps.clock.now(), options)) as never
     return sendProgress(reply as FastifyReply, async report => {
       const onProgress = seldom((step: object) => report({ progress: step }))
