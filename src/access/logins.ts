@@ -177,8 +177,8 @@ async function tryPassword<Result extends Issued | Challenge>(
 }
 
 /**
- * What a refused attempt lacked. A right password without a second factor is refused only when the person was changed
- * during the attempt.
+ * Says why an attempt was refused, for the audit log. With a right password it is `code` when a second factor is
+ * missing or wrong. It is `access` when the person was disabled or changed during the attempt.
  */
 function lackingOf(found: Found): Lacking {
   if (found.person === null) return found.lacking

@@ -12,11 +12,8 @@ import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-
 const rememberedTokens = 20_000
 /** A tolerance for clocks that have drifted since they were last compared (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000
-/**
- * How many characters at the end of a token are its key in the cache. They are half of the signature, which is enough
- * to distinguish tokens.
- */
-const signatureLength = 43
+/** The cache finds a token by this many of its last characters. They are the second half of its signature. */
+const keyLength = 43
 
 /** The content of a valid token. `id` identifies the token. For a person it is also the id of the session. */
 export type ReadToken = {
@@ -68,23 +65,23 @@ type Claims = {
  * @param nowMs real time; an argument so that expiry can be tested
  */
 export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {
-  // The key is the end of the token (`signatureLength`). It is shorter than the token and differs between tokens.
+  // The key is the end of the token (`keyLength`). It is shorter than the token and differs between tokens.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
 
   const read = (token: string): ReadToken | null => {
-    const signature = token.slice(-signatureLength)
-    let entry = remembered.get(signature)
+    const key = token.slice(-keyLength)
+    let entry = remembered.get(key)
     if (entry?.token !== token) {
       const known = verifyToken(keys, token, nowMs())
       if (!known) return null
       entry = { token, known }
       if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
-      remembered.set(signature, entry)
+      remembered.set(key, entry)
     }
     if (entry.known.expiresAt.getTime() + toleranceMs > nowMs()) return entry.known
-    remembered.delete(signature)
+    remembered.delete(key)
     return null
   }
 

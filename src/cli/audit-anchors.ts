@@ -8,8 +8,9 @@ import { CommandError } from './failure.ts'
 export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
- * `passedOver` is the number of notes of other platforms. `unsigned` says why no signature was checked; it is null
- * when all signatures were checked, or there are no notes.
+ * What was read from a file of anchors. `passedOver` is the number of notes that other platforms signed; they are not
+ * used. `unsigned` is a sentence that says why no signature was checked. It is null when every signature was checked, and
+ * when there are no notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; unsigned: string | null }
 

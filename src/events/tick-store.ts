@@ -125,10 +125,11 @@ const moved = (consumer: Consumer): string => `
   )`
 
 /**
- * The next piece. A long backlog is cut after some transaction: the new position is the present snapshot, limited to
- * transactions up to that one. So across two pieces, events have the order of their transactions' numbers.
+ * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows, with a whole transaction.
+ * The new position is the present snapshot, limited to transactions up to that one. So the events of two pieces have
+ * the order of their transactions' numbers.
  *
- * @param whole take everything that the statement's snapshot sees
+ * @param whole true: one piece with everything that the statement's snapshot sees
  */
 function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piece {
   const parts = `

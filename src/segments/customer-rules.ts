@@ -18,7 +18,7 @@ const fileTexts = {
   'max-lines': ({ max }: Params) => `file must have at most ${max} lines below its header`,
 } satisfies Record<string, (params: Params) => string>
 
-/** Texts that follow `line 7 `. */
+/** Texts about one line. The message puts the number of the line before them, as in `line 7 must be valid UTF-8`. */
 const lineTexts = {
   'max-bytes': ({ max }: Params) => `must be at most ${max} bytes`,
   utf8: () => 'must be valid UTF-8',

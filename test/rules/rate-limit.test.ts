@@ -129,8 +129,8 @@ async function untilShared(limiters: RateLimiter[], told: string[]): Promise<voi
 }
 
 /**
- * Sends requests while the limiters reach the store. If this process stalls, they report that the store is away; then
- * it tries again with another key.
+ * Runs `ask` until no limiter has lost the store during it. A stall of this process looks like a lost store. Each run
+ * gets a new key, because the one before may have used up a part of its limit.
  */
 async function whileShared<Told>(
   { limiters, told }: { limiters: RateLimiter[]; told: string[] },

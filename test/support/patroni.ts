@@ -71,8 +71,9 @@ export type PatroniCluster = {
    * @throws Error when it refuses
    */
   ask(member: Member, method: string, path: string, body: object): Promise<void>
-  /** SIGKILL for this many servers of etcd, or starts them again. */
+  /** Kills this many of the etcd servers with SIGKILL. */
   loseEtcd(count: number): Promise<void>
+  /** Starts the killed etcd servers again. */
   regainEtcd(): void
   close(): Promise<void>
 }
@@ -169,8 +170,8 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     return members ?? []
   }
   /**
-   * Counts the standbys that receive the log at this moment. The states of the members in etcd are up to `loop_wait` old:
-   * there, a standby that is being rewound still runs.
+   * Counts the standbys that receive the write-ahead log from the primary now. It asks the primary, because the states in
+   * etcd are up to `loop_wait` old and may show a standby as running that is being rewound.
    */
   const streaming = async (): Promise<number> => {
     const { api } = await primary()

@@ -110,7 +110,7 @@ test('an attempt whose outcome was lost is made again, with the same id and byte
   await database().execute(`create function lose_outcome() returns trigger language plpgsql as $$ begin
     perform nextval('outcomes_lost') from changed where state = 'delivered';
     if found then raise exception 'lost'; end if; return null; end $$`)
-  // Outcomes are recorded together, so a statement may lose several.
+  // One statement may record several outcomes. The exception rolls all of them back.
   await database().execute(
     `create trigger lose_outcome after update on webhook_deliveries referencing new table as changed
      for each statement execute function lose_outcome()`,

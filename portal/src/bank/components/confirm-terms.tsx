@@ -7,8 +7,8 @@ import { bankCampaignTexts } from '../campaign-texts.ts'
 import type { BankCampaign } from '../types.ts'
 
 /**
- * The terms that a bank agrees to, as figures. They belong to the version of the campaign that is sent with the
- * decision.
+ * Shows the terms that a bank agrees to when it confirms a campaign. The decision is sent with the version of the
+ * campaign that is shown here, so a bank never agrees to terms that it has not seen.
  */
 export function ConfirmTerms({ campaign, text }: { campaign: BankCampaign; text: string }) {
   const texts = useTexts(bankCampaignTexts)

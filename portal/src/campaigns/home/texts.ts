@@ -1,4 +1,4 @@
-/** Messages of the homes and lists of campaigns that merchants and banks share. */
+/** Texts of the home page and the list of campaigns, which are the same for merchants and banks. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const homeTexts = dictionary({
