@@ -1,4 +1,4 @@
-/** The input of a case: the run's database server, how long to measure, and a platform on a copy of the world. */
+/** What each benchmark case receives, and how it starts a platform on a copy of the test data. */
 import type { DatabaseServer } from './database.ts'
 import { type PlatformProcess, startPlatform } from './platform.ts'
 import type { Figure } from './report.ts'

@@ -82,5 +82,5 @@ export const credentialFields = {
   revokedAt: nullable(instant('When it was revoked')),
 }
 export const Credentials = Type.Array(Type.Object(credentialFields), {
-  description: 'In the order in which they were issued; no secrets',
+  description: 'The credentials in the order in which they were issued, without their secrets',
 })

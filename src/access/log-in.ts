@@ -124,10 +124,10 @@ async function challengeOf({ database }: LogInDeps, { userId }: store.User): Pro
 }
 
 /**
- * Answers a challenge.
+ * Completes a login with the code of a second factor.
  *
- * @returns the person with the new token; null for a wrong code, and for a challenge that is unknown, expired, used or
- *   tried too often
+ * @returns the person with the new token; null for a wrong code, for a challenge that is unknown, expired, used or tried
+ *   too often, and when the person may not log in now
  * @throws DomainError 'too-many' after too many wrong codes
  */
 export async function answerChallenge(

@@ -74,7 +74,7 @@ const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Tokens']
 const away = {
   500: 'Internal error. Quote the request id when you contact support',
-  503: 'The platform is away for a moment',
+  503: 'The platform is temporarily unavailable',
 }
 export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
 const answer = ({ token, expireSeconds }: Pick<Issued, 'token' | 'expireSeconds'>) => ({

@@ -54,7 +54,7 @@ const Verified = Type.Object(
       Type.Object(
         {
           seq: count('The number of the entry', 17),
-          reason: Type.Enum([...faultReasons], { title: 'LogFault', description: 'What is wrong with it' }),
+          reason: Type.Enum([...faultReasons], { title: 'LogFault', description: 'What is wrong with the entry' }),
         },
         { title: 'FoundFault', description: 'The first entry that does not fit; null: all fit' },
       ),

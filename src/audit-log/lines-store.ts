@@ -34,7 +34,8 @@ async function findRange(database: Queryable, account: LogAccount, { from, until
 
 /**
  * The columns of `Line`. The last one joins the columns that repeat parts of the entry's text, in the form of
- * `columnsOf` (`verifier.ts`). Its instant has microseconds, so that every change is noticed.
+ * `columnsOf` (`verifier.ts`). Its time has milliseconds, as in the entry. If somebody has changed the column by
+ * microseconds, it has these as well, so that the texts differ.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,

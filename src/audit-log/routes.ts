@@ -84,8 +84,8 @@ function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
           operationId: 'listAuditCheckpoints',
           summary: 'Checkpoints of the audit log',
           description:
-            'Newest first. A partner sees the hash of the whole log, and where its own chain stood, with a signed note of it; the ' +
-            'platform’s users the signed note of the whole log.',
+            'Newest first. Each has the hash of the whole log. A partner also gets the number and the hash of its own last entry at ' +
+            'that time, with a signed note of its own chain; the platform’s users get the signed note of the whole log.',
         }),
         querystring: CheckpointsQuery,
         response: { 200: CheckpointsPage, ...partnerErrors() },

@@ -39,7 +39,7 @@ const awaySeconds = 4
 
 /** Makes the error for a database that is away. @param cause the error of the database, if there was one */
 export function databaseAway(cause?: unknown): DomainError {
-  const message = 'The database is away for a moment; try again'
+  const message = 'The database is temporarily unavailable; try again'
   return new DomainError('unavailable', message, { retryAfterSeconds: awaySeconds, cause })
 }
 

@@ -25,7 +25,7 @@ const order = {
   externalId: text('The bank’s own identifier of the order', 'payment-42'),
   operatorCode,
   tariffCode,
-  status: word(['reserved', 'confirmed', 'cancelled', 'expired'], 'As of the change'),
+  status: word(['reserved', 'confirmed', 'cancelled', 'expired'], 'The status after the change'),
   price: text('Decimal text with 2 places, as shown at the reservation', '399.00'),
   currency: text('ISO 4217 code', 'UAH'),
   createdAt: instant('When the order was made', '2026-11-22T08:00:00.000Z'),
@@ -38,7 +38,7 @@ const campaign = {
   cashbackId: id('The campaign'),
   retailerId: id('The merchant'),
   createdByType: word(['retailer', 'bank'], 'Who made it'),
-  status: word(campaignStatuses, 'As of the change'),
+  status: word(campaignStatuses, 'The status after the change'),
   updatedAt: instant('When the campaign changed'),
 }
 const bankId = id('The bank whose part it is')

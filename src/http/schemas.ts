@@ -33,7 +33,7 @@ const common = {
   403: 'The caller is of the wrong kind, its role does not allow this, or the campaign belongs to another merchant',
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'Internal error. Quote the request id when you contact support',
-  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+  503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
 /** The error answers of an operation: the common ones, and its own with their causes. */

@@ -253,5 +253,5 @@ export const OwnCredentials = Type.Array(
     issuedBy: nullable(Type.String({ description: 'Login of who issued it; null: the platform’s operator' })),
     lastUsedAt: nullable(instant('Its last request, a minute or so ago at most; null: never')),
   }),
-  { description: 'In the order in which they were issued; no secrets' },
+  { description: 'The credentials in the order in which they were issued, without their secrets' },
 )

@@ -10,8 +10,8 @@ export type Side = (typeof sides)[number]
 export const otherSide = (side: Side): Side => (side === 'bank' ? 'merchant' : 'bank')
 
 /**
- * Violations of the terms, which are found in one report alone. A line of the bank's report with a violation is not
- * compensated.
+ * Violations of the campaign's terms. Each report is checked for them without the other side's report. A line of the
+ * bank's report with a violation is not compensated.
  */
 export const termKinds = [
   'outside-period',

@@ -33,7 +33,7 @@ const rules =
 const refusals = {
   400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
   413: 'The file is larger than 256 MiB',
-  503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
+  503: 'The platform is temporarily unavailable, or other uploads have been running for too long; try again after `Retry-After` seconds',
 }
 
 export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {

@@ -67,7 +67,7 @@ const deliverWithinMs = 14_000
 const unavailable = {
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'A fault of ours',
-  503: 'The platform is away for a moment',
+  503: 'The platform is temporarily unavailable',
 }
 
 const guarded = [{}, { bearerToken: [] }]

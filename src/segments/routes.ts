@@ -107,7 +107,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
             413: 'The file is larger than 256 MiB',
             415: 'The body is no multipart/form-data',
             429: 'Too many requests, or too many segments were formed today; try again after `Retry-After` seconds',
-            503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
+            503: 'The platform is temporarily unavailable, or other uploads have been running for too long; try again after `Retry-After` seconds',
           }),
         },
       },

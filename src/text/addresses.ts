@@ -8,7 +8,10 @@ import { isIPv6 } from 'node:net'
  */
 export const addressUnit = (address: string): string => addressPrefixes(address)[1]
 
-/** The network of an address and the unit that limits count: for IPv4 the /24 and the /32, for IPv6 the /48 and the /64. */
+/**
+ * Returns the network of an address, and the part that limits count as one client. IPv4: the /24, and the address itself.
+ * IPv6: the /48, and the /64.
+ */
 export function addressPrefixes(address: string): [network: string, unit: string] {
   const own = plainAddress(address)
   if (isIPv6(own)) {

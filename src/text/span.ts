@@ -10,16 +10,16 @@ export type Span = { from: Date | null; until: Date | null }
 const instant = (description: string) => instantParameter(description, '2026-11-21T00:00:00Z')
 
 export const spanParameters = {
-  dateFrom: instant('Only what was made at or after it; a date alone means midnight UTC'),
-  dateTo: instant('Only what was made before it; a date alone means up to the end of that day, UTC'),
+  dateFrom: instant('Only what was made at or after this time; a date alone means midnight UTC'),
+  dateTo: instant('Only what was made before this time; a date alone means up to the end of that day, UTC'),
 }
 
 const dayMs = 86_400_000
 
 /** The same parameters with the names of the Partner API. */
 export const fromToParameters = {
-  from: instant('Only what happened at or after it; a date alone means midnight UTC'),
-  to: instant('Only what happened before it; a date alone means up to the end of that day, UTC'),
+  from: instant('Only what happened at or after this time; a date alone means midnight UTC'),
+  to: instant('Only what happened before this time; a date alone means up to the end of that day, UTC'),
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Runs the commands of docs/high-availability.md, "Set up", and nothing else, on three empty Debians with a network of
- * their own: they become a cluster, and another machine takes over when the primary's fails. The packages are installed
- * first, because that network leads nowhere else.
+ * Sets up a cluster on three empty Debian machines with the commands of docs/high-availability.md, "Set up". Then it
+ * kills the primary's machine and checks that another one takes over. The packages are installed beforehand, because
+ * the machines' network has no way to the outside.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -129,8 +129,8 @@ async function untilShared(limiters: RateLimiter[], told: string[]): Promise<voi
 }
 
 /**
- * Runs `ask` until no limiter has lost the store during it. A stall of this process looks like a lost store. Each run
- * gets a new key, because the one before may have used up a part of its limit.
+ * Repeats `ask`, up to ten times, until no limiter loses the store during the run. A stall of this process looks like a
+ * lost store. Each run has a new key, because an earlier run may have used a part of the old key's limit.
  */
 async function whileShared<Told>(
   { limiters, told }: { limiters: RateLimiter[]; told: string[] },

@@ -10,7 +10,7 @@ export type Link = {
   port: number
   /** Cuts the link: open and new connections transfer nothing. */
   cut(): void
-  /** Restores the link: new connections work again, and those that were cut end. */
+  /** Restores the link: new connections work again, and those that were open during the cut are closed. */
   mend(): void
   close(): void
 }

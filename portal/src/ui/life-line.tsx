@@ -8,7 +8,7 @@ import { uiTexts } from './texts.ts'
 export type LifeStep = {
   key: string
   label: string
-  /** A line below the label: a day, or who must act. */
+  /** A short text below the label, such as the day on which the period starts. */
   note?: string | null
   state: 'done' | 'current' | 'next' | 'bad'
 }

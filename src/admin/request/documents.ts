@@ -8,10 +8,10 @@ export const NoQuery = Type.Object({}, closed)
 
 const common = {
   401: 'Neither the operator’s key nor a valid token of a platform user',
-  403: 'The token is a partner’s, or of a platform user with the role viewer, who only reads',
+  403: 'The token belongs to a partner, or to a platform user whose role does not allow this',
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'Internal error. Quote the request id when you contact support',
-  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+  503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
 /** For the `config` of a route: people must prove a second factor, the holder of the operator's key need not. */

@@ -97,7 +97,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
           },
           ...cashbackErrors({
             400: 'A parameter is unknown, or a value is invalid',
-            503: 'The platform is away for a moment, or too many long lists are being read; try again after `Retry-After` seconds',
+            503: 'The platform is temporarily unavailable, or too many long lists are being read; try again after `Retry-After` seconds',
           }),
         },
       },

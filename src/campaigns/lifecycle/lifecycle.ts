@@ -217,7 +217,7 @@ export const awaitsApproval = ({ status }: CampaignState): boolean =>
 
 /**
  * Whether the period is over. From `dateTo` on, nothing can be agreed any more. Decisions check the time as well,
- * because the clock's job may be late.
+ * because the job that ends campaigns may run late.
  */
 export const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
 

@@ -20,7 +20,10 @@ const minRoom = 4_000
 type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; validMs: number }
 
 export type OpenReservations = {
-  /** Whether the bank is so far from its limit that it may make `wanted` more reservations without the lock. */
+  /**
+   * Whether the bank is so far from its limit that it may make `wanted` more reservations without the lock. If so, they
+   * are taken off the estimate.
+   */
   far(bankId: string, wanted: number): boolean
   /** Stores a new count of the live reservations of the bank. */
   counted(bankId: string, open: number): void

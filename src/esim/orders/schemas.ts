@@ -203,7 +203,7 @@ const always = {
   403: 'The token does not belong to a bank',
   429: 'Too many requests: wait `Retry-After` seconds, and twice as long after each further 429',
   500: 'Internal error. Quote the request id when you contact support',
-  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+  503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
 /** The errors of one operation: the common ones and its own. */

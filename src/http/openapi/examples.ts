@@ -51,7 +51,7 @@ const shared: Record<number, ErrorExample> = {
   422: ['key-reused', 'This Idempotency-Key was used for another request'],
   429: ['too-many', 'Too many requests: wait for Retry-After seconds'],
   500: ['internal', 'Internal error. Quote request id 0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63 when you contact support.'],
-  503: ['unavailable', 'The database is away for a moment; try again'],
+  503: ['unavailable', 'The database is temporarily unavailable; try again'],
 }
 
 function errorBody(of: { path: string; method: string }, statusCode: number, example?: ErrorExample): unknown {

@@ -13,7 +13,7 @@ const common = {
   403: 'The operation is not for this kind of account, or the role does not allow it',
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'Internal error. Quote the request id when you contact support',
-  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+  503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
 /** The error answers of an operation: the common ones, and its own with their causes. */

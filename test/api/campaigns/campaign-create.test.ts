@@ -251,7 +251,7 @@ test('campaigns that are created at the same time are all there', async () => {
   const persist = async (): Promise<Answer> => {
     for (;;) {
       const answer = await create({ participantsIds: [ids.alpha, ids.beta] })
-      if (answer.status !== 503 || !/away for a moment/.test(answer.text)) return answer
+      if (answer.status !== 503 || !/temporarily unavailable/.test(answer.text)) return answer
       await sleep(100)
     }
   }

@@ -13,7 +13,7 @@ import { race, together } from '../../support/race.ts'
 let platform: TestPlatform
 let sibling: TestPlatform
 let partners: Partners
-/** The merchant `partners.grocer`, whose requests go to the other process. */
+/** The same merchant as `partners.grocer`, but its requests go to the second process (`sibling`). */
 let elsewhere: Partner
 before(async () => {
   platform = await startPlatform({}, { directory: campaignDirectory })
