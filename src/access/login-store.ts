@@ -6,7 +6,7 @@ import { type AccountRow, accountOf } from './store.ts'
 
 /** For how many days the address of a successful login counts as known. */
 const knownDays = 30
-/** After this many wrong passwords each further attempt has to wait. Each wait is twice as long as the one before. */
+/** So many wrong passwords cost no wait. After each further one the next attempt has to wait, twice as long each time. */
 const freeFailures = 4
 const maxWaitSeconds = 60
 /**

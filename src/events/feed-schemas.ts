@@ -129,7 +129,8 @@ export const webhooks = Object.fromEntries(
       post: {
         operationId: `send_${one.type.replaceAll('.', '_')}`,
         summary: one.description,
-        description: 'Sent to every endpoint that is subscribed to this type. An attempt that fails is repeated (docs/contract/webhooks.md).',
+        description:
+          'Sent to every endpoint that is subscribed to this type. An attempt that fails is repeated (docs/contract/webhooks.md).',
         tags: ['Events'],
         security: [],
         requestBody: {

@@ -9,7 +9,7 @@ import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoi
 import { removeOldEntries } from '../audit-log/lines-store.ts'
 import { recordLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { updateDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
+import { updateDueCampaigns } from '../campaigns/lifecycle/clock-job.ts'
 import { reportExpiring } from '../esim/orders/expiry-warning.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'

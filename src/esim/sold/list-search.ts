@@ -1,7 +1,7 @@
 /** Reads the query of an order list for programs (contract/partner-orders.md, "The list"). */
 import { readBetween, type Span } from '../../text/span.ts'
 import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
-import { isAscending, type OrderSort } from './order-list-query.ts'
+import { isAscending, type OrderSort } from './order-list-sql.ts'
 import type { OrderListSearch } from './order-store.ts'
 
 /**

@@ -6,7 +6,7 @@ import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import type { Span } from '../../text/span.ts'
 import type { OrderName } from '../orders/known-orders.ts'
 import type { MailState } from '../orders/store.ts'
-import { listQuery, type OrderListFilter } from './order-list-query.ts'
+import { listQuery, type OrderListFilter } from './order-list-sql.ts'
 import {
   among,
   byExternalId,
@@ -19,7 +19,7 @@ import {
   ofProfile,
   theOrder,
   theOrders,
-} from './order-query.ts'
+} from './order-sql.ts'
 
 /** An order as it is at the time of the search, without its secrets. */
 export type ShownOrder = {

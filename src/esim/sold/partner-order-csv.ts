@@ -8,7 +8,7 @@ import { shownInstant } from '../../db/instants.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
-import { listQuery } from './order-list-query.ts'
+import { listQuery } from './order-list-sql.ts'
 import { listFilterOf, type OrderListSearch } from './order-store.ts'
 
 export type OrderFileDeps = { database: Database; aside: Queryable }

@@ -5,7 +5,7 @@ import { closed, count, instant, text, uuid } from '../../http/schemas.ts'
 import { listParameters } from '../../partner/lists.ts'
 import { betweenParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
-import { orderSorts } from './order-list-query.ts'
+import { orderSorts } from './order-list-sql.ts'
 import { shownOrder, stated } from './order-schemas.ts'
 import { type TimelineEntry, timelineActors, timelineEvents } from './partner-views.ts'
 

@@ -8,7 +8,7 @@ import type { Span } from '../../text/span.ts'
 import { type OrderStatus, reservationEnd, reservationMinutes } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { firstIdEndingAt } from './figures-store.ts'
-import type { OrderQuery, Put } from './order-query.ts'
+import type { OrderQuery, Put } from './order-sql.ts'
 
 export const orderSorts = ['-createdAt', 'createdAt', '-confirmedAt', 'confirmedAt'] as const
 export type OrderSort = (typeof orderSorts)[number]
