@@ -189,8 +189,9 @@ function exportAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
     },
     async (request, reply) => {
       const { bank, ...asked } = request.query
-      const found = await readBankFiles({ database: await costlyReads.begin(request, reply), clock }, bank, asked)
-      return (await sendFile(deps, { request, reply }, found)) as never
+      const { aside, signal } = await costlyReads.beginFile(request, reply)
+      const found = await readBankFiles({ database: aside, clock }, bank, asked)
+      return (await sendFile(deps, { request, reply, signal }, found)) as never
     },
   )
 }

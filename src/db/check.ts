@@ -180,6 +180,27 @@ async function stillBroken(
   return found.filter(each => again.has(each.text))
 }
 
+/** The findings of one check so far; `named` lists the first of them. */
+export type Found = { total: number; named: string[] }
+
+/** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
+const maxNamed = 10
+
+/** Adds findings to those of their checks, by code. */
+export function addFindings(found: Record<string, Found>, findings: readonly Finding[]): void {
+  for (const { code, text } of findings) {
+    const ofCheck = found[code] ?? { total: 0, named: [] }
+    found[code] = ofCheck
+    if (ofCheck.named.includes(text)) continue
+    ofCheck.total++
+    if (ofCheck.named.length < maxNamed) ofCheck.named.push(text)
+  }
+}
+
+/** Says what a check found: the first findings in words, and how many more there are. */
+export const findingsText = ({ total, named }: Found): string =>
+  [...named, ...(total > named.length ? [`and ${total - named.length} more`] : [])].join('; ')
+
 export function addCount(counts: Counts, code: string, name: string, value: number): void {
   const ofCheck = counts[code] ?? {}
   ofCheck[name] = (ofCheck[name] ?? 0) + value

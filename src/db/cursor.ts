@@ -12,16 +12,26 @@ const wholeMs = 10 * 60_000
 
 /**
  * @param text a query without parameters
+ * @param signal an abort ends the connection and the statement that runs on it
  * @throws DomainError 'unavailable' when reading takes too long
  */
-export async function* readPiecewise<Row extends object>(database: Database, text: string): AsyncGenerator<Row[]> {
+export async function* readPiecewise<Row extends object>(
+  database: Database,
+  text: string,
+  signal: AbortSignal,
+): AsyncGenerator<Row[]> {
   const opened = Promise.withResolvers<pg.ClientBase>()
   const ended = Promise.withResolvers<void>()
-  const lent = database.longRead(async client => {
+  const lent = database.longRead('files', async client => {
+    signal.throwIfAborted()
     opened.resolve(client)
     await ended.promise
   })
   lent.catch(opened.reject)
+  // Nobody awaits it when no connection was reached.
+  ended.promise.catch(() => {})
+  const leave = () => ended.reject(new Error('The reader has left'))
+  signal.addEventListener('abort', leave)
   const giveUpAtMs = performance.now() + wholeMs
   const client = await opened.promise
   const fetch = (): Promise<Row[]> => queryable(client).query<Row>(`fetch ${rowsAtOnce} from piecewise`)
@@ -42,5 +52,6 @@ export async function* readPiecewise<Row extends object>(database: Database, tex
     // After `ended.resolve()` this does nothing. Otherwise the read has failed or the caller has stopped early, and the
     // connection is still inside its transaction; the rejection makes `longRead` close it.
     ended.reject(new Error('The reading was broken off'))
+    signal.removeEventListener('abort', leave)
   }
 }

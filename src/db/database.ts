@@ -52,9 +52,9 @@ export type Database = Queryable & {
   dedicated<T>(work: (client: pg.Client) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
    * Runs `work` on a connection without time limits that is made for `copyAsJson`. The connection is kept for some seconds,
-   * because opening one took half of the time to the first byte.
+   * because opening one took half of the time to the first byte. Each kind of long read has connections of its own.
    */
-  longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  longRead<T>(kind: LongReadKind, work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**
    * A database for reads that must not delay other work. Each kind of these reads has a few connections of its own.
    *
@@ -87,6 +87,8 @@ export type Database = Queryable & {
 
 /** `short`: quick reads by people. `long`: reads that may take long. */
 export type AsideKind = 'short' | 'long'
+/** `lists`: the long lists that banks poll. `files`: files that are sent while they are read. */
+export type LongReadKind = 'lists' | 'files'
 
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
@@ -97,8 +99,8 @@ const asideLimits = {
   // `waitMs` also limits how long a read waits for one of these few connections.
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
-/** The maximum number of connections for long reads, more than any concurrency limit allows. */
-const maxLongReads = 8
+/** The connections for long reads. The limits of concurrent reads have these numbers, so no read waits for a connection. */
+export const longReadConnections: Record<LongReadKind, number> = { lists: 4, files: 4 }
 /**
  * How long to wait for the server's answer to a statement. This is longer than the server's own limit for statements.
  * If not even the server's error arrives in this time, the connection is silent.
@@ -165,9 +167,9 @@ const makeAside = ({ make }: Pools, kind: AsideKind): pg.Pool => {
   })
 }
 
-const makeLongReads = ({ make }: Pools): pg.Pool =>
+const makeLongReads = ({ make }: Pools, kind: LongReadKind): pg.Pool =>
   make({
-    max: maxLongReads,
+    max: longReadConnections[kind],
     idleTimeoutMillis: 10_000,
     stream: lendingSocket,
     session: { lock_timeout: String(lockTimeoutMs) },
@@ -229,12 +231,12 @@ async function watched<T, Client extends pg.ClientBase>(
 /** Makes the method `longRead` of a `Database`. */
 function createLongRead(
   connection: Connection,
-  pool: pg.Pool,
+  longReads: Record<LongReadKind, pg.Pool>,
   clients: Clients,
   hearing: Hearing,
 ): Database['longRead'] {
-  return async work => {
-    const client = await clients.take(pool).catch(notReached)
+  return async (kind, work) => {
+    const client = await clients.take(longReads[kind]).catch(notReached)
     const heard = hearing.listen(client)
     try {
       const result = await watched(connection, client, async own => {
@@ -315,13 +317,14 @@ export function openDatabase(options: Options): Database {
   const busiest = makeUsual(pools, Math.floor(poolSize / 2), plannedOnce)
   const usual = makeUsual(pools, Math.ceil(poolSize / 2))
   const asides = { short: makeAside(pools, 'short'), long: makeAside(pools, 'long') }
+  const longReads = { lists: makeLongReads(pools, 'lists'), files: makeLongReads(pools, 'files') }
   const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
   const isPlannedOnce = (statement: Statement | string): boolean =>
     typeof statement !== 'string' && statement.plannedOnce !== undefined && haveGrown(statement.plannedOnce)
 
   const outsideOfPools: Omit<Database, keyof Queryable | 'transaction'> = {
     dedicated: createDedicated(connection),
-    longRead: createLongRead(connection, makeLongReads(pools), clients, hearing),
+    longRead: createLongRead(connection, longReads, clients, hearing),
     aside: createAside(asides, clients),
     apart(connections, busiest = 0) {
       const own = makeUsual(pools, connections)

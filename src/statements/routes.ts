@@ -5,7 +5,6 @@ import Type from 'typebox'
 import { bankOf } from '../access/request/authenticate.ts'
 import type { Clock } from '../clock.ts'
 import { isKnown } from '../http/answer/etag.ts'
-import { leaving } from '../http/answer/leaving.ts'
 import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
@@ -181,10 +180,10 @@ function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await costlyReads.begin(request, reply)
+      const { aside, signal } = await costlyReads.beginFile(request, reply)
       const { statementId } = request.params
-      const file = await readStatementFile(database, bankOf(request).bankId, statementId)
-      return (await sendFile(deps, { request, reply }, file)) as never
+      const file = await readStatementFile(aside, bankOf(request).bankId, statementId)
+      return (await sendFile(deps, { request, reply, signal }, file)) as never
     },
   )
 }
@@ -201,9 +200,9 @@ function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await costlyReads.begin(request, reply)
-      const file = await readStatementFiles({ database, clock }, bankOf(request).bankId, request.query)
-      return (await sendFile(deps, { request, reply }, file)) as never
+      const { aside, signal } = await costlyReads.beginFile(request, reply)
+      const file = await readStatementFiles({ database: aside, clock }, bankOf(request).bankId, request.query)
+      return (await sendFile(deps, { request, reply, signal }, file)) as never
     },
   )
 }
@@ -212,15 +211,18 @@ function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
  * Answers with files of statements, or with 304.
  *
  * @param deps.database where their bytes are read
+ * @param exchange.signal aborts when the client disconnects
  */
 export async function sendFile(
   { database }: Pick<StatementRoutesDeps, 'database'>,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  exchange: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal },
   file: StatementFile,
 ): Promise<FastifyReply> {
+  const { request, reply, signal } = exchange
+  if (isKnown(request.headers['if-none-match'], tagOf(file))) return reply.headers(fileHeaders(file)).code(304).send()
+  const writeTo = await openFiles(database, file.statementIds, signal)
+  // An error before this line has the headers of an error, and none of the file.
   reply.headers(fileHeaders(file))
-  if (isKnown(request.headers['if-none-match'], tagOf(file))) return reply.code(304).send()
-  const writeTo = await openFiles(database, file.statementIds, leaving(reply))
   sendLong(request, reply, { encoding: 'identity', writeTo })
   return reply
 }

@@ -32,7 +32,8 @@ export type DeliveringDeps = {
 /** Makes the only attempt of a test. */
 export async function attemptTest(deps: DeliveringDeps, claimed: store.Claimed): Promise<void> {
   const secrets = await openSecretsOf(deps, claimed.endpointId)
-  await attempt(deps, claimed, { secrets, isTest: true })
+  // An endpoint that was deleted meanwhile has no secrets. Nothing is sent unsigned.
+  if (secrets.length > 0) await attempt(deps, claimed, { secrets, isTest: true })
 }
 
 /**
@@ -229,6 +230,8 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
     isOver ||= claimed.length === 0
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
     const secrets = isOver ? [] : await openSecretsOf(deps, endpointId)
+    // Nothing is sent unsigned, so there is nothing to do for an endpoint that was deleted meanwhile.
+    if (secrets.length === 0) break
     const results = await Promise.all(claimed.map(one => attempt(deps, one, { secrets })))
     delivered = results.filter(result => result !== null)
   }

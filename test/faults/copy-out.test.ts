@@ -138,7 +138,7 @@ describe('a connection for long reads', () => {
   after(() => database.close())
 
   const pidOf = (end = async () => {}) =>
-    database.database.longRead(async client => {
+    database.database.longRead('files', async client => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
       await copyAsJson(client, "select ',1'", { stallMs: 1_000, wholeMs: 1_000 }).writeTo(new PassThrough().resume())
       await end()
@@ -161,7 +161,7 @@ describe('a connection for long reads', () => {
     const through = openDatabase({ connection: { connectionString: proxy.url }, poolSize: 2 })
     try {
       const read = () =>
-        through.longRead(async client => {
+        through.longRead('files', async client => {
           await client.query('select pg_sleep(0.05)')
           return 'read'
         })
@@ -200,7 +200,7 @@ for (const kind of ['a lending socket', 'a usual socket'] as const)
     /** Time limits that are longer than any wait of a test, so that they end nothing. */
     const limits = { stallMs: 30_000, wholeMs: 60_000 }
     const within = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
-      kind === 'a lending socket' ? database.database.longRead(work) : database.database.dedicated(work)
+      kind === 'a lending socket' ? database.database.longRead('files', work) : database.database.dedicated(work)
     const many = "select ',' || n, repeat(chr(65 + n % 26), (n * 37) % 5000) from generate_series(1, 3000) n"
     const expected = `[${Array.from({ length: 3000 }, (_, index) => `${index + 1}${String.fromCharCode(65 + ((index + 1) % 26)).repeat(((index + 1) * 37) % 5000)}`).join(',')}]`
 

@@ -105,7 +105,7 @@ test('it cannot begin sessions, because its disk is full: it counts as away', as
   try {
     await assert.rejects(database.query('select 1'), isAway)
     await assert.rejects(
-      database.longRead(async () => {}),
+      database.longRead('files', async () => {}),
       isAway,
     )
     await assert.rejects(database.connect(), isAway)

@@ -7,7 +7,17 @@ import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
 import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
 import { campaignEvents, campaignEventsCheck } from '../../campaigns/lifecycle/audit-events.ts'
 import { campaignSteps } from '../../campaigns/lifecycle/audit-steps.ts'
-import { addCount, type Check, type CheckResult, type Counts, type Piece, type Step } from '../../db/check.ts'
+import {
+  addCount,
+  addFindings,
+  type Check,
+  type CheckResult,
+  type Counts,
+  type Found,
+  findingsText,
+  type Piece,
+  type Step,
+} from '../../db/check.ts'
 import { type Database, type Queryable, queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { salesChecks, salesSteps } from '../../esim/sold/audit-steps.ts'
@@ -18,7 +28,7 @@ import { confirmedEvents, feedChecks, feedsStep } from '../../events/audit-step.
 import type { NumberAllEvents } from '../../events/feed.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
-import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
+import type { AuditProgress, AuditResult, AuditRun } from './store.ts'
 import * as store from './store.ts'
 
 export type { AuditResult } from './store.ts'
@@ -50,8 +60,6 @@ const maxPauseMs = 500
 const saveEveryMs = 1_000
 /** How long to keep trying to get the lock. A connection that was just closed may still hold it for a moment. */
 const lockWithinMs = 2_000
-/** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
-const maxNamed = 10
 
 /**
  * Runs all checks of the audit. Only one audit runs at a time.
@@ -203,13 +211,7 @@ async function beginRun(database: Database, steps: readonly Step[], resume: bool
 
 /** Adds the findings of a piece and moves to the next one. */
 function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece): void {
-  for (const { code, text } of findings) {
-    const found = progress.found[code] ?? { total: 0, named: [] }
-    progress.found[code] = found
-    if (found.named.includes(text)) continue
-    found.total++
-    if (found.named.length < maxNamed) found.named.push(text)
-  }
+  addFindings(progress.found, findings)
   for (const [code, byName] of Object.entries(counts))
     for (const [name, value] of Object.entries(byName)) addCount(progress.counts, code, name, value)
   progress.after = reached
@@ -243,7 +245,5 @@ function checkResult(
     const detail = holds.replace(/\{(\w+)\}/g, (_, figure) => String(figures?.[figure] ?? 0))
     return { code, name, ok: true, detail, ...(figures && { params: figures }) }
   }
-  const { total, named } = found
-  const more = total > named.length ? [`and ${total - named.length} more`] : []
-  return { code, name, ok: false, detail: [...named, ...more].join('; ') }
+  return { code, name, ok: false, detail: findingsText(found) }
 }

@@ -1,12 +1,9 @@
 /** All SQL of running the audit: one at a time, its connection, and the progress of each run. */
 import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
-import type { CheckResult, Counts } from '../../db/check.ts'
+import type { CheckResult, Counts, Found } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
 
 export type AuditResult = { ok: boolean; checks: CheckResult[] }
-
-/** The findings of one check so far; `named` lists the first of them. */
-export type Found = { total: number; named: string[] }
 
 export type AuditProgress = {
   /** The names of all steps. A run with other steps can't be resumed. */

@@ -158,7 +158,7 @@ export function openLong(
   const { bankId, filters, limits } = params
   const opened = Promise.withResolvers<BankList<LongRead>>()
   database
-    .longRead(async client => {
+    .longRead('lists', async client => {
       await client.query(snapshot)
       const version = await readVersion(queryable(client), bankId)
       reader.signal.throwIfAborted()

@@ -1,6 +1,6 @@
 /** A bank reads its campaigns (contract/campaigns.md, "Bank list"). */
 
-import type { Database } from '../../db/database.ts'
+import { type Database, longReadConnections } from '../../db/database.ts'
 import type { LongRead, ReadLimits } from '../../db/streaming/copy-out.ts'
 import { DomainError } from '../../errors.ts'
 import { type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
@@ -29,7 +29,7 @@ export type BankLists = {
  * must end within `wholeMs`: while it runs, its snapshot keeps PostgreSQL from removing deleted rows (vacuum).
  */
 const limits: { places: ConcurrencyLimits; reading: ReadLimits } = {
-  places: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
+  places: { atOnce: longReadConnections.lists, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },
 }
 

@@ -39,14 +39,15 @@ const columns: Record<Party['type'], Column[]> = {
 
 export const columnNames = (party: Party['type']): string[] => columns[party].map(({ name }) => name)
 
-export function campaignsCsv(database: Database, party: Party, search: ExportSearch): Readable {
-  return Readable.from(pieces(database, party, search), { objectMode: false })
+/** @param signal aborts when the client disconnects */
+export function campaignsCsv(database: Database, party: Party, search: ExportSearch, signal: AbortSignal): Readable {
+  return Readable.from(pieces(party, readExported(database, party, search, signal)), { objectMode: false })
 }
 
-async function* pieces(database: Database, party: Party, search: ExportSearch): AsyncGenerator<string> {
+async function* pieces(party: Party, exported: ReturnType<typeof readExported>): AsyncGenerator<string> {
   const shown = columns[party.type]
   yield lineOf(shown.map(({ name }) => name))
-  for await (const campaigns of readExported(database, party, search))
+  for await (const campaigns of exported)
     yield campaigns.map(campaign => lineOf(shown.map(({ cell }) => cell(campaign)))).join('')
 }
 

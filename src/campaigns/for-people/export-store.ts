@@ -67,6 +67,7 @@ export function readExported(
   database: Database,
   party: Party,
   search: ExportSearch,
+  signal: AbortSignal,
 ): AsyncIterable<ExportedCampaign[]> {
   const { found, isOwn, at, columns } = parts[party.type]
   const { statuses, namePattern, createdByType, startsFrom, endsBy, bankStatuses } = search
@@ -85,5 +86,6 @@ export function readExported(
   return readPiecewise(
     database,
     withLiterals(text, [id, statuses, namePattern, createdByType, startsFrom, endsBy, bankStatuses]),
+    signal,
   )
 }

@@ -9,7 +9,6 @@ import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
-import { leaving } from '../../http/answer/leaving.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
@@ -20,7 +19,7 @@ import { CampaignPath } from '../schemas.ts'
 import { CampaignsExportQuery, readFilters, withLists } from './bank-table-query.ts'
 import { campaignsCsv, columnNames } from './csv.ts'
 import { TerminalsExportQuery } from './schemas.ts'
-import { createSegmentFiles } from './segment-csv.ts'
+import { openSegmentFile } from './segment-csv.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
 import { readTerminals, type ShownTerminal } from './terminal-store.ts'
@@ -68,8 +67,8 @@ function exportCampaignsRoute(app: App, deps: CampaignRoutesDeps): void {
       if (party.type === 'retailer' && query.bankStatus)
         throw new DomainError('invalid', [broken('bankStatus', 'omitted-by-merchant')])
       const search = readFilters(query)
-      await deps.costlyReads.begin(request, reply)
-      return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))
+      const { signal } = await deps.costlyReads.beginFile(request, reply)
+      return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search, signal))
     },
   )
 }
@@ -110,7 +109,6 @@ function downloadTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
 
 function downloadSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
   const { database } = deps
-  const segmentFiles = createSegmentFiles(database)
   app.get(
     '/cashbacks/:cashbackId/segment.csv',
     {
@@ -142,8 +140,8 @@ function downloadSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
       await requireParty(database, { caller, cashbackId })
       const [part] = await findSegmentParts(database, cashbackId, caller.bankId)
       if (!part?.formedAt) throw new DomainError('not-found', 'The campaign has no segment for this bank')
-      await deps.costlyReads.takePlace(request, reply)
-      const writeTo = await segmentFiles.open({ cashbackId, bankId: caller.bankId }, leaving(reply))
+      const { signal } = await deps.costlyReads.beginFile(request, reply)
+      const writeTo = await openSegmentFile(database, { cashbackId, bankId: caller.bankId }, signal)
       reply.headers(downloadHeaders(`segment-${cashbackId}.csv`))
       sendLong(request, reply, { encoding: 'identity', writeTo })
       return reply

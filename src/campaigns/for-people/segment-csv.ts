@@ -11,51 +11,42 @@ import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson } from '../../db/streaming/copy-out.ts'
 import { DomainError } from '../../errors.ts'
 import { csvCell } from '../../text/csv-cell.ts'
-import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 
-export type SegmentFiles = {
-  /**
-   * Opens the file. It resolves when the first bytes have arrived.
-   *
-   * @param signal aborts when the client disconnects
-   * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
-   */
-  open(part: { cashbackId: string; bankId: string }, signal: AbortSignal): Promise<(taker: Writable) => Promise<void>>
-}
-
-const limits = { atOnce: 3, perPartner: 2, waiting: 100, waitMs: 10_000 }
 const reading = { stallMs: 10_000, wholeMs: 90_000 }
 
-export function createSegmentFiles(database: Database): SegmentFiles {
-  const places = createConcurrencyLimit(limits, 'Other files are still being read: try again in a moment', 'files')
-  return {
-    async open({ cashbackId, bankId }, signal) {
-      const endPlace = await places.take(bankId, signal)
-      const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
-      database
-        .longRead(async client => {
-          signal.throwIfAborted()
-          const text = withLiterals(
-            `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
-            [cashbackId, bankId],
-          )
-          const read = copyAsJson(client, text, reading)
-          signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))
-          await read.begun
-          opened.resolve(async taker => {
-            const lines = toLines()
-            const written = pipeline(lines, taker, { end: false })
-            await Promise.all([read.writeTo(lines).then(() => lines.end()), written])
-          })
-          await read.ended
-        })
-        .catch(opened.reject)
-        .finally(endPlace)
-      return opened.promise.catch(error => {
-        throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+/**
+ * Opens the file. It resolves when the first bytes have arrived.
+ *
+ * @param signal aborts when the client disconnects
+ * @throws DomainError 'unavailable' when the client has disconnected
+ */
+export function openSegmentFile(
+  database: Database,
+  { cashbackId, bankId }: { cashbackId: string; bankId: string },
+  signal: AbortSignal,
+): Promise<(taker: Writable) => Promise<void>> {
+  const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
+  database
+    .longRead('files', async client => {
+      signal.throwIfAborted()
+      const text = withLiterals(
+        `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
+        [cashbackId, bankId],
+      )
+      const read = copyAsJson(client, text, reading)
+      signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))
+      await read.begun
+      opened.resolve(async taker => {
+        const lines = toLines()
+        const written = pipeline(lines, taker, { end: false })
+        await Promise.all([read.writeTo(lines).then(() => lines.end()), written])
       })
-    },
-  }
+      await read.ended
+    })
+    .catch(opened.reject)
+  return opened.promise.catch(error => {
+    throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+  })
 }
 
 /** Converts the bytes of JSON arrays of strings to CSV: a header, then one line for each string. */

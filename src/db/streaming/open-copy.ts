@@ -20,7 +20,7 @@ const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
 export function openCopy(database: Database, text: string, signal: AbortSignal): Promise<WriteTo> {
   const opened = Promise.withResolvers<WriteTo>()
   database
-    .longRead(async client => {
+    .longRead('files', async client => {
       signal.throwIfAborted()
       const read = copyAsText(client, text, limits)
       signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))

@@ -184,24 +184,40 @@ export async function reserveWithinShares(
   const roomOf = (tariffId: number) => Math.max(0, (ofTariffs.get(tariffId) ?? 0) - (held.get(tariffId) ?? 0))
 
   const answers = new Map<Reservation, ReserveResult>()
+  const refused = new Set<Reservation>()
   const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
   for (const [tariffId, wanted] of byTariff) {
     if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
     // Answer repeated requests first. They make no new order, so the limit does not apply to them.
-    const repeats = await reserve(
-      transaction,
-      wanted.map(reservation => ({ ...reservation, profileId: null })),
-    )
-    for (const [index, reservation] of wanted.entries())
-      if (repeats[index]?.outcome === 'known') answers.set(reservation, repeats[index])
+    for (const [reservation, known] of await findRepeats(transaction, wanted)) answers.set(reservation, known)
     const others = wanted.filter(reservation => !answers.has(reservation))
-    for (const reservation of others.slice(roomOf(tariffId))) answers.set(reservation, { outcome: 'at-limit' })
+    for (const reservation of others.slice(roomOf(tariffId))) refused.add(reservation)
   }
-  const rest = reservations.filter(reservation => !answers.has(reservation))
+  const rest = reservations.filter(reservation => !answers.has(reservation) && !refused.has(reservation))
   const within = await reserveWithinLimit(transaction, { ...input, reservations: rest })
   for (const [index, reservation] of rest.entries())
     answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
+  // A refused request may repeat one that was made just now.
+  const repeats = refused.size > 0 ? await findRepeats(transaction, [...refused]) : new Map()
+  for (const reservation of refused) answers.set(reservation, repeats.get(reservation) ?? { outcome: 'at-limit' })
   return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }
+}
+
+/** Finds the reservations whose orders exist already, with their results. */
+async function findRepeats(
+  transaction: Queryable,
+  reservations: readonly Reservation[],
+): Promise<Map<Reservation, ReserveResult>> {
+  const results = await reserve(
+    transaction,
+    reservations.map(reservation => ({ ...reservation, profileId: null })),
+  )
+  return new Map(
+    reservations.flatMap((reservation, index): [Reservation, ReserveResult][] => {
+      const result = results[index]
+      return result?.outcome === 'known' ? [[reservation, result]] : []
+    }),
+  )
 }
 
 export type HeldReservations = { operatorCode: string; tariffCode: string; bank: string; reserved: number }

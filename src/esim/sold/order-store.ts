@@ -102,9 +102,10 @@ export async function findOrders(
  *
  * @param deps.database where orders are read
  * @param deps.aside where banks and tariffs are looked up
+ * @param deps.signal aborts when the client disconnects
  */
 export async function* readOrders(
-  deps: { database: Database; aside: Queryable },
+  deps: { database: Database; aside: Queryable; signal: AbortSignal },
   search: OrderSearch,
   now: Date,
 ): AsyncGenerator<ShownOrder[]> {
@@ -112,7 +113,8 @@ export async function* readOrders(
   if (!filter) return
   const { text, values } = queryFor(search, filter)
   const found = shownText('(select order_id, 0 as n from ($2) as ids)')
-  yield* readPiecewise<ShownOrder>(deps.database, withLiterals(found, [now, { sql: withLiterals(text, values) }]))
+  const query = withLiterals(found, [now, { sql: withLiterals(text, values) }])
+  yield* readPiecewise<ShownOrder>(deps.database, query, deps.signal)
 }
 
 /** The search of an order list for programs; it has codes in place of ids. */

@@ -6,7 +6,6 @@ import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import type { Clock } from '../../clock.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
-import { leaving } from '../../http/answer/leaving.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
@@ -176,9 +175,9 @@ function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void 
     },
     async (request, reply) => {
       const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
-      const aside = await costlyReads.begin(request, reply)
+      const { aside, signal } = await costlyReads.beginFile(request, reply)
+      const writeTo = await openOrderFile({ database: deps.database, aside }, search, signal)
       reply.headers(downloadHeaders('orders.csv'))
-      const writeTo = await openOrderFile({ database: deps.database, aside }, search, leaving(reply))
       sendLong(request, reply, { encoding: 'identity', writeTo })
       return reply
     },

@@ -3,7 +3,6 @@
  * database as fast as the client takes it.
  */
 import { Readable } from 'node:stream'
-import type { Database, Queryable } from '../../db/database.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 import { type OrderSearch, readOrders, type ShownOrder } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
@@ -29,7 +28,7 @@ const columns: readonly Column[] = [
 ]
 
 /** @param now the instant at which all statuses in the file are computed */
-export function ordersCsv(deps: { database: Database; aside: Queryable }, search: OrderSearch, now: Date): Readable {
+export function ordersCsv(deps: Parameters<typeof readOrders>[0], search: OrderSearch, now: Date): Readable {
   return Readable.from(pieces(readOrders(deps, search, now)), { objectMode: false })
 }
 

@@ -150,8 +150,8 @@ function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
     },
     async (request, reply) => {
       const search = searchOf(request.query, bankOf(request))
-      const aside = await costlyReads.begin(request, reply)
-      const orders = ordersCsv({ database: deps.database, aside }, search, clock.now())
+      const file = await costlyReads.beginFile(request, reply)
+      const orders = ordersCsv({ database: deps.database, ...file }, search, clock.now())
       return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
     },
   )

@@ -3,8 +3,8 @@
  * their own, so that no other work waits for them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AsideKind, Database, Queryable } from '../../db/database.ts'
-import { type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
+import { type AsideKind, type Database, longReadConnections, type Queryable } from '../../db/database.ts'
+import { type ConcurrencyLimit, type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { accountOf } from './account.ts'
 
@@ -24,8 +24,18 @@ export type Reads = {
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }
 
+export type CostlyReads = Reads & {
+  /**
+   * Waits like `begin`, and then for one of the few places for files that are sent while they are read.
+   *
+   * @returns also a signal that aborts when the client disconnects
+   * @throws DomainError like `takePlace`; 'unavailable' when the files of others take too long
+   */
+  beginFile(request: FastifyRequest, reply: FastifyReply): Promise<{ aside: Queryable; signal: AbortSignal }>
+}
+
 /** The limits of reads by people: one for pages, and one for long reads. */
-export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
+export type ReadDeps = { pageReads: Reads; costlyReads: CostlyReads }
 
 const limits: Record<AsideKind, ConcurrencyLimits> = {
   // Each partner gets two places, so that the slow reads of one do not delay the others.
@@ -33,31 +43,49 @@ const limits: Record<AsideKind, ConcurrencyLimits> = {
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
 
-function createReads(database: Database, kind: AsideKind, busy: string): Reads {
-  const places = createConcurrencyLimit(
-    limits[kind],
-    { code: 'too-many', text: busy },
-    kind === 'short' ? 'reads' : 'costly-reads',
-  )
-  const takePlace = async (request: FastifyRequest, signal: AbortSignal) => {
-    const end = await places.take(accountOf(request) ?? request.ip, signal)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end)
-  }
+const fileLimits: ConcurrencyLimits = {
+  atOnce: longReadConnections.files,
+  perPartner: 2,
+  waiting: 100,
+  waitMs: 10_000,
+}
+
+/** Takes a place for the caller's partner until `signal` aborts. */
+async function takeUntil(places: ConcurrencyLimit, request: FastifyRequest, signal: AbortSignal): Promise<void> {
+  const end = await places.take(accountOf(request) ?? request.ip, signal)
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+}
+
+function createReads(database: Database, kind: AsideKind, places: ConcurrencyLimit): Reads {
   return {
-    takePlace: (request, reply) => takePlace(request, leaving(reply)),
+    takePlace: (request, reply) => takeUntil(places, request, leaving(reply)),
     async begin(request, reply) {
       const signal = leaving(reply)
-      await takePlace(request, signal)
+      await takeUntil(places, request, signal)
       return database.aside(signal, kind)
     },
   }
 }
 
 /** Limits expensive reads: sales figures, exports, differences, searches in terminals, long lists. */
-export const createCostlyReads = (database: Database): Reads =>
-  createReads(database, 'long', 'Two of your long reads are still running: wait for them')
+export function createCostlyReads(database: Database): CostlyReads {
+  const busy = 'Two of your long reads are still running: wait for them'
+  const places = createConcurrencyLimit(limits.long, { code: 'too-many', text: busy }, 'costly-reads')
+  const files = createConcurrencyLimit(fileLimits, 'Other files are still being read: try again in a moment', 'files')
+  return {
+    ...createReads(database, 'long', places),
+    async beginFile(request, reply) {
+      const signal = leaving(reply)
+      await takeUntil(places, request, signal)
+      await takeUntil(files, request, signal)
+      return { aside: database.aside(signal, 'long'), signal }
+    },
+  }
+}
 
 /** Limits quick reads, such as a page of a list that a person reads. Each statement may take some seconds. */
-export const createPageReads = (database: Database): Reads =>
-  createReads(database, 'short', 'Two of your reads are still running: wait for them')
+export function createPageReads(database: Database): Reads {
+  const busy = 'Two of your reads are still running: wait for them'
+  return createReads(database, 'short', createConcurrencyLimit(limits.short, { code: 'too-many', text: busy }, 'reads'))
+}

@@ -51,6 +51,17 @@ suite('a share of 20 per cent', () => {
     assert.match(metrics, /^perkline_open_reservations\{bank="beta"\} 1$/m)
   })
 
+  test('two requests of one order at once are one order, also for the last place of the share', async () => {
+    // ua-5gb has 3 profiles, so a bank may hold one.
+    const bank = await openBank(platform, await platform.bankToken('gamma'))
+    for (let round = 0; round < 10; round++) {
+      const order = { externalId: `twin-${round}`, tariffCode: 'ua-5gb' }
+      const answers = await Promise.all(range(3).map(() => bank.reserve(order)))
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 201], answers.map(one => one.text).join())
+      assert.equal((await bank.cancel(answers[0]?.body.orderId)).status, 200)
+    }
+  })
+
   test('the directory says otherwise for one bank', async () => {
     await platform.applyDirectory(
       testDirectory

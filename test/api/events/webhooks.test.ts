@@ -416,6 +416,19 @@ describe('endpoints', () => {
   })
 })
 
+test('nothing is sent unsigned when the secrets of an endpoint are gone', async () => {
+  reset()
+  const { endpointId } = await makeEndpoint()
+  // As when the endpoint is deleted after its deliveries were claimed. The worker keeps secrets that it has read, so
+  // the test and the sandbox's delivery, which read them each time, are the ones that could send without.
+  await platform.platform.database.execute('delete from webhook_secrets where endpoint_id = $1', [endpointId])
+  await call('POST', `/webhook-endpoints/${endpointId}/test`)
+  await cancelled('unsigned')
+  await deliver()
+  assert.deepEqual(received, [])
+  await remove(endpointId)
+})
+
 test('all errors of an endpoint’s fields are told at once: those of the schema and those of the rules', async () => {
   const order = 'order must be one of concurrent, serial'
   const wrongUrl = 'url must be a URL that begins with https:// or http://'

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { DomainError } from '../../../src/errors.ts'
 import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
+import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -67,6 +68,79 @@ suite('sales figures that take long', () => {
     await blocker.query('commit')
     const after = await platform.call('GET', '/portal/esim/sales', { token: alpha.token })
     assert.equal(after.status, 200)
+  })
+})
+
+suite('files that are sent while they are read', () => {
+  let platform: TestPlatform
+  let blocker: pg.Client
+  before(async () => {
+    // No worker runs here, because its jobs would wait for the locks, too.
+    platform = await startPlatform(
+      {},
+      { directory: campaignDirectory, only: ['auth', 'cashback', 'esim', 'partner', 'portal'] },
+    )
+    blocker = new pg.Client({ connectionString: platform.databaseUrl })
+    await blocker.connect()
+  })
+  after(async () => {
+    await blocker.end()
+    await platform.close()
+  })
+  /** The statements that wait for a table that the test has locked. */
+  const waiting = async (): Promise<number> =>
+    (
+      await platform.platform.database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).length
+  const until = async (condition: () => Promise<boolean>) => {
+    while (!(await condition())) await sleep(10)
+  }
+
+  test('HEAD reads nothing of the file; a GET ends when its client leaves', async () => {
+    const authorization = `Bearer ${await platform.bankToken('alpha')}`
+    await blocker.query('begin; lock table countries in access exclusive mode')
+    const head = await fetch(`${platform.url}/portal/cashbacks.csv`, { method: 'HEAD', headers: { authorization } })
+    assert.deepEqual([head.status, await head.text()], [200, ''])
+    assert.match(head.headers.get('content-disposition') ?? '', /campaigns\.csv/)
+    const leaving = new AbortController()
+    const left = fetch(`${platform.url}/portal/cashbacks.csv`, {
+      headers: { authorization },
+      signal: leaving.signal,
+    })
+      .then(answer => answer.text())
+      .catch(() => 'left')
+    await until(async () => (await waiting()) > 0)
+    assert.equal(await waiting(), 1, 'only the GET reads')
+    leaving.abort()
+    assert.equal(await left, 'left')
+    await until(async () => (await waiting()) === 0)
+    await blocker.query('commit')
+  })
+
+  test('slow readers of files take no connection from the lists that banks poll', async () => {
+    for (let n = 0; n < 51; n++) await createCampaign(platform, { participantsIds: [ids.beta] })
+    const read = Promise.withResolvers<void>()
+    const readers = Array.from({ length: 8 }, () =>
+      platform.platform.database.longRead('files', () => read.promise).catch(() => {}),
+    )
+    const list = await platform.call('GET', '/cashbacks/for-bank', { token: await platform.bankToken('beta') })
+    read.resolve()
+    await Promise.all(readers)
+    assert.equal(list.status, 200, list.text)
+    assert.equal(list.body.length, 51)
+  })
+
+  test('a file that cannot be opened is an error without the headers of the file', async () => {
+    const token = await platform.bankToken('alpha')
+    await blocker.query('begin; lock table orders in access exclusive mode')
+    const answer = await platform.call('GET', '/partner/v1/orders.csv', { token })
+    await blocker.query('commit')
+    assert.equal(answer.status, 503, answer.text)
+    assert.equal(answer.headers.get('content-disposition'), null)
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.equal(answer.body.code, 'unavailable')
   })
 })
 
