@@ -6,7 +6,7 @@ import { type OutputOptions, print, table } from './output.ts'
 export function showSettings(options: OutputOptions): void {
   const rows = settingsHelp.map(({ name, byDefault, meaning }) => [name, byDefault, meaning])
   print(options, settingsHelp, [
-    'Settings are environment variables. serve, migrate and reset also read a file .env in the working folder (see .env.example).',
+    'Settings are environment variables. serve and migrate also read a file .env in the working folder (see .env.example).',
     '',
     ...table(['SETTING', 'DEFAULT', 'MEANING'], rows),
     '',

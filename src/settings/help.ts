@@ -39,10 +39,11 @@ export const settingsHelp: readonly Setting[] = [
   {
     name: 'SMTP_URL',
     byDefault: 'none',
-    meaning: 'where QR e-mails go: smtp:// or smtps://; none: files in DATA_DIR/mail',
+    meaning:
+      'where e-mails go: smtp:// or smtps://; none: in a sandbox files in DATA_DIR/mail, in live mode none are sent',
   },
   { name: 'SMTP_URL_FILE', byDefault: 'none', meaning: 'file to read SMTP_URL from' },
-  { name: 'MAIL_FROM', byDefault: 'none', meaning: 'sender of QR e-mails, required with SMTP_URL' },
+  { name: 'MAIL_FROM', byDefault: 'none', meaning: 'sender of e-mails, required with SMTP_URL' },
   { name: 'REDIS_URL', byDefault: 'none', meaning: 'rate limits shared by all processes: redis:// or rediss://' },
   { name: 'REDIS_URL_FILE', byDefault: 'none', meaning: 'file to read REDIS_URL from' },
   {
