@@ -170,8 +170,9 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * SQL for the time of the event: one hour before the overlap ends, by the product's clock, which a sandbox can move.
- * This time is right even if the event is written late. The overlap itself ends in real time.
+ * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, by the product's
+ * clock, which a sandbox can move. This time is right even if the event is written late. The secret itself ends in real
+ * time.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`

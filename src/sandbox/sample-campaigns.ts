@@ -60,7 +60,7 @@ type Stage = {
   cast: SampleCast
   /** The dependencies of operations on a day, counted from now. */
   on(day: number): CampaignDeps
-  /** The midnight in Kyiv at which a day began. */
+  /** The midnight in Kyiv at which this day begins, as ISO 8601. Days are counted from now. */
   date(day: number): string
 }
 

@@ -6,8 +6,8 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
 /**
- * The maximum number of segments for one campaign on one day. The day is a day in UTC of the real time, not of the
- * sandbox clock.
+ * How many uploads of segments are allowed on one day, for one campaign and for all campaigns of a merchant. Days are
+ * those of real time in UTC; the sandbox clock does not count.
  */
 const maxOfCampaign = 20
 const maxOfMerchant = 100

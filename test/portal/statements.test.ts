@@ -1,4 +1,7 @@
-/** Daily statements in a real browser: the bank's month, one statement, the open day; the operator's list with what is missing. */
+/**
+ * Daily statements in a real browser. A bank reads its month, one statement and the open day. The operator reads the
+ * statements of all banks, and sees which are missing.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -134,7 +134,8 @@ function takeStep(walk: Walk, request: Request): void {
   if (!decision) return
   make(walk, decision)
   holds(walk)
-  // Repeats a request whose answer was lost. A launch is then too late, and a report counts as a new one.
+  // Repeats the request, as a client does when the answer was lost. A second launch is refused, and a second upload counts
+  // as a new report. Everything else changes nothing.
   const again = decisionOn(walk, request)?.changes.length ?? 'refused'
   const { what } = request
   if (what === 'launch') assert.equal(again, 'refused')

@@ -78,8 +78,8 @@ export async function emptyPage(page: Page): Promise<void> {
 }
 
 /**
- * Takes a page back from its visitor.
- * @param options with which it was opened
+ * Empties the page of a visitor who leaves, and keeps it for the next one.
+ * @param options the options with which the page was opened
  */
 export async function takeBack(page: Page, options: BrowserContextOptions): Promise<void> {
   const context = page.context()

@@ -1,4 +1,4 @@
-/** Reads the parts of the directory that everybody may see: the SQL behind the portal's choices. */
+/** Reads the parts of the directory that every account may see: the countries and payment systems among which people choose. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
 export type DirectoryCountry = {

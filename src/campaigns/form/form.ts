@@ -146,7 +146,7 @@ function readName(value: unknown, field: string, errors: BrokenRule[]): string |
   return value
 }
 
-/** SVG is refused, because its scripts run when a bank opens the picture by itself. */
+/** SVG is refused, because its scripts would run if somebody opened the picture in a tab of its own. */
 const svg = /^data:image\/svg/i
 
 function banner(value: unknown, field: string, errors: BrokenRule[]): string | undefined {

@@ -37,7 +37,7 @@ export type Terms = {
   terminalsPlatform: boolean
 }
 
-/** The terms without the long list. */
+/** The terms without the terminals, which can be a long list. */
 export type Offer = Omit<Terms, 'terminals'>
 
 /** The merchant and the author of a campaign; they never change. */

@@ -15,11 +15,11 @@ export type CopyForm = 'json' | 'text'
 
 export type CopyReader = {
   /**
-   * Reads received bytes and writes the bytes of all fields into `target` from `at` on. As `json` it adds brackets and drops the
-   * first byte, so that elements with a leading comma become a JSON array. The output is never longer than the input.
+   * Reads received bytes and writes the bytes of all fields into `target` from `at` on. In the form `json` it also writes
+   * the brackets of the array, and leaves out the comma before the first element. The output is never longer than the input.
    *
-   * @returns `end`: where the output ends in `target`; `rest`: a copy of what follows the rows and belongs to the client of the
-   *   connection, null while rows are still to come
+   * @returns `end`: where the output ends in `target`; `rest`: null until the rows have ended, then a copy of the bytes after
+   *   them, which the `pg` client must get
    */
   read(received: Buffer, target: Buffer, at: number): { end: number; rest: Buffer | null }
 }

@@ -69,7 +69,7 @@ export function createOrders(deps: EsimDeps): Orders {
   return {
     reserve: createReserve(deps, { isOver, settle: settleOrder }),
 
-    /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
+    /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found', also for another bank's order */
     read: key => readOrder(nameOf(key)),
 
     /**

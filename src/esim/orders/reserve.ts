@@ -25,7 +25,7 @@ export type ReserveDeps = {
   reservationShare: number
   /** Called with the outcome of every reservation, for the metrics. */
   observe: { reservation(outcome: ReserveOutcome): void }
-  /** Called with errors that occur after the answer was sent. */
+  /** Called with errors that do not make the request fail, such as a failed count in the background. */
   onError(error: unknown): void
 }
 

@@ -6,8 +6,8 @@ import type { JsonBounds } from './json.ts'
 import { noteErrors, type SchemaError } from './validation.ts'
 
 /**
- * What the process sends: a JSON error; or the value without the entries of its long lists, together with its schema
- * errors, and then the entries of these lists.
+ * One message of the process. If it refuses the body, it sends only the reason. Otherwise it first sends the value and
+ * its schema errors, with long lists left empty, and then the entries of these lists.
  */
 export type JsonPiece =
   | { refusedFor: string | readonly (string | BrokenRule)[] }

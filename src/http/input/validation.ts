@@ -45,7 +45,7 @@ const ajv = createAjv()
 /** The parts of an AJV error that messages are made of. */
 export type SchemaError = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
 
-/** The schema errors of a value, in a form that can be sent to another process. Defaults are filled in. */
+/** Finds the schema errors of a value, in a form that can be sent to another process. It writes the schema's defaults into the value. */
 export function findErrors(schema: object, value: unknown): SchemaError[] {
   const validate = ajv.compile(schema)
   if (validate(value)) return []

@@ -34,8 +34,8 @@ async function recordedDaysAgo(daysAgo: number): Promise<void> {
 }
 
 /**
- * Drops the daily partitions that a worker would have created. What was numbered before is kept in the partition of an
- * old day.
+ * Drops all daily partitions, because without a worker they would not exist. Events that have a sequence number already
+ * are first moved to the partition of an old day.
  */
 async function loseDays(): Promise<void> {
   for (const table of daily) {
