@@ -85,14 +85,11 @@ export async function claimAttempt(database: Queryable, login: string): Promise<
 
 /**
  * Counts a wrong password, also for a login that nobody has. Failures for which attempts no longer have to wait are only
- * kept for display, like wrong codes.
+ * kept for display, like wrong codes. `forgetLoginTraces` deletes those of logins that nobody has.
  */
 export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
   await database.execute(
-    `with forgotten as (
-       delete from failed_logins where not is_known and last_at <= now() - ${waitsEndAfter} and login_key <> $1
-     )
-     insert into failed_logins as f (login_key, is_known, failures, last_at, next_at) values ($1, $2, 1, now(), now())
+    `insert into failed_logins as f (login_key, is_known, failures, last_at, next_at) values ($1, $2, 1, now(), now())
      on conflict (login_key) do update set is_known = $2, failures = ${recent} + 1, last_at = now(),
        wrong_codes = f.wrong_codes + f.failures - ${recent}, next_at = now() + ${wait(`(${recent} + 1)`)}`,
     [keyOf(login), isKnown],
@@ -130,14 +127,34 @@ export async function noteSuccess(
        select user_id, now(), coalesce((select failures from failed), 0), created_at from portal_users where user_id = $2
        on conflict (user_id) do update
          set last_at = excluded.last_at, failed_count = excluded.failed_count, failed_since = l.last_at
-     ), forgotten as (
-       delete from login_addresses
-       where user_id = $2 and address <> $3 and last_at < now() - interval '${knownDays} days'
      )
      insert into login_addresses (user_id, address, last_at) values ($2, $3, now())
      on conflict (user_id, address) do update set last_at = excluded.last_at`,
     [keyOf(input.login), input.userId, input.address],
   )
+}
+
+const forgottenAtOnce = 1_000
+
+/**
+ * Deletes some of the addresses that are no longer known, and some of the old failures of logins that nobody has.
+ *
+ * @returns whether there may be more
+ */
+export async function forgetLoginTraces(database: Queryable): Promise<boolean> {
+  const addresses = await database.execute(
+    `with old as materialized (
+       select user_id, address from login_addresses where last_at <= now() - interval '${knownDays} days'
+       limit ${forgottenAtOnce} for update skip locked
+     )
+     delete from login_addresses a using old where a.user_id = old.user_id and a.address = old.address`,
+  )
+  const failures = await database.execute(
+    `delete from failed_logins where login_key = any(array(
+       select login_key from failed_logins where not is_known and last_at <= now() - ${waitsEndAfter}
+       order by last_at limit ${forgottenAtOnce} for update skip locked))`,
+  )
+  return addresses === forgottenAtOnce || failures === forgottenAtOnce
 }
 
 /** The wrong passwords and codes between a user's last two logins. @returns null for a user who has never logged in */

@@ -44,21 +44,22 @@ async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<bo
 }
 
 /** The number of connections outside the pools: uploads, imports, notifications and an audit. */
-export const besidePools = 16
+const besidePools = 16
 
 /**
- * Whether the server allows as many connections as one process may open.
+ * Counts the connections that the server allows, and those that processes may open together.
  *
- * @returns both numbers when it allows too few, otherwise null
+ * @param database after `createPools`, so that it has all pools of a process
  */
-export async function findTooFewConnections(database: Database): Promise<{ needed: number; allowed: number } | null> {
+export async function countConnections(
+  database: Database,
+  processes = 1,
+): Promise<{ needed: number; allowed: number }> {
   const [row] = await database.query<{ allowed: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
   )
-  const needed = database.maxConnections() + besidePools
-  const allowed = row?.allowed ?? needed
-  return needed > allowed ? { needed, allowed } : null
+  return { needed: processes * (database.maxConnections() + besidePools), allowed: row?.allowed ?? 0 }
 }
 
 /** Whether the user may make temporary tables. Sales need none; uploads, imports and the audit do. */

@@ -113,7 +113,10 @@ export const shapes = {
   upload: shape('The campaign, and a report that was uploaded', upload),
   segment: shape('The campaign, and the size of its segment', {
     ...campaign,
-    customersCount: count('Customers in the segment; for a merchant, the sum of `banks`', 120),
+    customersCount: count(
+      'Customers in the segment; 0 for a bank that has no part of it any more; for a merchant, the sum of `banks`',
+      120,
+    ),
     banks: Type.Optional(
       Type.Array(
         shape('A bank’s part', { bankId, customersCount: count('Customers, rounded down to tens; 0 below 20', 120) }),

@@ -1,5 +1,6 @@
-/** Background jobs: send mails, answer requests for new passwords, delete expired links and challenges. */
+/** Background jobs: send mails, answer requests for new passwords, delete what has expired. */
 import { forgetChallenges } from '../access/factors/factor-store.ts'
+import { forgetLoginTraces } from '../access/login-store.ts'
 import { forgetSessions } from '../access/sessions/session-store.ts'
 import { forgetMails } from './mail/mail-store.ts'
 import type { PeopleDeps } from './managers.ts'
@@ -13,11 +14,12 @@ export async function sendMails({ database, mails }: PeopleDeps): Promise<boolea
 
 export { answerResetRequests }
 
-/** Deletes some expired sessions, challenges, links and mails. @returns whether there may be more */
+/** Deletes some expired sessions, challenges, links and mails, and old data of logins. @returns whether there may be more */
 export async function forgetPeople({ database }: PeopleDeps): Promise<boolean> {
   const more = [
     await forgetSessions(database),
     await forgetChallenges(database),
+    await forgetLoginTraces(database),
     await forgetLinks(database),
     await forgetMails(database),
   ]

@@ -61,7 +61,7 @@ export async function formSegment(
       const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
       const before = await removeSegment(transaction, campaign.cashbackId)
       const parts = await insertSegment(transaction, segment)
-      const notes = parts.map(part => noteOf(part, before))
+      const notes = notesOf(before, parts)
       const unmoved = { campaign, decision: { changes: [] }, notes }
       await writeDecisions(transaction, [unmoved], { actor: actorOf(params.merchant), now })
       return { parts, malformed }
@@ -87,10 +87,21 @@ async function requireOpen(
   return findSegmentBanks(transaction, bankIds)
 }
 
-/** The history's note about a bank's part of the segment. The old count is null if the bank had no part before. */
-function noteOf({ bankId, customersCount }: SegmentPart, before: readonly SegmentPart[]): Note {
-  const old = before.find(part => part.bankId === bankId)?.customersCount ?? null
-  return { trigger: 'segment', subject: 'bank', bankId, changes: { customersCount: [old, customersCount] } }
+/**
+ * The history's notes about an upload: one for each bank that has a part of the segment now or had one before. A count
+ * is null where the bank has no part. Without such a bank, the note is about the campaign, so that no upload goes
+ * unrecorded.
+ */
+function notesOf(before: readonly SegmentPart[], parts: readonly SegmentPart[]): Note[] {
+  const countIn = (list: readonly SegmentPart[], bankId: string): number | null =>
+    list.find(part => part.bankId === bankId)?.customersCount ?? null
+  const bankIds = new Set([...parts, ...before].map(({ bankId }) => bankId))
+  if (bankIds.size === 0)
+    return [{ trigger: 'segment', subject: 'campaign', bankId: null, changes: { customersCount: [null, 0] } }]
+  return [...bankIds].map(bankId => {
+    const changes = { customersCount: [countIn(before, bankId), countIn(parts, bankId)] } as const
+    return { trigger: 'segment', subject: 'bank', bankId, changes }
+  })
 }
 
 async function lockOwn(

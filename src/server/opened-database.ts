@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
-import { findTooFewConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
+import { countConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
 import type { Connection } from '../db/session.ts'
 import type { Logger } from '../log.ts'
 
@@ -96,11 +96,11 @@ export async function requireOwnSessions(database: Database): Promise<void> {
 
 /** Warns when the server accepts fewer connections than this process may open. */
 export async function warnOfTooFewConnections(database: Database, config: Config, logger: Logger): Promise<void> {
-  const few = await findTooFewConnections(database)
-  if (few)
+  const { needed, allowed } = await countConnections(database)
+  if (needed > allowed)
     logger.warn(
-      `DATABASE_POOL=${config.databasePool} lets this process open up to ${few.needed} connections, but the database server takes ` +
-        `${few.allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
+      `DATABASE_POOL=${config.databasePool} lets this process open up to ${needed} connections, but the database server takes ` +
+        `${allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
     )
 }
 

@@ -15,6 +15,7 @@ import type { Database } from '../db/database.ts'
 import { pendingMigrations } from '../db/migrate.ts'
 import { bindMode } from '../db/mode.ts'
 import { listen } from '../db/notifications.ts'
+import type { Pools } from '../db/pools.ts'
 import { createCatalogue } from '../esim/catalogue.ts'
 import { createActivationReads } from '../esim/orders/activation-reads.ts'
 import { createOrders } from '../esim/orders/operations.ts'
@@ -73,7 +74,6 @@ export type Parts = {
   refusalSums: RefusalSums
 }
 
-type Pools = ReturnType<typeof createPools>
 type Outside = Awaited<ReturnType<typeof createOutside>>
 type Monitoring = ReturnType<typeof createMonitoring>
 type Sales = Awaited<ReturnType<typeof createSales>>
@@ -83,20 +83,6 @@ type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
 const pollMs = 2_000
 /** The offset between the machine's clock and the database's clock above which a start warns. */
 const maxOffsetSeconds = 60
-/** The number of connections for tokens, logins, and the queries that each process makes every `pollMs`. */
-const accessConnections = 3
-
-/**
- * Makes the pools of connections. Sales use the pool of `database`. Other work has a pool of its own, and so do
- * tokens and the readiness check, so that none of them waits for another.
- */
-export const createPools = ({ config }: Start, database: Database) => ({
-  database,
-  access: database.apart(accessConnections),
-  readiness: database.apart(1),
-  others: database.apart(Math.ceil(config.databasePool / 2), Math.ceil(config.databasePool / 5)),
-  background: database.aside(new AbortController().signal, 'long'),
-})
 
 /** Checks the database, brings its schema to this version, and follows its clock. */
 export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { createRefusalSums } from '../audit-log/refusal-sums.ts'
 import { type Config, type Service, services } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import { createPools } from '../db/pools.ts'
 import { DomainError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type AppDeps, createApp } from './app.ts'
@@ -17,7 +18,6 @@ import {
   createCampaigns,
   createMonitoring,
   createOutside,
-  createPools,
   createSales,
   createWebhooks,
   createWorker,
@@ -79,7 +79,7 @@ export async function createPlatform(
  * ends before the parts that use it.
  */
 async function createParts(start: Start, database: Database): Promise<Parts> {
-  const pools = createPools(start, database)
+  const pools = createPools(database, start.config.databasePool)
   const clock = await prepareDatabase(start, pools)
   const access = await createAccess(start, pools)
   const outside = await createOutside(start, database)

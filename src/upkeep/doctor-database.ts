@@ -2,7 +2,8 @@
 import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { boundMode } from '../db/mode.ts'
-import { besidePools, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
+import { createPools } from '../db/pools.ts'
+import { countConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
 import { countServing } from '../db/versions.ts'
 import { DomainError } from '../errors.ts'
 import { readIndexKey } from '../esim/stock/sealing.ts'
@@ -19,7 +20,8 @@ const maxApartMs = 1_000
 export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
   const connection = { connectionString: settings.databaseUrl }
-  const database = openDatabase({ connection, poolSize: settings.databasePool })
+  const poolSize = settings.databasePool
+  const { database } = createPools(openDatabase({ connection, poolSize }), poolSize)
   try {
     await database.query('select 1')
     return [
@@ -145,13 +147,8 @@ async function clockFinding(database: Database): Promise<Finding> {
  * running.
  */
 async function connectionsFinding(database: Database): Promise<Finding> {
-  const [row] = await database.query<{ allowed: number }>(
-    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-       - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
-  )
   const processes = Math.max(1, await countServing(database))
-  const needed = processes * (database.maxConnections() + besidePools)
-  const allowed = row?.allowed ?? 0
+  const { needed, allowed } = await countConnections(database, processes)
   const detail = `${processes} processes may open ${needed} connections, and the server takes ${allowed}`
   if (needed <= allowed) return passed('postgresql-connections', detail)
   return failed('postgresql-connections', detail, 'Set max_connections higher, or DATABASE_POOL lower')

@@ -10,6 +10,7 @@ import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { type EmbeddedServer, startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
+import { createLogger } from '../../src/log.ts'
 import { serverFindings } from '../../src/upkeep/doctor-database.ts'
 import { perkline, startScriptedPlatform } from '../support/command.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -194,6 +195,27 @@ describe('the database', () => {
       { DATABASE_POOL: '500' },
       { name: 'postgresql-connections', detail: /may open \d+ connections, and the server takes \d+/ },
     ))
+
+  test('the connections of a process are those that its start counts, and that the pages tell to plan', async () => {
+    const told: string[] = []
+    const logger = createLogger('warn', { write: line => void told.push(line) })
+    const { MASTER_KEY = '' } = settings()
+    const env = { DATABASE_URL: ownUrl(), DATABASE_POOL: '500', MASTER_KEY }
+    const large = await startPlatform(env, { logger, directory: null })
+    await large.close()
+    const atStart = Number(/lets this process open up to (\d+) connections/.exec(told.join(''))?.[1])
+    const pages = await Promise.all(
+      ['operating', 'sizing'].map(page => readFile(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')),
+    )
+    const planned = pages.map(page => Number(/Plan (\d+) connections of the database for a process/.exec(page)?.[1]))
+    const byDoctor = async (pool: string) => {
+      const { checks } = await examine({ DATABASE_POOL: pool })
+      const detail = checks.find(({ name }) => name === 'postgresql-connections')?.detail ?? ''
+      return Number(/^1 processes may open (\d+) connections/.exec(detail)?.[1])
+    }
+    assert.equal(await byDoctor('500'), atStart)
+    assert.deepEqual(planned, Array(2).fill(await byDoctor('10')))
+  })
 
   test('a schema of a newer version, and a database of others', async () => {
     const newer = await createTestDatabase()

@@ -23,7 +23,8 @@ const changes = Type.Unsafe<Record<string, readonly [unknown, unknown] | null> |
     'Old and new value of each field that an edit changed; a list with more than 100 elements, and always `terminals`, is shown by ' +
     'its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, ' +
     'whose old value is ' +
-    'null for the first one. null where nothing but the state changed.',
+    'null for the first one, and whose new value is null where a new segment has no part of the bank. null where nothing ' +
+    'but the state changed.',
   additionalProperties: { type: ['array', 'null'], items: {}, minItems: 2, maxItems: 2 },
   examples: [{ percentage: [5, 20], description: null }],
 })

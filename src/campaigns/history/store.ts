@@ -52,7 +52,8 @@ export async function findParties(
 /**
  * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
  * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
- * shown only to the person's own bank or merchant.
+ * shown only to the person's own bank or merchant. A bank does not see entries of the campaign itself about invited
+ * banks or about a segment: they would tell it about the other banks.
  */
 const listStatement: Statement = {
   name: 'campaigns.history',
@@ -73,7 +74,8 @@ const listStatement: Statement = {
       $2::uuid is null or h.actor_type <> 'bank' or h.actor_id = $2 as fully,
       coalesce($2, $3::uuid) is null or h.actor_id = coalesce($2, $3) as own
     ) as seen
-    cross join lateral (select case when $2 is null then h.changes else h.changes - 'participantsIds' end as changes) as told
+    cross join lateral (select case when $2 is null or h.subject <> 'campaign' then h.changes
+      else h.changes - '{participantsIds,customersCount}'::text[] end as changes) as told
     where h.cashback_id = $1 and ($2::uuid is null or h.subject = 'campaign' or h.bank_id = $2) and told.changes is distinct from '{}'
     order by h.history_id`,
 }

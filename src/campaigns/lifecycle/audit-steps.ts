@@ -251,7 +251,7 @@ const history = (within: Within): Read => ({
       code: 'history-moves',
       broken: `history_id is not null and ${transitionText('subject', 'trigger', 'from_state', 'to_state')} <> all (${knownTransitions}) and not (
         has_changes and from_state is not distinct from to_state
-        and (subject, trigger) in (('campaign', 'edit'), ('bank', 'segment')))`,
+        and (subject, trigger) in (('campaign', 'edit'), ('bank', 'segment'), ('campaign', 'segment')))`,
       text: moved(`' by ' || trigger || ' to ' || coalesce(to_state, 'nothing')`),
     },
     {

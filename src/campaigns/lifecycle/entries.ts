@@ -35,14 +35,14 @@ function noted(note: Note, notes: readonly Note[]): Pick<Fact, 'action' | 'chang
 
 /**
  * The sum of all banks' customers, each rounded, because the merchant reads this entry and must not learn a bank's
- * exact number.
+ * exact number. The old sum is null if there was no segment before.
  */
 function roundedSums(notes: readonly Note[]): EntryChange[string] {
   const sum = (place: 0 | 1): number | null => {
-    const counts = notes.flatMap(({ changes }) => (changes.customersCount?.[place] ?? []) as number | never[])
+    const counts = notes.flatMap(note => (note.trigger === 'segment' ? (note.changes.customersCount[place] ?? []) : []))
     return counts.length === 0 ? null : counts.reduce((total, count) => total + roundedCustomers(count), 0)
   }
-  return [sum(0), sum(1)]
+  return [sum(0), sum(1) ?? 0]
 }
 
 function ownEntry(campaign: LockedCampaign, changes: readonly Change[], facts: Facts, account: Account): Fact[] {

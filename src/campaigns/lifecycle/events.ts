@@ -124,17 +124,19 @@ function editEvents(
   ]
 }
 
-/** A bank gets its exact count. The merchant gets rounded counts, in several events when there are many banks. */
+/**
+ * A bank gets its exact count, or 0 when it has no part any more. The merchant gets rounded counts of the banks that
+ * have a part, in several events when there are many of them.
+ */
 function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedEvent[] {
-  const parts = notes.flatMap(({ trigger, bankId, changes }) => {
-    const count = trigger === 'segment' ? changes.customersCount?.[1] : undefined
-    return typeof count === 'number' && bankId !== null ? [{ bankId, customersCount: count }] : []
-  })
-  if (!notes.some(({ trigger }) => trigger === 'segment')) return []
-  const rounded = parts.map(({ bankId, customersCount }) => ({
-    bankId,
-    customersCount: roundedCustomers(customersCount),
-  }))
+  const ofSegment = notes.filter(note => note.trigger === 'segment')
+  if (ofSegment.length === 0) return []
+  const parts = ofSegment.flatMap(({ bankId, changes }) =>
+    bankId === null ? [] : [{ bankId, customersCount: changes.customersCount[1] }],
+  )
+  const rounded = parts.flatMap(({ bankId, customersCount }) =>
+    customersCount === null ? [] : [{ bankId, customersCount: roundedCustomers(customersCount) }],
+  )
   const formed = (data: object) =>
     ({ type: 'segment.formed', at: after.updatedAt, data: { ...campaignData(after), ...data } }) as const
   return [
@@ -142,7 +144,7 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedE
       ...formed({ customersCount: banks.reduce((sum, bank) => sum + bank.customersCount, 0), banks }),
       ...merchantOf(after),
     })),
-    ...parts.map(part => ({ ...formed({ customersCount: part.customersCount }), banks: [part.bankId] })),
+    ...parts.map(part => ({ ...formed({ customersCount: part.customersCount ?? 0 }), banks: [part.bankId] })),
   ]
 }
 

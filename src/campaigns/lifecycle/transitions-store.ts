@@ -43,10 +43,13 @@ export function actorOf(caller: Caller): Actor {
 
 /** The changes of an edit or a segment: old and new value of each field, or null where only the fact is shown. */
 export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
+/** How many customers a segment, or a bank's part of it, had before and has now; null: there was or is none. */
+type SegmentChange = { customersCount: readonly [old: number | null, present: number | null] }
 /** A change of fields without a transition. The history records it like a transition. */
 export type Note =
   | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
-  | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: FieldChanges }
+  | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: SegmentChange }
+  | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
 
 /** A campaign that is locked until the transaction ends, with the data for its lifecycle. */
 export type LockedCampaign = CampaignState & {

@@ -7,9 +7,10 @@ const reportedAtOnce = 1_000
 
 /**
  * Records the events for the next reservations that end soon; it continues where the previous call ended. It skips
- * reservations that are being confirmed or cancelled.
+ * reservations that are being confirmed or cancelled: the next call continues with them, because the change may still
+ * be rolled back.
  *
- * @returns whether there may be more
+ * @returns whether there may be more that nobody holds
  */
 export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
@@ -24,28 +25,42 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
       until,
       reportedAtOnce,
     ])
-    return reported?.orders === reportedAtOnce
+    return reported !== undefined && reported.orders >= reportedAtOnce
   })
 }
 
-/** Records the events and moves the position. After a sandbox's clock was set back, the position moves back as well. */
+/**
+ * Records the events and moves the position to the last reservation whose event is recorded, or to the end of the span
+ * if there are no more. After a sandbox's clock was set back, the position moves back as well.
+ *
+ * The position stops before the first reservation that another transaction holds; later ones wait with it. Times of
+ * reservations have whole milliseconds.
+ */
 const expiringStatement = {
   name: 'esim.tell-expiring',
   text: `
     with due as materialized (
-      select reserved_until from orders
-      where status = 'reserved' and reserved_until > $1 and reserved_until <= $2 order by reserved_until limit $3
-    ), reached as materialized (
-      select case when (select count(*) from due) = $3 then (select max(reserved_until) from due) else $2::timestamptz end as reached
-    ), expiring as materialized (
+      select order_id, reserved_until from orders
+      where status = 'reserved' and reserved_until > $1 and reserved_until <= $2
+      order by reserved_until fetch first ($3) rows with ties
+    ), locked as materialized (
       select o.*, o.reserved_until - interval '${expiringMinutes} minutes' as at from orders o
-      where status = 'reserved' and bank_id is not null and reserved_until > $1
-        and reserved_until <= (select reached from reached) order by reserved_until for update skip locked
+      where status = 'reserved' and reserved_until > $1 and reserved_until <= (select max(reserved_until) from due)
+      order by reserved_until for update skip locked
+    ), held as materialized (
+      select min(reserved_until) as first from due where not exists (select from locked l where l.order_id = due.order_id)
+    ), reached as materialized (
+      select case when held.first is not null then held.first - interval '1 millisecond'
+        when (select count(*) from due) >= $3 then (select max(reserved_until) from due)
+        else $2::timestamptz end as reached
+      from held
+    ), expiring as (
+      select * from locked where bank_id is not null and reserved_until <= (select reached from reached)
     ), texts as (select o.bank_id, o.at, ${orderText(`'reserved'`)} as text from expiring o ${orderTextJoins}
     ), recorded as (${recordingEvents({ type: 'order.expiring', from: 'texts', to: { bank: 'bank_id' }, at: 'at', text: 'text' })}
     ), moved as (
       update event_positions set reached = (select reached from reached)
       where name = 'order.expiring' and reached is distinct from (select reached from reached)
     )
-    select count(*)::int as orders from due`,
+    select count(*)::int as orders from due where reserved_until <= (select reached from reached)`,
 }

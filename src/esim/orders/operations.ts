@@ -7,7 +7,7 @@ import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '..
 import { DomainError } from '../../errors.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { isEmailAddress } from '../delivery/email-address.ts'
-import type { Mailer } from '../delivery/mail.ts'
+import type { EsimMail, Mailer } from '../delivery/mail.ts'
 import { qrPng } from '../delivery/qr.ts'
 import type { ProfileSecrets, Sealing } from '../stock/sealing.ts'
 import type { ActivationReads } from './activation-reads.ts'
@@ -178,8 +178,8 @@ const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
 
 /**
  * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent,
- * and the mark is removed only when it is certain that nothing arrived. Never throws, because the activation is already
- * paid for.
+ * and the mark is removed only when it is certain that nothing arrived. The message is made before the mark, so that an
+ * order whose message cannot be made is not marked. Never throws, because the activation is already paid for.
  */
 async function deliver(
   deps: EsimDeps,
@@ -191,27 +191,42 @@ async function deliver(
   const { orderId } = order
   const before = repeatedDelivery[order.mail ?? 'failed']
   if (before !== 'failed' || customerEmail === undefined) return before
+  let message: EsimMail
+  try {
+    message = await makeMessage(deps, { bankId, order, activationCode, customerEmail })
+  } catch (error) {
+    deps.onError(error)
+    return 'failed'
+  }
   try {
     if (!(await store.claimMail(deps.database, orderId, deps.clock.now()))) {
       const now = await store.findSealedOrder(deps.database, { orderId, bankId })
       return repeatedDelivery[now?.mail ?? 'sending']
     }
-    const tariff = await deps.catalogue.tariffOf(order.tariffId)
-    const operator = deps.catalogue.operatorByCode(tariff.operatorCode)
-    const outcome = await deps.mailer.send({
-      to: customerEmail,
-      activationCode,
-      qrPng: qrPng(activationCode),
-      operatorName: operator?.nameUk ?? tariff.operatorCode,
-      operatorNameEn: operator?.nameEn ?? tariff.operatorCode,
-      tariffName: tariff.name,
-      bankName: deps.catalogue.bank(bankId).name,
-      orderId,
-    })
+    const outcome = await deps.mailer.send(message)
     await store.recordMail(deps.database, orderId, outcome, deps.clock.now())
     return outcome
   } catch (error) {
     deps.onError(error)
     return 'unknown'
+  }
+}
+
+async function makeMessage(
+  { catalogue }: EsimDeps,
+  given: { bankId: string; order: SealedOrder; activationCode: string; customerEmail: string },
+): Promise<EsimMail> {
+  const { bankId, order, activationCode, customerEmail } = given
+  const tariff = await catalogue.tariffOf(order.tariffId)
+  const operator = catalogue.operatorByCode(tariff.operatorCode)
+  return {
+    to: customerEmail,
+    activationCode,
+    qrPng: qrPng(activationCode),
+    operatorName: operator?.nameUk ?? tariff.operatorCode,
+    operatorNameEn: operator?.nameEn ?? tariff.operatorCode,
+    tariffName: tariff.name,
+    bankName: catalogue.bank(bankId).name,
+    orderId: order.orderId,
   }
 }

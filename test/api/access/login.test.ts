@@ -1,5 +1,6 @@
 /** POST /auth/login (contract/access.md, "Tokens"). */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { claimAttempt, findAttempts, noteFailure } from '../../../src/access/login-store.ts'
 import { addUser, disableUser } from '../../../src/access/operations.ts'
@@ -199,16 +200,54 @@ suite('429', () => {
     assert.deepEqual(waits, [0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60, 60])
   })
 
-  test('logins that nobody has are forgotten after an hour', async () => {
-    await noteFailure(deps.database, 'long-ago', false)
-    await noteFailure(deps.database, 'long-ago-known', true)
-    await deps.database.execute(`update failed_logins set last_at = now() - interval '2 hours'`)
-    await noteFailure(deps.database, 'now', false)
-    const [row] = await deps.database.query<{ unknown: number; known: number }>(
-      `select count(*) filter (where not is_known)::int as unknown, count(*) filter (where is_known)::int as known from failed_logins`,
-    )
-    assert.equal(row?.unknown, 1)
-    assert.ok((row?.known ?? 0) > 0)
+  suite('old data of logins is removed by a job, though nobody logs in any more', () => {
+    /** Runs all jobs: a move of the clock does what is due. Logins go by real time, not by this clock. */
+    async function runJobs() {
+      assert.equal((await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })).status, 200)
+      assert.equal((await platform.call('DELETE', '/sandbox/clock')).status, 200)
+    }
+
+    test('addresses of people 30 days after the last login from there', async () => {
+      const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+      const [old, recent] = [newAddress(), newAddress()]
+      for (const address of [old, recent]) assert.equal((await logIn(user, address)).status, 200)
+      for (const [address, days] of [
+        [old, 31],
+        [recent, 29],
+      ] as const)
+        await deps.database.execute(
+          'update login_addresses set last_at = now() - make_interval(days => $2) where address = $1',
+          [address, days],
+        )
+      await runJobs()
+      const kept = await deps.database.query<{ address: string }>(
+        'select address from login_addresses where address = any($1)',
+        [[old, recent]],
+      )
+      assert.deepEqual(kept, [{ address: recent }])
+    })
+
+    test('failures of logins that nobody has after an hour, more of them than one run removes', async () => {
+      const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+      for (const login of ['long-ago', 'just-now', user.login])
+        assertError(await logIn({ ...user, login, password: 'wrong' }), 401)
+      const keyOf = (login: string) => createHash('sha256').update(login).digest()
+      await deps.database.execute(
+        `update failed_logins set last_at = now() - interval '61 minutes' where login_key = any($1)`,
+        [['long-ago', user.login].map(keyOf)],
+      )
+      await deps.database.execute(
+        `insert into failed_logins (login_key, is_known, failures, last_at, next_at)
+         select sha256(n::text::bytea), false, 1, now() - interval '2 hours', now() from generate_series(1, 2500) n`,
+      )
+      await runJobs()
+      const kept = await deps.database.query<{ key: Buffer }>(
+        `select login_key as key from failed_logins where login_key = any($1) or not is_known and last_at < now() - interval '1 hour'`,
+        [['long-ago', 'just-now', user.login].map(keyOf)],
+      )
+      const hex = (keys: Buffer[]) => keys.map(key => key.toString('hex')).sort()
+      assert.deepEqual(hex(kept.map(({ key }) => key)), hex(['just-now', user.login].map(keyOf)))
+    })
   })
 
   test('100 strangers in the queue do not delay a person at the address of an earlier login', async () => {

@@ -155,6 +155,23 @@ describe('failed, and sent by a repeat with an address', () => {
     }
   })
 
+  test('when the message could not be made', async t => {
+    const orderId = await reserved()
+    const unreadable = async () => {
+      throw new Error('The directory cannot be read')
+    }
+    // Only the first call fails, which is the one for the message. The answer itself names the tariff, too.
+    const { catalogue } = platform.platform.deps.esim
+    const broken = t.mock.method(catalogue, 'tariffOf', unreadable, { times: 1 })
+    assert.equal(delivery(await confirm(orderId)), 'failed')
+    assert.ok(broken.mock.callCount() > 0)
+    assert.equal(delivery(await confirm(orderId, { address: null })), 'failed')
+    assert.equal(smtp.messages.length, 0)
+    assert.equal(delivery(await confirm(orderId)), 'sent')
+    assert.equal(delivery(await confirm(orderId)), 'already-sent')
+    assert.equal(smtp.messages.length, 1)
+  })
+
   test('once, however many repeat at the same moment', async () => {
     smtp.behave({ rcpt: { refuse: 550 } })
     const orderId = await reserved()

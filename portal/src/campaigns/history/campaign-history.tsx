@@ -77,13 +77,14 @@ function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: numb
 type Texts = ReturnType<typeof useTexts<(typeof historyTexts)['en']>>
 
 /** A transition that is newer than this portal gets a general text. */
-function titleOf({ subject, trigger }: HistoryEntry, bank: string, texts: Texts): string {
+function titleOf({ subject, trigger, changes }: HistoryEntry, bank: string, texts: Texts): string {
   if (subject === 'campaign') {
     const titles: Record<string, string> = texts.campaign
     return titles[trigger] ?? texts.campaign.other
   }
   const titles: Record<string, (bank: string) => string> = subject === 'bank' ? texts.participation : texts.reporting
-  return (titles[trigger] ?? titles.other)?.(bank) ?? ''
+  const isRemoved = trigger === 'segment' && changes?.customersCount?.[1] === null
+  return (titles[isRemoved ? 'segmentRemoved' : trigger] ?? titles.other)?.(bank) ?? ''
 }
 
 function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null) => string): string {

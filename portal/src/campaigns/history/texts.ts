@@ -14,6 +14,7 @@ export const historyTexts = dictionary({
     campaign: {
       create: 'The campaign was created',
       edit: 'The terms were changed',
+      segment: 'A customer segment was uploaded, and no bank received a part of it',
       invite: 'Another bank was invited, so banks decide again',
       confirm: 'Every bank has decided',
       reject: 'Every bank has decided',
@@ -30,6 +31,7 @@ export const historyTexts = dictionary({
     participation: {
       invite: (bank: string) => `${bank} was invited`,
       segment: (bank: string) => `The customer segment for ${bank} was uploaded`,
+      segmentRemoved: (bank: string) => `A new customer segment was uploaded, without a part for ${bank}`,
       uninvite: (bank: string) => `${bank} is not invited any more`,
       confirm: (bank: string) => `${bank} takes part`,
       reject: (bank: string) => `${bank} declined`,
@@ -59,6 +61,7 @@ export const historyTexts = dictionary({
     campaign: {
       create: 'Кампанію створено',
       edit: 'Умови змінено',
+      segment: 'Завантажено сегмент клієнтів, але жоден банк не отримав його частини',
       invite: 'Запрошено ще один банк, тож банки знову вирішують',
       confirm: 'Усі банки ухвалили рішення',
       reject: 'Усі банки ухвалили рішення',
@@ -75,6 +78,7 @@ export const historyTexts = dictionary({
     participation: {
       invite: bank => `${bank}: запрошено`,
       segment: bank => `${bank}: сформовано сегмент клієнтів`,
+      segmentRemoved: bank => `${bank}: сформовано новий сегмент клієнтів, без частини цього банку`,
       uninvite: bank => `${bank}: запрошення скасовано`,
       confirm: bank => `${bank}: бере участь`,
       reject: bank => `${bank}: відмовився`,
