@@ -214,9 +214,9 @@ async function deliver(
 
 async function makeMessage(
   { catalogue }: EsimDeps,
-  given: { bankId: string; order: SealedOrder; activationCode: string; customerEmail: string },
+  input: { bankId: string; order: SealedOrder; activationCode: string; customerEmail: string },
 ): Promise<EsimMail> {
-  const { bankId, order, activationCode, customerEmail } = given
+  const { bankId, order, activationCode, customerEmail } = input
   const tariff = await catalogue.tariffOf(order.tariffId)
   const operator = catalogue.operatorByCode(tariff.operatorCode)
   return {
