@@ -11,7 +11,11 @@ export type Guard = { isExpected?(tags: readonly string[]): boolean }
 /** The strong entity tag of a version of a campaign. */
 export const versionTag = (version: number): string => `"${version}"`
 
-const stale = () => new DomainError('stale', 'The campaign has changed since it was read: read it again')
+const stale = () =>
+  new DomainError(
+    'stale',
+    'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
+  )
 
 /** For a merchant, every change of the campaign makes a version stale. @throws DomainError 'stale' */
 export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {

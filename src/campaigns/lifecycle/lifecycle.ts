@@ -424,7 +424,7 @@ export function acknowledge(campaign: CampaignState, bank: BankState): Decision 
   const trigger = 'acknowledge'
   if (bank.stage === 'acknowledged') return { changes: [] }
   if (campaign.status !== 'paymentConfirmed' || bank.stage !== 'settled')
-    refuse(`The campaign is ${campaign.status}: no compensation was paid to the bank yet`)
+    refuse(`The campaign is ${campaign.status}: no compensation to the bank awaits its confirmation`)
   const acknowledged = reportingChange(bank, trigger, 'acknowledged')
   const isLast = allOthers(campaign, bank, 'acknowledged')
   return { changes: [acknowledged, ...(isLast ? [change(campaign, trigger, 'compensationReceived')] : [])] }

@@ -45,7 +45,10 @@ const shared: Record<number, ErrorExample> = {
   404: ['not-found', 'There is nothing at this path'],
   408: ['invalid', 'The body took too long'],
   409: ['conflict', 'Another request changes the same'],
-  412: ['stale', 'The campaign has changed since it was read: read it again'],
+  412: [
+    'stale',
+    'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
+  ],
   413: ['too-large', 'The body is larger than this operation takes'],
   415: ['wrong-type', 'The body must be application/json'],
   422: ['key-reused', 'This Idempotency-Key was used for another request'],
