@@ -67,7 +67,8 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         after: after === 'now' ? after : Number(after),
         limit,
         types: type,
-        waitSeconds: wait,
+        // There is no body to wait for.
+        waitSeconds: request.method === 'HEAD' ? 0 : wait,
         feedId,
         signal: leaving(reply),
       })

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import { breakOff } from './answer/streams.ts'
 
 /** How long a connection stays open before its first request, and between two requests. */
 export const keptMs = 65_000
@@ -55,7 +56,8 @@ export function endStalledConnections(server: HttpServer): void {
   server.setTimeout(stalledMs, socket => {
     // Another timeout means that the connection waits between two requests (set by Node.js), so end it. While a request
     // is still processed, the client has nothing to read yet, so its connection stays open.
-    if (socket.timeout !== stalledMs || socket.writableLength > 0) socket.destroy()
+    if (socket.writableLength > 0) breakOff(socket)
+    else if (socket.timeout !== stalledMs) socket.destroy()
   })
 }
 

@@ -22,8 +22,8 @@ import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/orders/routes.ts'
 import { compressAnswers } from '../http/answer/compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-headers.ts'
-import { closeBodiesOfHead } from '../http/answer/head.ts'
 import { buildSerializer } from '../http/answer/serializer.ts'
+import { watchStreams } from '../http/answer/streams.ts'
 import {
   type Api,
   answerError,
@@ -128,7 +128,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   checkMessages(app, deps, limitHeaders)
   limitConnections(app, deps)
   checkInput(app, deps)
-  closeBodiesOfHead(app)
+  watchStreams(app)
   compressAnswers(app)
   registerHealth(app, deps)
   registerAuditKeys(app, deps)

@@ -280,6 +280,18 @@ suite('readers of a list that fills every buffer on the way', () => {
     assert.doesNotMatch(end.toString(), /0\r\n\r\n$/)
   })
 
+  test('in HTTP/1.0, where the end of the connection ends the body, an answer that breaks off is a reset', async () => {
+    const socket = await openRaw(platform.url)
+    socket.write(`GET ${path} HTTP/1.0\r\nauthorization: Bearer ${beta.token}\r\n\r\n`)
+    await once(socket, 'data')
+    socket.pause()
+    await platform.platform.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'copy%'`,
+    )
+    socket.resume()
+    await assert.rejects(once(socket, 'close'), /ECONNRESET/)
+  })
+
   test('two of a bank at once, its others wait; other banks go on; who leaves makes room', async () => {
     const stuck = [await openStuck(beta), await openStuck(beta)]
     const third = readBytes(beta)

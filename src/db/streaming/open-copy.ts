@@ -7,8 +7,8 @@ import { copyAsText, type ReadLimits } from './copy-out.ts'
 /** Writes the whole result, as fast as `taker` accepts it. */
 export type WriteTo = (taker: Writable) => Promise<void>
 
-/** The time limit of a read. It holds a snapshot of the database, so even a steady reader must finish in time. */
-const limits: ReadLimits = { stallMs: 60_000, wholeMs: 10 * 60_000 }
+/** The time limits of a read. It holds a snapshot of the database, so even a steady reader must finish in time. */
+const limits: ReadLimits = { stallMs: 10_000, wholeMs: 10 * 60_000 }
 
 /**
  * Reads the texts, or bytes, of all columns of all rows, one after the other. It resolves when the first bytes have arrived.

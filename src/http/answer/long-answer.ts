@@ -2,13 +2,15 @@
  * Sends answers while they are produced. The whole answer is never in memory, and a client that reads too slowly is
  * disconnected.
  */
+import type { ServerResponse } from 'node:http'
 import { pipeline, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createEncoder, type Encoding } from './content-encoding.ts'
+import { breakOff, noteStream } from './streams.ts'
 
 /**
  * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection
- * is closed without the end of the chunked body, so that clients know that the answer is incomplete.
+ * is broken off before the end of the body, so that clients know that the answer is incomplete.
  *
  * @param body.writeTo writes everything, as fast as the client reads; not called for HEAD
  */
@@ -18,6 +20,7 @@ export function sendLong(
   body: { encoding: Encoding; writeTo(taker: Writable): Promise<void> },
 ): void {
   reply.hijack()
+  noteStream(request)
   const { raw } = reply
   // Close the connection afterwards, so that a shutdown does not wait for it.
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), connection: 'close' })
@@ -27,14 +30,14 @@ export function sendLong(
     () => void taker.end(),
     (error: Error) => {
       request.log.info({ reason: error.message }, 'a long answer was not finished')
-      raw.destroy()
+      breakOff(raw.socket)
     },
   )
 }
 
-function pipedTo(raw: Writable, encoder: ReturnType<typeof createEncoder>): Writable {
+function pipedTo(raw: ServerResponse, encoder: ReturnType<typeof createEncoder>): Writable {
   pipeline(encoder, raw, error => {
-    if (error) raw.destroy()
+    if (error) breakOff(raw.socket)
   })
   return encoder
 }

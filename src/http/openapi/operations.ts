@@ -19,6 +19,7 @@ import {
 } from '../errors.ts'
 import { KeyHeader, keyErrors, keyHeader, replayedHeader } from '../idempotency-key.ts'
 import { finishDocument, type OpenApiDocument } from './document.ts'
+import { createDocumentAnswer } from './document-answer.ts'
 
 export type Document = {
   title: string
@@ -73,7 +74,10 @@ export async function document(app: FastifyInstance, spec: Document): Promise<vo
       return made.openapiObject
     },
   })
-  await app.register(fastifySwaggerUi, pageOptions(spec, app.prefix))
+  await app.register(fastifySwaggerUi, {
+    ...pageOptions(spec, app.prefix),
+    uiHooks: { preHandler: createDocumentAnswer(app) },
+  })
 }
 
 function describeApi(document: Document): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {

@@ -112,9 +112,12 @@ describe('the feed', () => {
     assert.deepEqual([status, body.code], [401, 'unauthenticated'])
   })
 
-  test('four requests of an account wait, the fifth is 429', async () => {
+  test('four requests of an account wait, the fifth is 429; a HEAD has nothing to wait for', async () => {
     const { nextAfter } = (await feed('?after=now')).body
     const polls = Array.from({ length: 5 }, () => feed(`?after=${nextAfter}&wait=2`))
+    const path = `/partner/v1/events?after=${nextAfter}&wait=2`
+    const head = await platform.call('HEAD', path, { token: bank.token })
+    assert.equal(head.status, 200)
     const statuses = (await Promise.all(polls)).map(({ status }) => status).sort()
     assert.deepEqual(statuses, [200, 200, 200, 200, 429])
   })
