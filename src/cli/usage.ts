@@ -1,5 +1,5 @@
 /** Declares commands to commander, the library that parses command lines, and rewords its messages. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { CommandError } from './failure.ts'
 import type { OutputOptions } from './output.ts'
 
@@ -27,6 +27,7 @@ export function run<T extends OutputOptions = OutputOptions>(work: Work<T>) {
  * right help.
  */
 export function finish(command: Command, path: string): void {
+  for (const option of command.options) if (option.required) refuseSecond(command, option)
   command.option('--json', 'print one JSON value and nothing else')
   command.showHelpAfterError(`See: ${path} --help`)
   command.helpOption('-h, --help', 'show help')
@@ -34,6 +35,15 @@ export function finish(command: Command, path: string): void {
     sub.helpCommand(false)
     finish(sub, `${path} ${sub.name()}`)
   }
+}
+
+/** Refuses a second value of an option. Otherwise the last one would hold, and nobody would notice the first. */
+function refuseSecond(command: Command, option: Option): void {
+  let isGiven = false
+  command.on(`option:${option.name()}`, () => {
+    if (isGiven) command.error(`error: option '${option.flags}' must be given once`)
+    isGiven = true
+  })
 }
 
 /** Parses an option or argument that must not be empty. */

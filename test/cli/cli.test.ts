@@ -87,6 +87,10 @@ describe('wrong usage exits with 2 and says what is right', () => {
     [['credentials', 'issue', '--merchant', 'a', '--role', 'ADMIN'], /--role goes with --bank only/],
     [['credentials', 'rotate', 'pk_1', '--overlap', '24h'], /ISO 8601 duration, like PT24H/],
     [['credentials', 'rotate', 'pk_1', '--overlap', 'PT24H1'], /ISO 8601 duration, like PT24H/],
+    [
+      ['credentials', 'issue', '--bank', 'a', '--bank', 'b', '--role', 'ADMIN'],
+      /^Option '--bank <CODE>' must be given once/,
+    ],
     [['users', 'add', '--login', 'l', '--role', 'editor'], /--merchant CODE, --bank CODE or --platform/],
     [
       ['users', 'add', '--platform', '--bank', 'a', '--login', 'l', '--role', 'admin'],
