@@ -124,7 +124,7 @@ async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
     if (answer.status === 201) sales.push({ externalId, orderId: answer.body.orderId, state: 'reserved' })
     const answers = [answer, await bank.tariffs(), ...(sales[0] ? [await bank.read(sales[0].orderId)] : [])]
     for (const each of answers) {
-      if (each.status === 503) assertError(each, 503, /away|at once/)
+      if (each.status === 503) assertError(each, 503, /temporarily unavailable|at once/)
       else assert.ok(each.status < 300, `${each.method} ${each.path}: ${each.text}`)
     }
     refused += answers.filter(({ status }) => status === 503).length

@@ -49,7 +49,7 @@ export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes
     })
     if (answer && codes.includes(answer.status)) return answer
     if (answer) {
-      assertError(answer, 503, /away|free profile|at once/)
+      assertError(answer, 503, /temporarily unavailable|free profile|at once/)
       last = answer.text
     }
     await sleep(answer ? restAfterRefusalMs : 5)
