@@ -17,7 +17,8 @@ let viewer: Account
 let admin: Account
 let day: string
 before(async () => {
-  platform = await startPlatform()
+  // No worker runs here, because it would close the statements that one test shows as missing. The clock closes the others.
+  platform = await startPlatform({}, { only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   await platform.addStock('roamwide', 'world', 5)
   bank = await openBank(platform)
