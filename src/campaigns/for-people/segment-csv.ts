@@ -3,50 +3,34 @@
  * text of a JSON array.
  */
 
-import { Transform, type Writable } from 'node:stream'
+import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StringDecoder } from 'node:string_decoder'
 import type { Database } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
-import { copyAsJson } from '../../db/streaming/copy-out.ts'
-import { DomainError } from '../../errors.ts'
+import { ofJson, openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 
-const reading = { stallMs: 10_000, wholeMs: 90_000 }
-
 /**
- * Opens the file. It resolves when the first bytes have arrived.
+ * Opens the file. Parameters, result and errors are those of `openCopy`.
  *
- * @param signal aborts when the client disconnects
- * @throws DomainError 'unavailable' when the client has disconnected
+ * @param part the bank's part of the campaign's segment
  */
-export function openSegmentFile(
+export async function openSegmentFile(
   database: Database,
-  { cashbackId, bankId }: { cashbackId: string; bankId: string },
+  part: { cashbackId: string; bankId: string },
   signal: AbortSignal,
-): Promise<(taker: Writable) => Promise<void>> {
-  const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
-  database
-    .longRead('files', async client => {
-      signal.throwIfAborted()
-      const text = withLiterals(
-        `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
-        [cashbackId, bankId],
-      )
-      const read = copyAsJson(client, text, reading)
-      signal.addEventListener('abort', () => read.stop(new Error('The reader has left')))
-      await read.begun
-      opened.resolve(async taker => {
-        const lines = toLines()
-        const written = pipeline(lines, taker, { end: false })
-        await Promise.all([read.writeTo(lines).then(() => lines.end()), written])
-      })
-      await read.ended
-    })
-    .catch(opened.reject)
-  return opened.promise.catch(error => {
-    throw signal.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
-  })
+): Promise<WriteTo> {
+  const text = withLiterals(
+    `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
+    [part.cashbackId, part.bankId],
+  )
+  const writeIds = await openCopy(database, text, signal, ofJson)
+  return async taker => {
+    const lines = toLines()
+    const written = pipeline(lines, taker, { end: false })
+    await Promise.all([writeIds(lines).then(() => lines.end()), written])
+  }
 }
 
 /** Converts the bytes of JSON arrays of strings to CSV: a header, then one line for each string. */
