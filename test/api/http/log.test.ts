@@ -311,6 +311,19 @@ test('on a terminal a request is one short line, and so is everything else', asy
   assert.match(warning, /^\[\S+\] WARN: a job failed \{"job":"pass-time"\}\n$/)
 })
 
+test('HEAD of a file that is sent while it is read is no fault of ours', async () => {
+  const token = await platform.bankToken()
+  for (const path of ['/portal/cashbacks.csv', '/portal/esim/orders.csv', '/partner/v1/audit-log.jsonl']) {
+    const answer = await platform.call('HEAD', path, { token })
+    assert.deepEqual([answer.status, answer.text], [200, ''], path)
+  }
+  await sleep(200)
+  assert.deepEqual(
+    written().filter(({ level }) => level === 'error'),
+    [],
+  )
+})
+
 test('a body that breaks off is no fault of the platform', async () => {
   const { operatorKey } = platform.config
   const merchant = await platform.merchantToken()
