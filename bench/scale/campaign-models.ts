@@ -1,6 +1,7 @@
 /** Model campaigns, taken through their lives by the real lifecycle; the tables are then filled with copies of them. */
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
-import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/transitions-store.ts'
+import type { LockedCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
+import { applied } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import { banksOfCampaign } from './sizes.ts'
 
 /** An instant of a campaign. The time of a step is a number of minutes after such an instant. */

@@ -1,5 +1,5 @@
 /** What partners see of campaigns (contract/campaigns.md). */
-import type { LockedCampaign } from './lifecycle/transitions-store.ts'
+import type { LockedCampaign } from './lifecycle/locking-store.ts'
 
 /** The body of the answer to confirm, reject, create and all other transitions. */
 export function resultView(campaign: LockedCampaign, message: string) {

@@ -6,12 +6,8 @@ import { bankNotInvited } from '../campaigns/history/parties.ts'
 import { lockCampaignByClock } from '../campaigns/lifecycle/due-transitions.ts'
 import { type Guard, requireExpected, requireSeen } from '../campaigns/lifecycle/expected-version.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
-import {
-  actorOf,
-  campaignNotFound,
-  type LockedCampaign,
-  writeDecisions,
-} from '../campaigns/lifecycle/transitions-store.ts'
+import type { LockedCampaign } from '../campaigns/lifecycle/locking-store.ts'
+import { actorOf, campaignNotFound, writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller

@@ -5,13 +5,8 @@ import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { lockCampaignByClock } from '../campaigns/lifecycle/due-transitions.ts'
 import { type Guard, requireExpected } from '../campaigns/lifecycle/expected-version.ts'
 import { segmentBanks } from '../campaigns/lifecycle/lifecycle.ts'
-import {
-  actorOf,
-  campaignNotFound,
-  type LockedCampaign,
-  type Note,
-  writeDecisions,
-} from '../campaigns/lifecycle/transitions-store.ts'
+import type { LockedCampaign } from '../campaigns/lifecycle/locking-store.ts'
+import { actorOf, campaignNotFound, type Note, writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
-import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
+import { lockCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
+import { actorOf, writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { TestPlatform } from './platform.ts'

@@ -6,7 +6,8 @@ import type { CampaignDeps } from '../deps.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/transitions-store.ts'
+import type { LockedCampaign } from '../lifecycle/locking-store.ts'
+import { actorOf, campaignNotFound, writeDecisions } from '../lifecycle/transitions-store.ts'
 
 /** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }

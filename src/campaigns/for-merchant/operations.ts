@@ -7,7 +7,8 @@ import { findAuthor } from '../form/campaign-store.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/transitions-store.ts'
+import type { LockedCampaign } from '../lifecycle/locking-store.ts'
+import { actorOf, campaignNotFound, writeDecisions } from '../lifecycle/transitions-store.ts'
 import { type Details, findDetails } from './details-store.ts'
 
 type Params = { merchant: MerchantCaller; cashbackId: string }

@@ -5,14 +5,8 @@
 import type { CampaignDeps } from '../deps.ts'
 import { makeDueTransitions } from './due-transitions.ts'
 import { complete } from './lifecycle.ts'
-import {
-  type Actor,
-  campaignNotFound,
-  type LockedCampaign,
-  lockCampaign,
-  lockDueCampaigns,
-  writeDecisions,
-} from './transitions-store.ts'
+import { type LockedCampaign, lockCampaign, lockDueCampaigns } from './locking-store.ts'
+import { type Actor, campaignNotFound, writeDecisions } from './transitions-store.ts'
 
 /**
  * The maximum number of starts, of ends and of completions in one transaction. The transaction locks the lists of the

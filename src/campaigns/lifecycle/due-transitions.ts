@@ -6,7 +6,8 @@
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { passTime } from './lifecycle.ts'
-import { clockActor, type Decided, type LockedCampaign, lockCampaign, writeDecisions } from './transitions-store.ts'
+import { type LockedCampaign, lockCampaign } from './locking-store.ts'
+import { clockActor, type Decided, writeDecisions } from './transitions-store.ts'
 
 /**
  * Brings locked campaigns to their state at `now`, even over several transitions.

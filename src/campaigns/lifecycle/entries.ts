@@ -6,7 +6,8 @@ import type { Account } from '../../events/outbox.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { Facts } from './events.ts'
 import type { Change } from './lifecycle.ts'
-import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
+import type { LockedCampaign } from './locking-store.ts'
+import type { Decided, Note } from './transitions-store.ts'
 
 /**
  * The entries of one decision. For a partner's decision it is one entry, in the partner's own audit log. For a change

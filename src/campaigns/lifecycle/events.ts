@@ -5,7 +5,8 @@ import type { EventTypeName } from '../../events/catalogue.ts'
 import type { RecordedEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
-import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
+import type { LockedCampaign } from './locking-store.ts'
+import type { Decided, Note } from './transitions-store.ts'
 
 /** Data for events that the states of a change do not contain. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }

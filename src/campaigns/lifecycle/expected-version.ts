@@ -3,7 +3,7 @@
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
-import type { LockedCampaign } from './transitions-store.ts'
+import type { LockedCampaign } from './locking-store.ts'
 
 /** `isExpected` says whether one of these entity tags is the expected one; left out: any version is accepted. */
 export type Guard = { isExpected?(tags: readonly string[]): boolean }
