@@ -333,6 +333,22 @@ suite('readers of a list that fills every buffer on the way', () => {
     assertRefused(await beta.call('GET', `${path}?page=1`), 400)
     await leave(...stuck)
   })
+
+  // The last test of this suite, because it stops the server.
+  test('a stop waits for the rest of an answer, but not for the connection', async () => {
+    const socket = await openStuck(beta)
+    let end = Buffer.alloc(0)
+    socket.on('data', chunk => {
+      end = Buffer.concat([end, chunk]).subarray(-100)
+    })
+    const stopped = platform.platform.app.close()
+    await sleep(50)
+    const start = performance.now()
+    socket.resume()
+    await Promise.all([once(socket, 'close'), stopped])
+    assert.match(end.toString(), /0\r\n\r\n$/)
+    assert.ok(performance.now() - start < 30_000, 'long before an idle connection would be closed')
+  })
 })
 
 suite('turns', () => {

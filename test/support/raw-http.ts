@@ -13,8 +13,8 @@ export async function openRaw(url: string): Promise<Socket> {
 }
 
 /**
- * Reads one answer from a connection, up to its Content-Length or to the end of the connection; interim answers are
- * skipped.
+ * Reads one answer from a connection, up to its Content-Length, its last chunk or the end of the connection; interim
+ * answers are skipped. The text of a chunked answer contains the sizes of its chunks.
  *
  * @param options.head true: the answer has no body, whatever its headers say
  */
@@ -25,7 +25,9 @@ export async function readRaw(socket: Socket, options: { head?: boolean } = {}):
       received = received.subarray(received.indexOf('\r\n\r\n') + 4)
     const end = received.indexOf('\r\n\r\n')
     if (end >= 0 && options.head) return true
-    const length = /content-length: (\d+)/i.exec(received.toString('latin1', 0, Math.max(0, end)))?.[1]
+    const headers = received.toString('latin1', 0, Math.max(0, end))
+    if (/transfer-encoding: chunked/i.test(headers)) return received.toString('latin1').endsWith('\r\n0\r\n\r\n')
+    const length = /content-length: (\d+)/i.exec(headers)?.[1]
     return end >= 0 && length !== undefined && received.length >= end + 4 + Number(length)
   }
   while (!whole() && !socket.readableEnded && !socket.destroyed) {

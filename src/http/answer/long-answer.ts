@@ -22,8 +22,12 @@ export function sendLong(
   reply.hijack()
   noteStream(request)
   const { raw } = reply
-  // Close the connection afterwards, so that a shutdown does not wait for it.
-  raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), connection: 'close' })
+  const { socket } = request.raw
+  // The answer began before the server was closed. Otherwise the stop would wait until the client closes the connection.
+  raw.once('finish', () => {
+    if (!request.server.server.listening) socket.end()
+  })
+  raw.writeHead(200, reply.getHeaders() as Record<string, string>)
   if (request.method === 'HEAD') return void raw.end()
   const taker = body.encoding === 'identity' ? raw : pipedTo(raw, createEncoder(body.encoding))
   body.writeTo(taker).then(

@@ -197,22 +197,36 @@ test('400 as clear JSON for what is no HTTP, without repeating it', async () => 
   }
 })
 
-test('invalid bytes behind a request do not disturb it: it gets its own answer first', async () => {
-  const body = JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'pipelined' })
-  const head = (extra: string) =>
+/** The text of a request that reserves a profile. */
+const reservation = (externalId: string, extra = '') => {
+  const body = JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId })
+  return (
     `POST /esim/v1/orders HTTP/1.1\r\nhost: x\r\n${extra}authorization: Bearer ${token}\r\ncontent-type: application/json\r\n` +
     `content-length: ${body.length}\r\n\r\n${body}`
+  )
+}
+
+/** Sends these bytes, waits until the platform closes the connection, and returns the statuses of all answers. */
+async function statusesOf(bytes: string): Promise<(string | undefined)[]> {
+  const socket = await openRaw(platform.url)
+  let received = ''
+  socket.on('data', data => {
+    received += data
+  })
+  socket.write(bytes)
+  await once(socket, 'close')
+  return [...received.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+}
+
+test('a request behind one with a streamed answer is answered, too', async () => {
   await platform.addStock('kyivstar', 'eu-10gb', 1)
-  const statusesOf = async (bytes: string) => {
-    const socket = await openRaw(platform.url)
-    let received = ''
-    socket.on('data', data => {
-      received += data
-    })
-    socket.write(bytes)
-    await once(socket, 'close')
-    return [...received.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
-  }
+  const file = `GET /partner/v1/orders.csv HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`
+  assert.deepEqual(await statusesOf(file + reservation('behind a stream', 'connection: close\r\n')), ['200', '201'])
+})
+
+test('invalid bytes behind a request do not disturb it: it gets its own answer first', async () => {
+  const head = (extra: string) => reservation('pipelined', extra)
+  await platform.addStock('kyivstar', 'eu-10gb', 1)
   assert.deepEqual(await statusesOf(`${head('')}x\r\n\r\n`), ['201', '501'])
   assert.deepEqual(await statusesOf(`${head('')}GET / HTTP/1.1\r\nHost : x\r\n\r\n`), ['200', '400'])
   assert.deepEqual(await statusesOf(`${head('connection: close\r\n')}x`), ['200'])
