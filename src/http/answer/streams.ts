@@ -21,13 +21,20 @@ export function breakOff(socket: Socket | null): void {
 }
 
 /**
+ * The body of an answer to HEAD whose length is unknown. Fastify announces a length for every other body, and 0 for none.
+ */
+export const unknownBody = (): Readable => Readable.from([])
+
+/**
  * Closes the body of an answer to HEAD. Fastify itself would read it to its end after the answer, so a file would be
  * read from the database outside of all limits. A body that fails breaks off its connection.
  */
 export function watchStreams(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
+    const isHead = request.method === 'HEAD'
+    if (isHead && reply.statusCode === 304) return done(null, unknownBody())
     if (!(payload instanceof Readable)) return done(null, payload)
-    if (request.method !== 'HEAD') {
+    if (!isHead) {
       noteStream(request)
       // Before the first byte, Fastify answers with the error instead.
       payload.once('error', () => {
@@ -36,6 +43,6 @@ export function watchStreams(app: FastifyInstance): void {
       return done(null, payload)
     }
     payload.destroy()
-    done(null, Readable.from([]))
+    done(null, unknownBody())
   })
 }

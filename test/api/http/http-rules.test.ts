@@ -221,6 +221,46 @@ suite('long answers', () => {
     }
   })
 
+  test('HEAD has the headers of GET, and no body', async () => {
+    const names = ['content-type', 'content-encoding', 'vary', 'etag']
+    const terminals = Array.from({ length: 2_000 }, (_, index) => ({ terminal_id: `T-${index}` }))
+    const id = await createCampaign(platform, { terminalsPlatform: false, terminals })
+    const long = `/cashbacks/for-merchant/${id}`
+    for (const path of [long, '/swagger/json', '/retailers', '/cashbacks/for-bank', '/esim/v1/operators', '/nowhere'])
+      for (const encoding of ['identity', 'gzip']) {
+        const token = path === long ? merchant.token : bank.token
+        const [get, head] = [await ask(token, 'GET', path, encoding), await ask(token, 'HEAD', path, encoding)]
+        const what = `${path} with ${encoding}`
+        assert.equal(head.bytes.length, 0, what)
+        assert.deepEqual(head.values(names), get.values(names), what)
+        // The length of a text that is compressed is known only when it has been compressed.
+        const [length] = head.values(['content-length'])
+        if (length !== undefined) assert.deepEqual([length], get.values(['content-length']), what)
+      }
+  })
+
+  test('304 has no body, and no length of one', async () => {
+    for (const path of ['/retailers', '/cashbacks/for-bank']) {
+      const [tag = ''] = (await ask(bank.token, 'GET', path, 'identity')).values(['etag'])
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await ask(bank.token, method, path, 'identity', { 'if-none-match': tag })
+        assert.match(answer.head, /^HTTP\/1.1 304/)
+        assert.deepEqual(
+          [answer.bytes.length, answer.values(['content-length'])],
+          [0, [undefined]],
+          `${method} ${path}`,
+        )
+      }
+    }
+  })
+
+  async function ask(token: string, method: string, path: string, encoding: string, more: Record<string, string> = {}) {
+    const own = { authorization: `Bearer ${token}`, 'accept-encoding': encoding, connection: 'close' }
+    const { head, bytes } = await sendRawBytes(requestText(method, path, { ...own, ...more }))
+    const values = (names: string[]) => names.map(name => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim())
+    return { head, bytes, values }
+  }
+
   async function sendRawBytes(request: string): Promise<{ head: string; bytes: Buffer }> {
     const socket = await openRaw(platform.url)
     const chunks: Buffer[] = []
