@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findTimeZone } from '../esim/sold/figures-store.ts'
-import { countDays, dayAfter, dayOf } from '../text/days.ts'
+import { countDays, dayAfter, dayOf, requireDays } from '../text/days.ts'
 import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
 
@@ -19,7 +19,7 @@ const defaultDays = 30
  */
 export function rangeOf(params: Partial<DayRange>, now: Date, timeZone: string): DayRange {
   const to = params.to ?? dayOf(now, timeZone)
-  countDays({ from: to, to }, maxDays)
+  requireDays({ to })
   const range = { from: params.from ?? dayAfter(to, -defaultDays), to }
   countDays(range, maxDays)
   return range

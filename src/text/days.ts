@@ -39,13 +39,19 @@ export function daysBetween(params: { from: string; to: string; timeZone: string
  * @throws DomainError 'invalid' for invalid days, the wrong order, or more than `maxDays`
  */
 export function countDays(params: { from: string; to: string }, maxDays: number): number {
+  requireDays(params)
   const [first, last] = [Date.parse(params.from), Date.parse(params.to)]
-  const errors = (['from', 'to'] as const).filter(field => !isDay(params[field])).map(field => broken(field, 'day'))
-  if (errors.length > 0) throw new DomainError('invalid', errors)
   if (last < first) throw new DomainError('invalid', [broken('to', 'not-before', { field: 'from' })])
   const count = (last - first) / dayMs + 1
   if (count > maxDays) throw new DomainError('invalid', [broken('to', 'max-days', { max: maxDays, field: 'from' })])
   return count
+}
+
+/** Refuses texts that are no days. @throws DomainError 'invalid' with the names of their fields */
+export function requireDays(params: { from?: string; to?: string }): void {
+  const isWrong = (text: string | undefined) => text !== undefined && !isDay(text)
+  const errors = (['from', 'to'] as const).filter(field => isWrong(params[field])).map(field => broken(field, 'day'))
+  if (errors.length > 0) throw new DomainError('invalid', errors)
 }
 
 /** The day of an instant in a time zone. @throws DomainError 'invalid' for an unknown zone */

@@ -30,6 +30,17 @@ export function readInstant(text: string): Date | null {
 /** Whether a text is a date without a time. Such a text means a whole day where days are meant. */
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 
+const dayMs = 86_400_000
+
+/**
+ * The end of what a text means: the end of the day for a date alone, the instant itself for all others. It is never later
+ * than the last instant that the platform can store.
+ *
+ * @param instant the result of `readInstant` for the text
+ */
+export const endOf = (text: string, instant: Date): Date =>
+  isDateAlone(text) ? new Date(Math.min(instant.getTime() + dayMs, last.getTime())) : instant
+
 /**
  * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date` object, because a file may have a
  * million instants.

@@ -1,6 +1,6 @@
 /** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
 import type { BrokenRule } from '../error-rules.ts'
-import { instantRule, isDateAlone, readInstant } from './instant.ts'
+import { endOf, instantRule, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /**
@@ -40,21 +40,18 @@ export function readPeriodFilter(
     if (typeof text !== 'string') return null
     const from = readInstant(text)
     if (from === null) errors.push({ field, ...instantRule })
-    return from && { from, until: isDateAlone(text) ? later(from, dayMs) : from }
+    return from && { from, until: endOf(text, from) }
   }
   const active = read('activeOn')
   return {
     startsFrom: read('dateFrom')?.from ?? null,
     endsBy: read('dateTo')?.until ?? null,
     // The platform's instants are whole milliseconds, so an instant alone becomes a period of one millisecond.
-    active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },
+    active: active && {
+      from: active.from,
+      until: active.until > active.from ? active.until : new Date(active.from.getTime() + 1),
+    },
   }
 }
 
 type Span = { from: Date; until: Date }
-
-const dayMs = 86_400_000
-
-/** The last instant that the platform can store. */
-const last = Date.parse('9999-12-31T23:59:59.999Z')
-const later = (from: Date, ms: number): Date => new Date(Math.min(from.getTime() + ms, last))

@@ -1,7 +1,7 @@
 /** Time ranges in the queries of lists. A date alone means that whole day, UTC. */
 import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { instantRule, isDateAlone, readInstant } from './instant.ts'
+import { endOf, instantRule, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /** A range of time. It includes `from` but not `until`; null: no bound. */
@@ -13,8 +13,6 @@ export const spanParameters = {
   dateFrom: instant('Only what was made at or after this time; a date alone means midnight UTC'),
   dateTo: instant('Only what was made before this time; a date alone means up to the end of that day, UTC'),
 }
-
-const dayMs = 86_400_000
 
 /** The same parameters with the names of the Partner API. */
 export const fromToParameters = {
@@ -60,7 +58,7 @@ function readBounds(...bounds: [from: Bound, to: Bound]): Span {
   }) as [Date | null, Date | null]
   if (errors.length > 0) throw new DomainError('invalid', errors)
   const [[start], [end, text = '']] = bounds
-  const until = to && (isDateAlone(text) ? new Date(to.getTime() + dayMs) : to)
+  const until = to && endOf(text, to)
   if (from && until && until <= from) throw new DomainError('invalid', [broken(end, 'after', { field: start })])
   return { from, until }
 }

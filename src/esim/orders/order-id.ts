@@ -11,8 +11,11 @@ export function newOrderId(now: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** The lowest id that an order made at this instant can have. Ids ascend with the time at which orders are made. */
+/**
+ * The lowest id that an order made at this instant can have. Ids ascend with the time at which orders are made, and begin
+ * with 1970.
+ */
 export function firstOrderId(at: Date): string {
-  const time = at.getTime().toString(16).padStart(12, '0')
+  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }

@@ -168,6 +168,20 @@ suite('the list', () => {
       assert.equal((await get(`/orders?${query}`)).status, 400, query)
   })
 
+  test('of all time has them all: from the first instant, to the last day', async () => {
+    const times = ['created', 'confirmed', 'ended'].flatMap(name => [
+      [`${name}From=1970-01-01`, `${name}From=1970-01-01T00:00:00Z`],
+      [`${name}To=9999-12-31`, `${name}To=9999-12-31T23:59:59.999Z`],
+    ])
+    for (const [day = '', instant = ''] of times) {
+      const found = await ids(day)
+      assert.deepEqual(found, await ids(instant))
+      assert.ok(found.length > 0, day)
+      const file = await get(`/orders.csv?${day}`)
+      assert.deepEqual([file.status, file.text.trimEnd().split('\r\n').length - 1], [200, found.length], day)
+    }
+  })
+
   test('going up ends 15 seconds ago, and goes on from its last cursor', async () => {
     const before = await ok('/orders?sort=createdAt&limit=500')
     const fresh = await reserve()

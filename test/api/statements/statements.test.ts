@@ -320,6 +320,8 @@ suite('days without sales', () => {
       'x=1',
     ])
       assert.equal((await get(`/statements?${query}`)).status, 400, query)
+    const { body } = await get('/statements?to=2054-02-30')
+    assert.deepEqual(body.message, ['to must be an ISO 8601 date'], 'only what was sent')
     assert.equal((await ok('/statements')).data.length, 5)
   })
 })
