@@ -34,7 +34,6 @@ import {
   pathOf,
   TokenError,
 } from '../http/errors.ts'
-import { warnOfUntrustedProxies } from '../http/forwarded.ts'
 import { isText } from '../http/input/json.ts'
 import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
@@ -48,6 +47,7 @@ import { document } from '../http/openapi/operations.ts'
 import { registerRoot } from '../http/root.ts'
 import { endSilentConnections, endStalledConnections, keptMs } from '../http/silent-connections.ts'
 import { answerUnknown } from '../http/unknown.ts'
+import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
 import { takeKeys } from '../idempotency/request/once.ts'
 import { type Logger, RequestLog } from '../log.ts'
 import { type PartnerRoutesDeps, partnerRoutes } from '../partner/routes.ts'
