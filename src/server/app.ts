@@ -39,7 +39,7 @@ import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
 import { answerExpectations, messageError } from '../http/input/message-rules.ts'
 import { hasBody, takeAbsentBodies } from '../http/input/optional-body.ts'
-import { createUnreadableAnswer, tunnelError } from '../http/input/unreadable.ts'
+import { createUnreadableAnswer, noteRequests, tunnelError } from '../http/input/unreadable.ts'
 import { validatorCompiler } from '../http/input/validation.ts'
 import { limitAccounts } from '../http/limits/account.ts'
 import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
@@ -175,6 +175,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       answerError(error, request as FastifyRequest, reply)
     },
   })
+  noteRequests(app.server)
   // Node.js does not answer a CONNECT request itself, so it is answered here.
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   return app

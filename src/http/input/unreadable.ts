@@ -1,7 +1,8 @@
 /** Answers input that Node.js could not parse as a request, and closes such connections. */
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import process from 'node:process'
 import { DomainError } from '../../errors.ts'
 
 type ParseError = Error & { code?: string; rawPacket?: unknown }
@@ -19,6 +20,9 @@ const messages: Record<number, string> = {
   501: 'The request method is not supported',
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
+
+/** Without this, a client that never closes its connection would hold a file descriptor forever. */
+const destroyLater = (socket: Socket): void => void setTimeout(() => socket.destroy(), lingerMs).unref()
 
 /** The error of a `CONNECT` request, which no API supports. */
 export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not supported'), {
@@ -41,13 +45,13 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
       `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n${fixed.join('')}` +
         `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
-    // Without this, a client that never closes its connection would hold a file descriptor forever.
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    destroyLater(socket)
   }
-  /**
-   * Connections that already wait for the end of an earlier answer. Node.js calls this handler for each further piece that
-   * arrives.
-   */
+  const end = (socket: Socket): void => {
+    socket.end()
+    destroyLater(socket)
+  }
+  /** Connections that already wait for the end of an answer. Node.js calls this handler for each further piece that arrives. */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance. So a connection that has sent nothing stays open here;
@@ -55,19 +59,43 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const answer = openAnswer(socket)
-    if (answer === null) send(socket, statusOf(error))
-    else if (!answer.req.complete && answer.req.listenerCount('error') > 0) {
-      // It is unknown where the next request would begin, so this connection must end.
-      answer.shouldKeepAlive = false
-      answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
-    } else if (!waiting.has(socket)) {
-      waiting.add(socket)
+    if (answer === null) {
+      // The bytes may belong to the body of a request that has been answered. A second answer would belong to no request.
+      if (newest.get(socket)?.complete === false) end(socket)
+      else send(socket, statusOf(error))
+      return
+    }
+    if (waiting.has(socket)) return
+    waiting.add(socket)
+    if (answer.req.complete) {
       answer.once('close', () => {
         waiting.delete(socket)
         answerUnreadable(error, socket)
       })
+      return
     }
+    // It is unknown where the next request would begin, so this connection must end.
+    answer.shouldKeepAlive = false
+    answer.once('close', () => {
+      if (socket.writable) end(socket)
+    })
+    breakBody(answer.req)
   }
+}
+
+/** The newest request of each connection. */
+const newest = new WeakMap<Socket, IncomingMessage>()
+
+/** Call this once for each server whose errors `createUnreadableAnswer` answers. */
+export function noteRequests(server: Server): void {
+  server.on('request', request => newest.set(request.socket, request))
+}
+
+/** Makes whoever reads the body of a request fail. If nobody reads it yet, the first reader fails. */
+function breakBody(request: IncomingMessage): void {
+  if (request.listenerCount('error') > 0)
+    return void request.emit('error', new DomainError('invalid', messages[400] ?? ''))
+  request.once('newListener', () => process.nextTick(breakBody, request))
 }
 
 /** The answer that a connection is waiting for. Node.js keeps it in a private field ("check at an upgrade", CONTRIBUTING.md). */

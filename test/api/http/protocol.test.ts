@@ -232,6 +232,25 @@ test('invalid bytes behind a request do not disturb it: it gets its own answer f
   assert.deepEqual(await statusesOf(`${head('connection: close\r\n')}x`), ['200'])
 })
 
+test('a body that breaks in the same packet as its headers is refused at once', async () => {
+  for (const path of ['/esim/v1/orders', '/getToken/auth', '/partner/v1/webhook-endpoints', '/portal/session']) {
+    const start = performance.now()
+    assert.deepEqual(await statusesOf(brokenBody('POST', path, `authorization: Bearer ${token}\r\n`)), ['400'], path)
+    assert.ok(performance.now() - start < 5_000, 'long before a body must have arrived')
+  }
+})
+
+test('a request has one answer, though its body breaks', async () => {
+  assert.deepEqual(await statusesOf(brokenBody('POST', '/esim/v1/orders')), ['401'])
+  assert.deepEqual(await statusesOf(brokenBody('POST', '/nowhere')), ['404'])
+  const authorization = `authorization: Bearer ${token}\r\n`
+  assert.deepEqual(await statusesOf(brokenBody('GET', '/esim/v1/operators', authorization)), ['200'])
+})
+
+/** A request whose chunked body has no proper chunk. */
+const brokenBody = (method: string, path: string, headers = '') =>
+  `${method} ${path} HTTP/1.1\r\nhost: x\r\n${headers}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`
+
 test('CONNECT is answered as another method that no API has', async () => {
   const { status, headers } = await sendRaw(platform.url, 'CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n')
   assert.equal(status, 501)
