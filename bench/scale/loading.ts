@@ -37,7 +37,10 @@ export const ranges = (count: number, size: number): { from: number; to: number 
 
 type Definition = { table: string; name: string; definition: string; kind: 'p' | 'u' | 'f' | null }
 
-/** Runs `load` while these tables have no indexes, keys and foreign keys, and makes these again afterwards. */
+/**
+ * Drops the indexes, keys and foreign keys of these tables, and the foreign keys that refer to them, runs `load`, and
+ * creates them again.
+ */
 export async function withoutIndexes(connect: Connect, tables: string[], load: () => Promise<void>): Promise<void> {
   const client = await connect()
   try {

@@ -54,8 +54,8 @@ async function take(
 const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
 
 /**
- * The heads of the whole log and of these accounts. If all entries were removed, these are the heads at the time of
- * the removal.
+ * The heads (number and hash of the last entry) of the whole log and of these accounts' chains. Where all entries were
+ * removed, the head as of the removal.
  */
 async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): Promise<Heads> {
   const [all] = await transaction.query<Head>(

@@ -62,7 +62,8 @@ export type ShownCheckpoint = {
 }
 
 /**
- * Adds to each checkpoint, for a partner, the head of its own chain and the key that signs it.
+ * For a partner, adds to each checkpoint the head of the partner's own chain, and the key that signs this head. The
+ * platform gets the checkpoints without them.
  *
  * @throws SealingError when none of the master keys can decrypt the signing key
  */

@@ -359,7 +359,10 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
   }
 }
 
-/** Runs work, and stops its statement when the client disconnects. The connection is not used again after that. */
+/**
+ * Runs `work` on a database connection. When `signal` aborts, because the reader has left, the connection is closed,
+ * which stops its statement. The caller must not use the connection again.
+ */
 async function untilLeft<T, Client extends pg.ClientBase>(
   client: Client,
   signal: AbortSignal,

@@ -46,14 +46,17 @@ export function tick<T>(
 export type OrderedPiece = Piece & { name: string }
 
 /**
- * Like `tick`, for a consumer that must keep the order in which a subject was changed. The piece defines `seen
- * (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be processed by `outbox_id`, `until (at)`,
- * the time of processing, which is never before that of the previous piece, and `taken (may_be_more)`.
+ * Like `tick`, for a consumer that must process the changes of a subject in their order. The piece defines three `with`
+ * queries:
+ * - `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`: the rows; process them in the order
+ *   of `outbox_id`
+ * - `until (at)`: the time of processing, never earlier than that of the previous piece
+ * - `taken (may_be_more)`: whether more rows may wait
  *
  * @param options.rows the maximum number of rows in a piece
  * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
- * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
- *   call is taken once `may_be_more` is false
+ * @param options.waits true: wait while another process runs this consumer's tick. Repeat the call until `may_be_more`
+ *   is false; then everything recorded before the first call is taken
  * @param take runs one named statement with the piece's parts. It keeps its plan (`keepPlan`)
  */
 export function tickInOrder<T>(

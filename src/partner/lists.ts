@@ -46,7 +46,10 @@ export type ListScope = {
 /** The sort key and the id of the last item of a page. The next page begins after it. */
 export type Position = readonly (string | number)[]
 
-/** `number`: whole, not negative; `time`: ISO 8601 in UTC with milliseconds. */
+/**
+ * The form of one key in a cursor's position. `number`: whole, not negative; `id`: a UUID; `time`: ISO 8601 in UTC with
+ * milliseconds, in the years 1000 to 2999.
+ */
 export type KeyKind = 'number' | 'id' | 'time'
 
 export function writeCursor(scope: ListScope, position: Position): string {

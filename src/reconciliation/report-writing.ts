@@ -122,7 +122,9 @@ function takeText(lines: ReportLine[], reportId: string): string {
   return text
 }
 
-/** A line in PostgreSQL's text copy format. It needs no escaping, because no value contains control characters. */
+/**
+ * A line in PostgreSQL's text copy format. Only backslashes are escaped, because no value contains control characters.
+ */
 function copyText(reportId: string, line: ReportLine): string {
   const { lineNumber, transactionAt, amount, cashbackAmount } = line
   const ids = `${escaped(line.transactionId)}\t${escaped(line.terminalId)}`

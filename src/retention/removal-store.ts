@@ -47,8 +47,9 @@ export async function removeSegment(
 }
 
 /**
- * Removes the phone numbers of profiles that were sold by orders before this id. It continues where the last call ended. Unsold
- * profiles keep their numbers, because nobody uses them.
+ * Removes the phone numbers of profiles sold by orders with ids below `before`. Examines at most `limit` orders per
+ * call and continues where the last call ended. Unsold profiles keep their numbers, because an unsold profile belongs
+ * to nobody.
  *
  * @returns how many orders were examined, sold or not
  */

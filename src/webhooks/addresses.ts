@@ -83,7 +83,8 @@ const hostsFile = '/etc/hosts'
  * All addresses of a host.
  *
  * @param hostname of a URL: a name or an IP address
- * @throws AddressRefusedError when one of them may not be called; NameError
+ * @throws AddressRefusedError when one of them may not be called; NameError when the name has no address or could not
+ *   be resolved
  */
 export async function resolveAllowed(rules: AddressRules, hostname: string): Promise<string[]> {
   const literal = literalOf(hostname)

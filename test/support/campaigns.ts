@@ -53,7 +53,7 @@ merchants:
       - { terminalId: V-0001, name: Online }
 `
 
-/** The backend or a user of a partner, with one token. */
+/** Somebody who calls the API with one token: a partner's backend, or a person of a partner or of the platform. */
 export type Partner = {
   token: string
   call(method: string, path: string, options?: CallOptions): Promise<Answer>

@@ -53,8 +53,8 @@ const passTime = (world: World, advance: string): Promise<unknown> =>
 let lastOrder = 0
 
 /**
- * Makes one order and confirms it, cancels it, does both at once, or leaves it alone. It may expire before, because the
- * clock is moved.
+ * Makes one order and confirms it, cancels it, does both at once, or leaves it alone. The order may expire before that,
+ * because the sandbox's clock is moved meanwhile.
  */
 async function oneOrder(world: World, model: Model, cents: number): Promise<void> {
   const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: `killed-${++lastOrder}` }

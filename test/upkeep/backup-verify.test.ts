@@ -1,4 +1,6 @@
-/** `perkline backup verify` proves a restored copy, and names what is wrong with one (contract/production.md, "Backup"). */
+/**
+ * `perkline backup verify` checks a restored copy, and names what is wrong with it (contract/production.md, "Backup").
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'

@@ -32,8 +32,8 @@ export const timePart: Part = {
 }
 
 /**
- * Moves the clock; the answer comes when everything that is due by then is done.
- * @returns milliseconds
+ * Moves the sandbox's clock. The answer arrives when everything due by the new time is done.
+ * @returns how many milliseconds that took
  */
 async function advance({ url, operatorKey }: Side, duration: string): Promise<number> {
   const start = performance.now()

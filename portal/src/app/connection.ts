@@ -17,7 +17,7 @@ let learnt = 0
 
 export const isLost = (): boolean => lostSince !== null
 
-/** @returns when the connection was lost; null: it works */
+/** @returns the time (ms) at which the connection was lost; null while it works */
 export function useLostSince(): number | null {
   return useSyncExternalStore(
     listener => {

@@ -82,7 +82,11 @@ export function usePay(seen: Seen, text: ReactNode): Action {
 /** The campaign in the version that the person has seen, and one of its banks. */
 type Part = Seen & { bankId: string; bankName: string }
 
-/** @param amount the compensation that the merchant then owes, as text */
+/**
+ * The merchant accepts the bank's report.
+ *
+ * @param amount the compensation that the merchant owes once the report is accepted, as text
+ */
 export function useAccept(part: Part, differences: number, amount: string): Action {
   const { cashbackId, bankId, bankName } = part
   const { reconciliationPage: texts } = useTexts(campaignPageTexts)

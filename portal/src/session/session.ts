@@ -35,8 +35,8 @@ export type Credentials = { typeAccount: AccountType; login: string; password: s
 export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operator' } as const
 
 /**
- * The person whose session this browser saw last. With it, tabs notice logins in other tabs, and a browser without a
- * login does not ask for a session.
+ * The key in localStorage under which this browser stores whose session it saw last. Other tabs notice a login or
+ * logout by its change. When it is missing, nobody is logged in, so the platform is not asked for the session.
  */
 export const heardOfKey = 'perkline.session'
 

@@ -1,6 +1,6 @@
 /**
- * A chart with its title, and the same figures as a table for screen readers and for people who prefer tables. Its code
- * is loaded when it is shown.
+ * A chart with its title. A button shows the same figures as a table, also for screen readers, from which the drawing
+ * is hidden. The code that draws is loaded when a chart is first shown.
  */
 import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'

@@ -29,7 +29,7 @@ const select = `
 const allStatement: Statement = { name: 'retailers.all', text: `${select} order by name, merchant_id` }
 const oneStatement: Statement = { name: 'retailers.one', text: `${select} and merchant_id = $1` }
 
-/** All merchants, sorted by name. */
+/** All merchants that are not suspended, sorted by name. */
 export function listRetailers(database: Queryable): Promise<Retailer[]> {
   return database.query<Retailer>(allStatement)
 }

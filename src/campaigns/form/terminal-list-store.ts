@@ -1,4 +1,7 @@
-/** SQL for a campaign's own terminals. The database compares the lists, because they may be long. */
+/**
+ * SQL that compares a given list of terminals with the stored one: the campaign's own, or the merchant's in the
+ * directory. This is done in the database, because the lists may be long.
+ */
 import type { Queryable } from '../../db/database.ts'
 import { type GivenText, givenText } from '../../db/staged-text.ts'
 

@@ -38,9 +38,11 @@ export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<
 }
 
 /**
- * The operator ends a campaign's wait after `compensationReceived` early. A repeated call changes nothing.
+ * Completes a campaign for the operator, before its wait after `compensationReceived` is over. A repeated call changes
+ * nothing.
  *
- * @throws DomainError 'not-found'; 'invalid' when the campaign has not reached that wait
+ * @throws DomainError 'not-found'; 'campaign-state' when the campaign is neither waiting after `compensationReceived`
+ *   nor completed
  */
 export function completeCampaign(
   { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,

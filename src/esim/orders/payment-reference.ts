@@ -20,8 +20,9 @@ export function readPaymentReference(header: string | string[] | undefined): str
 }
 
 /**
- * Whether the order has the same reference as the request.
- * @param given null: the request's reference is malformed
+ * Returns 'kept' if the order has the reference of the request, otherwise 'ignored'. Called only if a reference was
+ * sent.
+ * @param given the reference of the request; null: it is malformed
  */
 export const outcomeOf = (
   given: string | null,

@@ -384,8 +384,8 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 }
 
 /**
- * Joins the live order of a profile as `o`, if there is one. It always probes the unique index on live orders once for
- * each profile, whichever plan the planner prefers.
+ * Left join: `o.taken` is true if a live order holds the profile. Written so that PostgreSQL looks it up in the unique
+ * index of live orders, once per profile.
  */
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (

@@ -41,7 +41,7 @@ export const percentage: Reader<number> = (node, place) => {
   return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })
 }
 
-/** The word `all`, or whatever `read` accepts. */
+/** The word `all`, or a list or mapping that `read` accepts. Any other single value is refused. */
 export function allOr<T>(read: Reader<T>): Reader<'all' | T> {
   return (node, place) => {
     if (textOf(node) === 'all') return 'all'

@@ -171,7 +171,7 @@ test('a declared length that is huge is refused before any of it has come', asyn
   socket.destroy()
 })
 
-// Unusual texts in every field
+// Unusual values in every field, as the name of a field, and as the whole body
 
 const uuid = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'
 const oddValues: unknown[] = [

@@ -13,7 +13,10 @@ import { verifyStatements } from '../../../src/statements/verify.ts'
 import { type Bank, bankAt, openBank, range, stopClock, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
-/** `npm run chaos -- statements` sets a larger number. */
+/**
+ * How many confirms are held back until after the closing of a statement, one per round. `npm run chaos -- statements`
+ * sets more.
+ */
 const heldRounds = Number(process.env.HELD_ROUNDS ?? 10)
 
 let platform: TestPlatform

@@ -38,7 +38,7 @@ export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen:
 /**
  * Use this when the platform refuses a change with 412, because somebody else has changed the campaign meanwhile.
  *
- * @returns a function that shows what has changed; read the page again, so that it shows the current campaign
+ * @returns a function that shows what has changed. The caller must also read the campaign again
  */
 export function useShowStale(): (seen: Seen) => void {
   const texts = useTexts(changeTexts)

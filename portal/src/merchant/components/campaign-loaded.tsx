@@ -7,7 +7,7 @@ import { campaignPageTexts } from '../campaign-texts.ts'
 import { campaignQuery, type ReadCampaign } from '../queries.ts'
 
 /**
- * Shows a page of one of the merchant's campaigns once it is loaded.
+ * Loads one of the merchant's campaigns, then shows its page.
  *
  * @param props.everyMs how often the page checks for changes
  */

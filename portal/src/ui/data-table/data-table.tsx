@@ -14,16 +14,17 @@ import { useLastPage } from './use-last-page.ts'
 import type { TableSearch } from './use-table-search.ts'
 
 /**
- * A table with sorting and pages in the address; it shows its own states: loading, empty, failed. On a phone each row
- * is a card.
+ * A table whose sorting and page number the caller keeps, usually in the page's URL. It also shows that it is loading,
+ * is empty or could not be read. On a phone each row is a card.
  *
  * @param props.label the table's name for screen readers
- * @param props.query for the states; the rows are passed separately, because the page may sort them and show only
- *   some
+ * @param props.query the request for the rows, from which loading and failure are shown. The rows are passed
+ *   separately, because the page may sort them and show only some
  * @param props.rows undefined until they are loaded
  * @param props.after where this part of the list begins, if the platform examines the list in parts
  * @param props.isSizeChosen the person can choose the page size (`usePageSize`)
- * @param props.onSearch changes the address: `useSetSearch`; without it the table cannot be sorted
+ * @param props.onSearch changes the sorting or the page, usually in the URL (`useSetSearch`); without it the table has
+ *   no sorting or paging
  * @param props.empty shown instead of a table without rows
  */
 export function DataTable<Row>(props: {
