@@ -32,14 +32,15 @@ export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-d
 
 const dayMs = 86_400_000
 
+/** The instant this much later, but never later than the last one that the platform can store. */
+export const later = (instant: Date, ms: number): Date => new Date(Math.min(instant.getTime() + ms, last.getTime()))
+
 /**
- * The end of what a text means: the end of the day for a date alone, the instant itself for all others. It is never later
- * than the last instant that the platform can store.
+ * The end of what a text means: the end of the day for a date alone, the instant itself for all others.
  *
  * @param instant the result of `readInstant` for the text
  */
-export const endOf = (text: string, instant: Date): Date =>
-  isDateAlone(text) ? new Date(Math.min(instant.getTime() + dayMs, last.getTime())) : instant
+export const endOf = (text: string, instant: Date): Date => (isDateAlone(text) ? later(instant, dayMs) : instant)
 
 /**
  * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date` object, because a file may have a

@@ -1,6 +1,6 @@
 /** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
 import type { BrokenRule } from '../error-rules.ts'
-import { endOf, instantRule, readInstant } from './instant.ts'
+import { endOf, instantRule, later, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /**
@@ -47,10 +47,7 @@ export function readPeriodFilter(
     startsFrom: read('dateFrom')?.from ?? null,
     endsBy: read('dateTo')?.until ?? null,
     // The platform's instants are whole milliseconds, so an instant alone becomes a period of one millisecond.
-    active: active && {
-      from: active.from,
-      until: active.until > active.from ? active.until : new Date(active.from.getTime() + 1),
-    },
+    active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },
   }
 }
 

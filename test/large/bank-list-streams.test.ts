@@ -112,6 +112,8 @@ test('a long list that a filter makes short, and one that it makes empty', async
   const names = JSON.parse(bytes.toString()).map(({ name }: { name: string }) => name)
   assert.deepEqual(names.toSorted(), ['Campaign 212', 'Campaign 215', 'Campaign 218'])
   assert.equal((await readBytes(alpha, {}, '?name=nobody')).bytes.toString(), '[]')
+  const last = '?activeOn=9999-12-31T23:59:59.999Z'
+  assert.equal((await readBytes(alpha, {}, last)).bytes.toString(), '[]')
   assert.equal((await readBytes(beta)).bytes.toString(), '[]')
 })
 

@@ -13,9 +13,12 @@ export function compressAnswers(app: FastifyInstance): void {
     if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
     const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
     if (encoding === 'identity') return done(null, payload)
-    reply.header('content-encoding', encoding).removeHeader('content-length')
-    if (request.method === 'HEAD') return done(null, unknownBody())
-    encodeBytes(Buffer.from(payload), encoding).then(bytes => done(null, bytes), done)
+    const sendEncoded = (body: unknown) => {
+      reply.header('content-encoding', encoding).removeHeader('content-length')
+      done(null, body)
+    }
+    if (request.method === 'HEAD') return sendEncoded(unknownBody())
+    encodeBytes(Buffer.from(payload), encoding).then(sendEncoded, done)
   })
 }
 
