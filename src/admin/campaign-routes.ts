@@ -1,6 +1,6 @@
 /**
  * Routes with which the operator loads customers into the directory, forgets customers, and completes a campaign
- * without waiting until the usual 30 days are over.
+ * without waiting for `COMPLETE_AFTER_DAYS`.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -79,8 +79,8 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
           'Campaigns',
           'completeCampaign',
           'Complete a campaign early',
-          'Possible once the compensation was received; without it the campaign is completed 30 days later. A repeated call ' +
-            'changes nothing.',
+          'Possible once the compensation was received; without it the campaign is completed `COMPLETE_AFTER_DAYS` later, 30 by ' +
+            'default. A repeated call changes nothing.',
         ),
         params: CampaignPath,
         response: { 200: ref(OperationResult), ...operatorErrors({ 404: 'There is no such campaign' }) },

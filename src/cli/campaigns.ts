@@ -6,7 +6,7 @@ type Result = { id: string; status: string; message: string; createdAt: string; 
 
 /**
  * `perkline campaigns complete ID`: completes a campaign whose compensation was received. Without this command the
- * campaign is completed 30 days later.
+ * campaign is completed `COMPLETE_AFTER_DAYS` later.
  */
 export async function completeCampaign(id: string, options: OutputOptions): Promise<void> {
   const result = await callAdmin<Result>({

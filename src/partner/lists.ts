@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import type { Account } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
+import { isDay } from '../text/days.ts'
 import { isUuid } from '../text/uuid.ts'
 
 const maxLimit = 500
@@ -48,9 +49,9 @@ export type Position = readonly (string | number)[]
 
 /**
  * The form of one key in a cursor's position. `number`: whole, not negative; `id`: a UUID; `time`: ISO 8601 in UTC with
- * milliseconds, in the years 1000 to 2999.
+ * milliseconds, in the years 1000 to 2999; `day`: `yyyy-mm-dd`.
  */
-export type KeyKind = 'number' | 'id' | 'time'
+export type KeyKind = 'number' | 'id' | 'time' | 'day'
 
 export function writeCursor(scope: ListScope, position: Position): string {
   const cursor = cursorOf(scope, position)
@@ -92,7 +93,8 @@ const isOfKinds = (position: Position, kinds: readonly KeyKind[]): boolean =>
 
 function isOfKind(key: string | number, kind: KeyKind | undefined): boolean {
   if (typeof key === 'number') return kind === 'number' && Number.isSafeInteger(key) && key >= 0
-  return kind === 'id' ? isUuid(key) : kind === 'time' && isTime(key)
+  if (kind === 'id') return isUuid(key)
+  return kind === 'time' ? isTime(key) : kind === 'day' && isDay(key)
 }
 
 /** An instant as `Date` writes it, in a year that the database can store. */

@@ -7,17 +7,25 @@ import type { Queryable } from '../db/database.ts'
 import { type Page, skipped } from '../http/paging.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { type CountsByKind, countEveryKind, type Difference, type DifferenceKind, totalOf } from './differences.ts'
+import { fileRemoved, removedOf } from './file-store.ts'
 
 export type DifferenceSearch = { kind?: DifferenceKind | undefined; search?: string | undefined }
 export type FoundDifferences = { items: Difference[]; totalItems: number }
 
-type Row = { counts: (Partial<CountsByKind> | null)[]; items: Difference[]; matching: number | null }
+type Row = {
+  counts: (Partial<CountsByKind> | null)[]
+  isRemoved: boolean
+  items: Difference[]
+  matching: number | null
+}
 
 /**
  * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. A single statement
  * reads it, so that the items and their count belong to the same upload. Without `search`, the count comes from the
  * summary, and an index supplies only the rows up to this page. With `search`, all differences of the kind are read, at
  * most those of two reports.
+ *
+ * @throws DomainError 'not-found' when the differences were removed
  */
 export async function findDifferences(
   database: Queryable,
@@ -32,6 +40,7 @@ export async function findDifferences(
   ]
   const [row] = await database.query<Row>(statement(conditions, Boolean(search)), values)
   if (!row) return { items: [], totalItems: 0 }
+  if (row.isRemoved) throw fileRemoved()
   const counts = countEveryKind(...row.counts)
   return { items: row.items, totalItems: row.matching ?? (kind === undefined ? totalOf(counts) : counts[kind]) }
 }
@@ -46,12 +55,13 @@ function statement(conditions: string[], isCounted: boolean): string {
     : reports.map(report => `(${placesOf(report)} order by place limit $3::bigint + $4)`)
   return `
     with part as materialized (
-      select r.bank_report_id, r.merchant_report_id, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts
+      select r.bank_report_id, r.merchant_report_id, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
+        ${removedOf('rb', 'rm')} as is_removed
       from reconciliations r join reports rb on rb.report_id = r.bank_report_id
       left join reports rm on rm.report_id = r.merchant_report_id
       where r.cashback_id = $1 and r.bank_id = $2
     ), found as ${isCounted ? 'materialized' : 'not materialized'} (${places.join(' union all ')})
-    select part.counts, ${isCounted ? '(select count(*)::int from found)' : 'null'} as matching,
+    select part.counts, part.is_removed as "isRemoved", ${isCounted ? '(select count(*)::int from found)' : 'null'} as matching,
       (select coalesce(json_agg(json_build_object(
           'kind', d.kind, 'transactionId', d.transaction_id, 'bankLine', d.bank_line, 'merchantLine', d.merchant_line,
           'expected', d.expected, 'found', d.found) order by d.place), '[]')

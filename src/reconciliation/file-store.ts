@@ -1,5 +1,7 @@
 /** Reads uploaded files and differences in pieces. No connection is held between two pieces. */
+import { createHash } from 'node:crypto'
 import type { Queryable, Statement } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
 import { type CountsByKind, countEveryKind, type Difference, totalOf } from './differences.ts'
 
 export type StoredFile = {
@@ -39,11 +41,36 @@ export async function* readFile(database: Queryable, reportId: string): AsyncGen
   }
 }
 
+/**
+ * Computes and stores the hash of a report that was uploaded before hashes were stored.
+ *
+ * @returns hex; the stored hash if there is one by now
+ */
+export async function hashReport(database: Queryable, reportId: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of readFile(database, reportId)) hash.update(piece)
+  const [report] = await database.query<{ sha256: string }>(
+    `update reports set sha256 = coalesce(sha256, $2) where report_id = $1 and (sha256 is not null or lines_removed_at is null)
+     returning encode(sha256, 'hex') as sha256`,
+    [reportId, hash.digest()],
+  )
+  if (!report) throw new Error(`The file of report ${reportId} was removed before its hash was stored`)
+  return report.sha256
+}
+
+/** The error of reads of files and differences that were removed (KEEP_REPORT_LINES_DAYS). */
+export const fileRemoved = () =>
+  new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
+
+/** Whether the differences of two reports were removed. The reports of one part may be removed one after the other. */
+export const removedOf = (bank: string, merchant: string): string =>
+  `coalesce(${bank}.lines_removed_at, ${merchant}.lines_removed_at) is not null`
+
 const currentStatement: Statement = {
   name: 'reports.current-differences',
   text: `
     select r.bank_report_id as bank, r.merchant_report_id as merchant,
-      json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts
+      json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts, ${removedOf('rb', 'rm')} as "isRemoved"
     from reconciliations r join reports rb on rb.report_id = r.bank_report_id
     left join reports rm on rm.report_id = r.merchant_report_id
     where r.cashback_id = $1 and r.bank_id = $2`,
@@ -64,14 +91,25 @@ const pageSize = 2_000
 /**
  * All current differences of a bank's part in a campaign, in batches.
  *
- * @throws Error when an upload has replaced them meanwhile, so that what was read is incomplete
+ * @throws DomainError 'not-found' when they were removed; the batches throw an Error when an upload has replaced them meanwhile, so that what was read is incomplete
  */
-export async function* readDifferences(
+export async function readDifferences(
   database: Queryable,
   params: { cashbackId: string; bankId: string },
-): AsyncGenerator<Difference[]> {
-  type Current = { bank: string; merchant: string | null; counts: (Partial<CountsByKind> | null)[] }
+): Promise<AsyncGenerator<Difference[]>> {
   const [current] = await database.query<Current>(currentStatement, [params.cashbackId, params.bankId])
+  if (current?.isRemoved) throw fileRemoved()
+  return batches(database, current)
+}
+
+type Current = {
+  bank: string
+  merchant: string | null
+  counts: (Partial<CountsByKind> | null)[]
+  isRemoved: boolean
+}
+
+async function* batches(database: Queryable, current: Current | undefined): AsyncGenerator<Difference[]> {
   if (!current) return
   let left = totalOf(countEveryKind(...current.counts))
   for (let place = -1; left > 0; ) {

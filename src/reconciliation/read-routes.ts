@@ -21,6 +21,9 @@ import { differenceLines, differencesHeader, reconciliationView } from './views.
 const common = { tags: ['Reconciliation'], security: secured }
 const badPath = 'An id is not a UUID, or the query is not empty'
 
+const differencesNotFound =
+  'There is no such campaign, the bank is not invited to it, or the differences were removed with the files'
+
 const csv = (description: string) => ({
   description,
   content: { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string', contentMediaType: 'text/csv' }) } },
@@ -80,7 +83,7 @@ function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: csv('The differences, in the order of the bank’s report, then of the merchant’s'),
-          ...cashbackErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited to it' }),
+          ...cashbackErrors({ 400: badPath, 404: differencesNotFound }),
         },
       },
     },
@@ -113,7 +116,7 @@ function findDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
           200: schemas.DifferencePage,
           ...cashbackErrors({
             400: 'An id is not a UUID, or the query is invalid',
-            404: 'There is no such campaign, or the bank is not invited to it',
+            404: differencesNotFound,
           }),
         },
       },
@@ -144,7 +147,7 @@ function downloadReportRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: csv('The file'),
-          ...cashbackErrors({ 400: badPath, 404: 'There is no such report for this caller' }),
+          ...cashbackErrors({ 400: badPath, 404: 'There is no such report for this caller, or its file was removed' }),
         },
       },
     },

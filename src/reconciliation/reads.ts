@@ -10,7 +10,7 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Page } from '../http/paging.ts'
 import { type DifferenceSearch, type FoundDifferences, findDifferences } from './difference-search.ts'
-import { findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
+import { fileRemoved, findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
 import type { Partner, PartParams } from './operations.ts'
 import { listReconciliations, type Reconciliations } from './store.ts'
 
@@ -80,7 +80,6 @@ export async function openFile(
   if (!file || (caller.type === 'bank' && file.bankId !== caller.bankId))
     throw new DomainError('not-found', 'The report was not found')
   if (caller.type === 'retailer') requireOwn(file, caller)
-  if (file.isRemoved)
-    throw new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
+  if (file.isRemoved) throw fileRemoved()
   return { ...file, bytes: readFile(await begin(), reportId) }
 }

@@ -1,23 +1,25 @@
 /** All SQL that removes personal data that is too old, and that checks that it was removed. */
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
+import { hashReport } from '../reconciliation/file-store.ts'
 
 /**
  * A campaign with one of these statuses never changes again. So the time of its last change is the time when it ended.
  */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
-/** Removes the lines, differences and files of reports of old campaigns. @returns the number of these reports */
+/** Removes the lines, differences and files of reports of old campaigns. The hashes of the files stay. @returns the number of these reports */
 export async function removeReportLines(
   transaction: Queryable,
   params: { endedBefore: Date; now: Date; limit: number },
 ): Promise<number> {
-  const reports = await transaction.query<{ reportId: string }>(
-    `select r.report_id as "reportId" from reports r join campaigns c using (cashback_id)
+  const reports = await transaction.query<{ reportId: string; isHashed: boolean }>(
+    `select r.report_id as "reportId", r.sha256 is not null as "isHashed" from reports r join campaigns c using (cashback_id)
      where r.lines_removed_at is null and ${ended} and c.updated_at < $1
      order by r.cashback_id, r.report_id limit $2 for update of r skip locked`,
     [params.endedBefore, params.limit],
   )
+  for (const { reportId } of reports.filter(({ isHashed }) => !isHashed)) await hashReport(transaction, reportId)
   const ids = [reports.map(({ reportId }) => reportId)]
   for (const table of ['report_lines', 'report_differences', 'report_chunks'])
     await transaction.execute(`delete from ${table} where report_id = any($1)`, ids)

@@ -13,7 +13,7 @@ const maxDays = 400
 const defaultDays = 30
 
 /**
- * The range of days of a request. Without `to` it ends today; without `from` it has 30 days.
+ * The range of days of a request. Without `to` it ends today; without `from` it begins 30 days before its end.
  *
  * @throws DomainError 'invalid' for invalid days, a wrong order, or more than 400 days
  */
@@ -23,6 +23,15 @@ export function rangeOf(params: Partial<DayRange>, now: Date, timeZone: string):
   const range = { from: params.from ?? dayAfter(to, -defaultDays), to }
   countDays(range, maxDays)
   return range
+}
+
+/** The range of days of a bank's request, in the bank's time zone. @throws as `rangeOf` */
+export async function readRange(
+  { database, clock }: { database: Queryable; clock: Clock },
+  bankId: string,
+  params: Partial<DayRange>,
+): Promise<DayRange> {
+  return rangeOf(params, clock.now(), await findTimeZone(database, bankId))
 }
 
 /** @param statementId an id, or `latest`. @throws DomainError 'not-found' */
@@ -56,23 +65,11 @@ export async function readStatementFiles(
   bankId: string,
   params: Partial<DayRange>,
 ): Promise<StatementFile> {
-  const { database, clock } = deps
-  const range = rangeOf(params, clock.now(), await findTimeZone(database, bankId))
+  const { database } = deps
+  const range = await readRange(deps, bankId, params)
   const found = await findStatements(database, bankId, range, { before: null, limit: maxDays })
   const ids = found.map(({ statementId }) => statementId).reverse()
   const hash = createHash('sha256')
   for (const id of ids) for await (const bytes of readFile(database, id)) hash.update(bytes)
   return { name: `statements-${range.from}-${range.to}.csv`, sha256: hash.digest(), statementIds: ids }
-}
-
-/** A page of the list. @param page.before only statements with a lower number */
-export async function listStatements(
-  deps: { database: Queryable; clock: Clock },
-  bankId: string,
-  params: Partial<DayRange>,
-  page: { before: number | null; limit: number },
-): Promise<ClosedStatement[]> {
-  const { database, clock } = deps
-  const range = rangeOf(params, clock.now(), await findTimeZone(database, bankId))
-  return findStatements(database, bankId, range, page)
 }

@@ -14,8 +14,8 @@ import { NoQuery, operation, partnerErrors } from '../partner/request/documents.
 import { banksOnly } from '../partner/roles.ts'
 import { openFiles } from './file-store.ts'
 import { type OpenDeps, readOpen } from './open.ts'
-import { findLines } from './read-store.ts'
-import { listStatements, readStatement, readStatementFile, readStatementFiles, type StatementFile } from './reads.ts'
+import { findLines, findStatements } from './read-store.ts'
+import { readRange, readStatement, readStatementFile, readStatementFiles, type StatementFile } from './reads.ts'
 import * as schemas from './schemas.ts'
 import { fileHeaders, statementView, tagOf } from './views.ts'
 
@@ -64,11 +64,19 @@ function listStatementsRoute(app: App, deps: StatementRoutesDeps): void {
     async (request, reply) => {
       const { limit, cursor, ...filters } = request.query
       const scope = { list: 'statements', account: callerAccount(request), filters }
-      const [before = null] = readCursor(scope, cursor, ['number']) ?? []
+      // The cursor has the range of the first page. Without it, a day that ends between two pages would move the range.
+      const [before = null, from, to] = readCursor(scope, cursor, ['number', 'day', 'day']) ?? []
       const database = await pageReads.begin(request, reply)
+      const { bankId } = bankOf(request)
+      const asked = from === undefined ? filters : { from: String(from), to: String(to) }
+      const range = await readRange({ database, clock }, bankId, asked)
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
-      const found = await listStatements({ database, clock }, bankOf(request).bankId, filters, page)
-      return newestFirst(found, { scope, limit, positionOf: ({ number }) => [number] }, statementView)
+      const found = await findStatements(database, bankId, range, page)
+      return newestFirst(
+        found,
+        { scope, limit, positionOf: ({ number }) => [number, range.from, range.to] },
+        statementView,
+      )
     },
   )
 }

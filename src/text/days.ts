@@ -79,7 +79,7 @@ const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 /** The first and the last day whose bounds, in every time zone, have a year that `Date.UTC` and the database can take. */
 const [firstDay, lastDay] = ['0100-01-02', '9999-12-30']
 
-const isDay = (text: string): boolean =>
+export const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) &&
   firstDay <= text &&
   text <= lastDay &&

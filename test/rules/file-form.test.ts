@@ -136,6 +136,30 @@ suite('a file that is too large', () => {
     await assert.rejects(read(body, { rules: { maxBytes: 1_000 } }), tooLarge)
     assert.equal((await read(body, { rules: { maxBytes: 1_001 } })).content.length, 1_001)
   })
+  for (const [where, bodyOf] of [
+    ['before the first boundary', (junk: Iterable<Buffer>) => [...junk, form(file('x'), end)]],
+    ['behind the last boundary', (junk: Iterable<Buffer>) => [form(file('x'), end), ...junk]],
+    ['in the headers of a part', (junk: Iterable<Buffer>) => [Buffer.from('--cut\r\nX-Filler: '), ...junk]],
+  ] as const)
+    test(`is noticed also by bytes ${where}`, async () => {
+      let taken = 0
+      const pieces = function* () {
+        for (const piece of bodyOf(Array.from({ length: 100 }, () => Buffer.alloc(16 * 1024, 'a')))) {
+          taken += piece.length
+          yield piece
+        }
+      }
+      const reading = async () => {
+        const opened = await readFileForm(
+          Readable.from(pieces(), { objectMode: false }),
+          { 'content-type': type },
+          { ...rules, maxBytes: 1_000 },
+        )
+        for await (const _ of opened.bytes);
+      }
+      await assert.rejects(reading, tooLarge)
+      assert.ok(taken < 400 * 1024, `${taken} bytes were taken`)
+    })
   test('is refused unread when the length of the body says so', async () => {
     const headers = { 'content-type': type, 'content-length': '2000000' }
     await assert.rejects(readFileForm(Readable.from([]), headers, rules), tooLarge)

@@ -1,7 +1,6 @@
 /** Sends the answer with the details of a campaign, after a read or an edit. */
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../clock.ts'
-import { isKnown } from '../../http/answer/etag.ts'
 import { ref } from '../../http/openapi/operations.ts'
 import { etagHeader } from '../guard-schemas.ts'
 import { versionTag } from '../lifecycle/expected-version.ts'
@@ -25,12 +24,11 @@ export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: {
   return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
 }
 
-/** Answers with one version of a campaign as JSON text, or with 304 when the reader has that version. */
+/**
+ * Answers with one version of a campaign as JSON text. The tag is for `If-Match`. There is no 304: terminals, names and
+ * what may be done change without a new version.
+ */
 export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
-  const { method, headers } = reply.request
-  const etag = versionTag(version)
-  reply.header('etag', etag)
-  const isRead = method === 'GET' || method === 'HEAD'
-  if (isRead && isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  reply.header('etag', versionTag(version))
   return reply.type('application/json; charset=utf-8').send(text)
 }

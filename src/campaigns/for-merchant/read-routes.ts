@@ -8,7 +8,7 @@ import Type from 'typebox'
 import { merchantOf } from '../../access/request/authenticate.ts'
 import type { App } from '../../http/app.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
-import { IfNoneMatch, notModified, ref } from '../../http/openapi/operations.ts'
+import { ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { findInvitableBanks } from '../form/campaign-store.ts'
@@ -90,12 +90,10 @@ function readCampaignRoute(app: App, deps: CampaignDeps): void {
         summary: 'One campaign with its banks',
         description:
           'All fields of the campaign, every invited bank, what may be done now, and counts. The `ETag` identifies this version.',
-        headers: IfNoneMatch,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: detailsAnswer('The campaign'),
-          ...notModified,
           ...cashbackErrors({ ...notOwn, 400: 'The id is not a UUID, or the query is not empty' }),
         },
       },

@@ -3,7 +3,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'
-import { IfNoneMatch, notModified } from '../../http/openapi/operations.ts'
 import { listingView, maxScanned } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { sendVersion } from '../for-merchant/details-views.ts'
@@ -60,12 +59,10 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         summary: 'One campaign of the bank',
         description:
           'For banks. Everything but the lists of terminals and customers, and what the bank may do with it now.',
-        headers: IfNoneMatch,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
-          ...notModified,
           ...cashbackErrors({
             400: 'The id is not a UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',

@@ -110,7 +110,7 @@ export const transitions: readonly Transition[] = [
     ['awaitingCompensationConfirmation', 'settle', 'it was the last bank, and the merchant bears 0 %', 'completed'],
     ['awaitingCompensationPayment', 'pay', '', 'paymentConfirmed'],
     ['paymentConfirmed', 'acknowledge', 'it was the last bank', 'compensationReceived'],
-    ['compensationReceived', 'complete', 'after 30 days, or by the operator', 'completed'],
+    ['compensationReceived', 'complete', 'after COMPLETE_AFTER_DAYS (30), or by the operator', 'completed'],
   ]),
   ...bankTransitions([
     [null, 'invite', '', 'pending'],

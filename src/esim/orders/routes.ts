@@ -15,6 +15,7 @@ import { document, locationHeader, ref } from '../../http/openapi/operations.ts'
 import type { Catalogue, MobileOperator } from '../catalogue.ts'
 import { mimeType } from '../delivery/qr.ts'
 import type { Availability } from './availability.ts'
+import { reservationMinutes } from './lifecycle.ts'
 import type { Orders } from './operations.ts'
 import { outcomeOf, paymentReferenceHeader, readPaymentReference } from './payment-reference.ts'
 import * as schemas from './schemas.ts'
@@ -45,8 +46,8 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
   await document(app, {
     title: 'Perkline eSIM sales',
     description:
-      'How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for 15 minutes while the customer pays, ' +
-      'confirm, and hand over the activation data. Every request can be retried safely after a lost answer.',
+      `How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for ${reservationMinutes} minutes ` +
+      'while the customer pays, confirm, and hand over the activation data. Every request can be retried safely after a lost answer.',
     page: '/swagger',
     tags: [
       { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
@@ -134,7 +135,7 @@ function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
       schema: {
         operationId: 'reserveOrder',
         tags: ['Orders'],
-        summary: 'Reserve a profile for 15 minutes',
+        summary: `Reserve a profile for ${reservationMinutes} minutes`,
         description:
           'A new `externalId` creates an order and reserves one profile. The same `externalId` with the same operator and ' +
           'tariff returns that order as it is now: check its `status`, and use a new `externalId` after `cancelled` or ' +

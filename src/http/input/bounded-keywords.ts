@@ -53,7 +53,10 @@ export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
 
 type Check = (entries: Iterable<[string | number, unknown]>, at?: DataValidationCxt) => ErrorObject[]
 
-/** Checks each value by itself. The paths of its errors begin at the root. */
+/**
+ * Makes a check that validates each value separately. Error paths begin at the root of the body. It stops once
+ * `maxErrors` errors are found.
+ */
 function checkEach(ajv: Ajv2020, schema: AnySchema, maxErrors: number): Check {
   const validate = ajv.compile(schema)
   return (entries, at) => {

@@ -210,14 +210,6 @@ export const setCookieHeader = (description: string, example: string) => ({
 
 export const etagHeader = header('The version of this answer', '"7"')
 
-/** The answer to a read whose caller has the current version already. */
-export const notModified = {
-  304: {
-    description: 'Unchanged since the answer that `If-None-Match` names. It has no body',
-    headers: { etag: etagHeader },
-  },
-}
-
 /** The request header in which a caller names the version that it already has. */
 export const IfNoneMatch = Type.Object({
   'if-none-match': Type.Optional(

@@ -53,9 +53,8 @@ export async function readFileForm(
   headers: IncomingHttpHeaders,
   rules: FileFormRules,
 ): Promise<FileForm> {
-  const giveUpAt = performance.now() + rules.maxMs
   if (Number(headers['content-length'] ?? 0) > rules.maxBytes + bytesBesideFile) throw tooLarge()
-  const parts = partsOf(source, headers)
+  const parts = partsOf(source, headers, rules)
   const texts = new Map<string, string>()
   const close = async () => void (await parts.return(undefined))
   const nextFile = async (): Promise<Part | null> => {
@@ -68,10 +67,9 @@ export async function readFileForm(
   const bytes = async function* (file: Part) {
     let size = 0
     try {
-      for await (const chunk of file.bytes as AsyncIterable<Buffer>) {
+      for await (const chunk of piecesOf(file)) {
         size += chunk.length
         if (size > rules.maxBytes) throw tooLarge()
-        if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
         yield chunk
       }
       if (await nextFile()) throw fileError('be given once only')
@@ -90,11 +88,27 @@ export async function readFileForm(
   }
 }
 
+/** The body within its limits. They count every byte: a body may have bytes before its first boundary and behind its last. */
+async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): AsyncGenerator<Buffer> {
+  const giveUpAt = performance.now() + maxMs
+  let size = 0
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxBytes + bytesBesideFile) throw tooLarge()
+    if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
+    yield chunk
+  }
+}
+
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
 const fileError = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
 
 /** The parts in their order. Read each to its end before you ask for the next. */
-async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGenerator<Part, undefined, undefined> {
+async function* partsOf(
+  source: Readable,
+  headers: IncomingHttpHeaders,
+  rules: FileFormRules,
+): AsyncGenerator<Part, undefined, undefined> {
   const form = openForm(headers)
   let current: BusboyFileStream | undefined
   // Errors are reported below. Without a listener, these events would end the process.
@@ -103,7 +117,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     bytes.on('error', () => {})
     current = bytes
   })
-  const pumped = pipeline(source, form).catch((error: unknown) => {
+  const pumped = pipeline(bounded(source, rules), form).catch((error: unknown) => {
     const textError = isReportable(error) ? error : broken()
     current?.destroy(textError)
     throw textError
@@ -123,11 +137,22 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
   }
 }
 
+/** The bytes of a part. The library reports a form that breaks off to this stream, or to the form, or to both. */
+async function* piecesOf(part: Part): AsyncGenerator<Buffer> {
+  try {
+    yield* part.bytes as AsyncIterable<Buffer>
+  } catch (error) {
+    throw isReportable(error) ? error : broken()
+  }
+}
+
 /** The library passes undefined instead of a name if the part has no name. */
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
 const isReportable = (error: unknown): error is Error =>
-  error instanceof DomainError || error instanceof SlowUploadError
+  error instanceof DomainError ||
+  error instanceof SlowUploadError ||
+  error instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE
 const broken = () => new DomainError('invalid', 'The form must be whole: it ends before its closing boundary')
 
 function openForm(headers: IncomingHttpHeaders) {
@@ -140,7 +165,7 @@ function openForm(headers: IncomingHttpHeaders) {
 }
 
 async function readText(part: Part, rules: FileFormRules, texts: Map<string, string>): Promise<void> {
-  const { name, bytes } = part
+  const { name } = part
   const maxCharacters = rules.texts[name]
   const textError = (must: string) =>
     new DomainError('invalid', [`${shownName(name) || 'the field without a name'} must ${must}`])
@@ -148,7 +173,7 @@ async function readText(part: Part, rules: FileFormRules, texts: Map<string, str
   if (texts.has(name)) throw textError('be given once only')
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+  for await (const chunk of piecesOf(part)) {
     size += chunk.length
     if (size > maxCharacters * bytesOfACharacter)
       throw textError(`be shorter than or equal to ${maxCharacters} characters`)

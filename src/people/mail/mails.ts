@@ -102,14 +102,19 @@ export function createPeopleMails(options: {
       if (!claimed) return false
       const { mailId, sealed, tries } = claimed
       const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope
-      const outcome = await post(mailId, envelope)
+      const outcome = isExpired(envelope.mail) ? 'expired' : await post(mailId, envelope)
       // A mail that may have arrived is not sent again.
-      if (outcome !== 'failed') await store.noteMail(database, mailId, 'sent')
+      if (outcome === 'expired') await store.noteMail(database, mailId, 'failed')
+      else if (outcome !== 'failed') await store.noteMail(database, mailId, 'sent')
       else if (tries >= tryAfterMinutes.length) await store.noteMail(database, mailId, 'failed')
       return true
     },
   }
 }
+
+/** Whether the link in a mail no longer works. */
+const isExpired = (mail: PeopleMail): boolean =>
+  'expiresAt' in mail && realNow().getTime() >= Date.parse(mail.expiresAt)
 
 /** The mail about a change. It names what was changed, but not the old or new value. */
 export const changedMail = (what: Changed, login: string): PeopleMail => ({

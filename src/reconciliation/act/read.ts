@@ -2,8 +2,9 @@
 import type { CampaignDeps } from '../../campaigns/deps.ts'
 import { bankNotInvited, requireParty } from '../../campaigns/history/parties.ts'
 import { DomainError } from '../../errors.ts'
+import { hashReport } from '../file-store.ts'
 import type { Partner } from '../operations.ts'
-import { type Act, type ActReport, findAct, hashReport } from './store.ts'
+import { type Act, type ActReport, findAct } from './store.ts'
 
 type Hashed = ActReport & { sha256: string }
 type HashedBank = Omit<Act['banks'][number], 'bankReport' | 'merchantReport'> & {

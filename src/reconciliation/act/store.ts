@@ -1,9 +1,7 @@
 /** All SQL of settlement acts. One statement reads the act, so that all of it belongs to the same moment. */
-import { createHash } from 'node:crypto'
 import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
-import { readFile } from '../file-store.ts'
 import type { ListedReport } from '../store.ts'
 
 export type ActReport = Omit<ListedReport, 'side' | 'uploadedBy' | 'comment'> & {
@@ -93,13 +91,4 @@ const actStatement: Statement = {
 export async function findAct(database: Queryable, cashbackId: string, bankId: string | null): Promise<Act | null> {
   const [act] = await database.query<Act>(actStatement, [cashbackId, bankId])
   return act ?? null
-}
-
-/** Computes and stores the hash of a report that was uploaded before hashes were stored. @returns hex */
-export async function hashReport(database: Queryable, reportId: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of readFile(database, reportId)) hash.update(piece)
-  const sha256 = hash.digest()
-  await database.execute('update reports set sha256 = $2 where report_id = $1 and sha256 is null', [reportId, sha256])
-  return sha256.toString('hex')
 }

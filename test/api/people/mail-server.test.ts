@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createSealer } from '../../../src/sealing.ts'
 import { leaves, readMime } from '../../support/mime.ts'
 import { openPerson, type Person, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -85,4 +86,25 @@ test('a mail whose last attempt was cut off is tried once more, and holds up no 
   smtp.behave({})
   await invite('after-cut-off')
   await queued('after-cut-off', ({ state }) => state === 'sent')
+})
+
+test('a mail whose link has expired while it waited is not sent', async () => {
+  smtp.behave({ rcpt: { refuse: 451, text: 'try again later' } })
+  await invite('too-late')
+  await queued('too-late', ({ tries }) => tries === 1)
+  const { database } = platform.platform
+  const [mail] = await database.query<{ mailId: string; sealed: Buffer }>(
+    `select mail_id as "mailId", sealed from people_mails where state = 'waiting'`,
+  )
+  assert.ok(mail)
+  const sealer = createSealer(platform.config.masterKeys, 'mail')
+  const envelope = JSON.parse(sealer.open(mail.sealed, Buffer.from(mail.mailId)).toString())
+  envelope.mail.expiresAt = new Date(Date.now() - 1_000).toISOString()
+  const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mail.mailId))
+  await database.execute('update people_mails set sealed = $2, next_at = now() where mail_id = $1', [
+    mail.mailId,
+    sealed,
+  ])
+  const { tries } = await queued('too-late', ({ state }) => state !== 'waiting')
+  assert.deepEqual([tries, await shown('too-late')], [2, ['failed', 'failed']])
 })

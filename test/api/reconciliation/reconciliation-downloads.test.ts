@@ -188,7 +188,7 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
     await uploadBank(alpha, campaign.id, reportOf())
     const own = Array.from({ length: 2_001 }, (_, index) => `own-${index},T-0001,${campaign.at},200`)
     await uploadMerchant(grocer, campaign.id, [merchantHeader, ...own].join('\n'))
-    const pages = readDifferences(platform.platform.database, { cashbackId: campaign.id, bankId: ids.alpha })
+    const pages = await readDifferences(platform.platform.database, { cashbackId: campaign.id, bankId: ids.alpha })
     assert.equal((await pages.next()).value?.length, 2_000)
     await uploadBank(alpha, campaign.id, reportOf())
     await assert.rejects(pages.next(), /replaced/)

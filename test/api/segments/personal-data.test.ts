@@ -198,14 +198,28 @@ suite('retention', () => {
     const read = async () =>
       (await sides.grocer.call('GET', `/portal/cashbacks/${campaign.id}/reconciliation`)).body.banks[0]
     const before = await read()
+    const { database } = platform.platform
+    const hash = async () => (await database.query<{ sha256: Buffer }>('select sha256 from reports'))[0]?.sha256
+    const uploadedHash = await hash()
+    // As of a report from before hashes were kept.
+    await database.execute('update reports set sha256 = null')
     await advance(platform, 'P89D')
     assert.equal((await sides.grocer.call('GET', `/portal/reports/${reportId}/file`)).status, 200)
     await advance(platform, 'P2D')
     for (const table of ['report_lines', 'report_chunks', 'report_differences'])
       assert.equal(await rows(table), 0, table)
-    const gone = await sides.grocer.call('GET', `/portal/reports/${reportId}/file`)
-    assert.equal(gone.status, 404)
-    assert.match(gone.body.message, /was removed/)
+    const part = `/portal/cashbacks/${campaign.id}/banks/${ids.alpha}`
+    for (const path of [
+      `/portal/reports/${reportId}/file`,
+      `${part}/differences.csv`,
+      `${part}/differences`,
+      `${part}/differences?kind=wrong-cashback&search=x`,
+    ]) {
+      const gone = await sides.grocer.call('GET', path)
+      assert.equal(gone.status, 404, path)
+      assert.match(gone.body.message, /was removed/)
+    }
+    assert.ok(uploadedHash && (await hash())?.equals(uploadedHash), 'the hash stays for the settlement act')
     const after = await read()
     assert.deepEqual(after.reports, before.reports)
     assert.equal(after.expectedCompensation, before.expectedCompensation)

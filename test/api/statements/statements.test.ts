@@ -399,6 +399,18 @@ suite('a change of zone', () => {
   })
 })
 
+suite('a list that is read over midnight', () => {
+  test('keeps the days with which it began', async () => {
+    await advance(platform, 'P40D')
+    const { data } = await ok('/statements')
+    const limit = data.length - 1
+    const first = await ok(`/statements?limit=${limit}`)
+    await advance(platform, 'P3D')
+    const second = await ok(`/statements?limit=${limit}&cursor=${first.nextCursor}`)
+    assert.deepEqual([...first.data, ...second.data], data)
+  })
+})
+
 const lateFor = '2054-12-22'
 const sumOf = (totals: { sales: number }[]) => totals.reduce((sum, { sales }) => sum + sales, 0)
 /** Reads all statements, in spans that are short enough for one request. */
