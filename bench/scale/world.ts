@@ -13,6 +13,7 @@ import { type Connect, connectTo, withoutIndexes } from './loading.ts'
 import { makeOrders } from './orders.ts'
 import { makeProfiles } from './profiles.ts'
 import { checkSizes, type Sizes } from './sizes.ts'
+import { closeAllSales } from './statements.ts'
 
 /** What a platform on the database needs. */
 export type Keys = { masterKey: string; operatorKey: string }
@@ -72,6 +73,8 @@ export async function makeScaleWorld(url: string, sizes: Sizes, tell: (line: str
   )
   await vacuum(connect)
   await migrateScaleWorld(url, tell)
+  await timed(tell, 'statements', () => withDatabase(url, closeAllSales))
+  await vacuum(connect)
   return keys
 }
 

@@ -9,10 +9,6 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { createClock } from '../../src/clock.ts'
-import { openDatabase } from '../../src/db/database.ts'
-import { closeStatements } from '../../src/statements/closing.ts'
-import { makeAllLines } from '../../src/statements/lines-store.ts'
 import { type Bench, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { clients } from '../pgbench.ts'
@@ -49,7 +45,6 @@ export async function measureBackOffice(bench: Bench, chosen: readonly string[])
   const orders = bench.quick ? 50_000 : 1_300_000
   const keys = await keptWorld(bench, name, { orders, profiles: orders, campaigns: 1_000, banks: 16, share: 80 })
   const url = bench.server.url(name)
-  await closeEverything(url)
   const settings = {
     DATABASE_URL: url,
     DATA_DIR: bench.folder,
@@ -70,19 +65,6 @@ export async function measureBackOffice(bench: Bench, chosen: readonly string[])
       await client.end()
     }
   })
-}
-
-/** Puts all sales of each bank into one statement, as if two years had passed. */
-async function closeEverything(url: string): Promise<void> {
-  const database = openDatabase({ connection: { connectionString: url }, poolSize: 4 })
-  try {
-    await makeAllLines(database, 600_000)
-    const clock = { ...createClock(), now: () => new Date(Date.now() + 2 * 365 * 86_400_000) }
-    while (await closeStatements({ database, clock }, true));
-    await database.execute('vacuum analyze')
-  } finally {
-    await database.close()
-  }
 }
 
 const ofBig = `bank_id = (select bank_id from banks where code = 'big')`
