@@ -40,6 +40,8 @@ const positions: Position[] = [
   ['2026-02-30T00:00:00.000Z', id],
   ['2026-02-03T00:00:00.000Z', 'x'],
   [1, 'x'],
+  [1, '2026-02-30', '2026-03-02'],
+  [1, '2026-03-02', '2026-03-01'],
   [id, id, id],
   ['\0'],
 ]
@@ -62,7 +64,15 @@ test('one whose keys get longer when they are written again is refused', async (
 
 test('one with keys that fit is read, also where no item is', async () => {
   const most = Number.MAX_SAFE_INTEGER
-  const fitting: Position[] = [[id], ['2026-02-03T00:00:00.000Z', id], [most], [most], [most], [id], [most, id]]
+  const fitting: Position[] = [
+    [id],
+    ['2026-02-03T00:00:00.000Z', id],
+    [most, '2026-02-01', '2026-03-02'],
+    [most],
+    [most],
+    [id],
+    [most, id],
+  ]
   for (const [index, [path, list, sort]] of lists.entries()) {
     const cursor = writeCursor({ list, account, filters: {}, ...(sort && { sort }) }, fitting[index] ?? [])
     const { status, text } = await withCursor(path, cursor)
