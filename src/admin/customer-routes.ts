@@ -19,8 +19,13 @@ const Customers = Type.Object(
 )
 const customerId = Type.String({ minLength: 1, maxLength: 128, description: 'The customer', examples: ['100045'] })
 
-const ExportQuery = Type.Object(
-  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }) },
+/** The ids of customers are personal data, so they are sent in bodies: proxies and browsers keep addresses. */
+const FindBody = Type.Object({ customerId }, closed)
+const ExportBody = Type.Object(
+  {
+    customerId,
+    bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }),
+  },
   closed,
 )
 const CustomerExport = Type.Object(
@@ -59,13 +64,14 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
     },
   )
 
-  app.get(
-    '/customers/:customerId',
+  app.post(
+    '/customers/find',
     {
+      config: { isSearch: true },
       schema: {
         ...operation('Customers', 'findCustomer', 'Find the bank of a customer', 'The id is compared byte by byte.'),
-        params: Type.Object({ customerId }),
         querystring: NoQuery,
+        body: FindBody,
         response: {
           200: Type.Object(
             { customerId, bank: Type.Object(bank, { title: 'BankReference', description: 'The bank' }) },
@@ -76,7 +82,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
       },
     },
     async (request, reply) => {
-      const { customerId } = request.params
+      const { customerId } = request.body
       const database = await pageReads.begin(request, reply)
       const bank = await findCustomerBank(database, customerId)
       if (!bank) throw new DomainError('not-found', 'The customer directory does not know this id')
@@ -84,10 +90,9 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
     },
   )
 
-  app.get(
-    '/customers/:customerId/export',
+  app.post(
+    '/customers/export',
     {
-      config: { needsAdmin: true },
       schema: {
         ...operation(
           'Customers',
@@ -95,8 +100,8 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
           'Export the data of one customer',
           'For an access request. The id is compared byte by byte.',
         ),
-        params: Type.Object({ customerId }),
-        querystring: ExportQuery,
+        querystring: NoQuery,
+        body: ExportBody,
         response: {
           200: CustomerExport,
           ...operatorErrors({
@@ -108,7 +113,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
-      const { segments, ...kept } = await exportCustomer({ database }, { ...request.params, ...request.query })
+      const { segments, ...kept } = await exportCustomer({ database }, request.body)
       return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },
   )

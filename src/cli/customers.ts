@@ -29,9 +29,8 @@ type Kept = {
 
 /** `perkline customers export ID`: exports the stored data of one customer. */
 export async function exportCustomer(customerId: string, options: CustomerOptions): Promise<void> {
-  const query = new URLSearchParams({ bank: options.bank })
-  const path = `/customers/${encodeURIComponent(customerId)}/export?${query}`
-  const kept = await callAdmin<Kept>({ method: 'GET', path })
+  const json = { customerId, bank: options.bank }
+  const kept = await callAdmin<Kept>({ method: 'POST', path: '/customers/export', json })
   const directory = kept.inDirectory ? 'in the customer directory' : 'not in the customer directory'
   print(options, kept, [
     `${kept.customerId} of ${kept.bank.code}: ${directory}, in ${counted(kept.segments.length, 'segment', 'segments')}`,

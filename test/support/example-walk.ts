@@ -399,9 +399,9 @@ async function walkOperator(call: Call): Promise<void> {
     await call(operationId, operator)
   await call('importCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
   await call('countCustomers', operator)
-  const customer = { ...operator, path: { customerId: 'alpha-900001' } }
-  await call('findCustomer', customer)
-  await call('exportCustomer', { ...customer, query: { bank: 'alpha' } })
+  const customerId = 'alpha-900001'
+  await call('findCustomer', { ...operator, body: { customerId } })
+  await call('exportCustomer', { ...operator, body: { customerId, bank: 'alpha' } })
   await call('forgetCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
 }
 

@@ -344,11 +344,20 @@ test('customers: counts of every bank, and whose one is', async () => {
     ],
   )
   const customerId = 'C/2 ї'
-  assert.deepEqual(await get(`/customers/${encodeURIComponent(customerId)}`), {
-    customerId,
-    bank: { id: ids.alpha, code: 'alpha', name: 'Alpha Bank' },
-  })
-  await refused('/customers/c-1', 404, 'The customer directory does not know this id')
+  const find = (body: object, by = staff) => by.call('POST', '/admin/customers/find', { body })
+  for (const reader of [staff, viewer])
+    assert.deepEqual((await find({ customerId }, reader)).body, {
+      customerId,
+      bank: { id: ids.alpha, code: 'alpha', name: 'Alpha Bank' },
+    })
+  const unknown = await find({ customerId: 'c-1' })
+  assert.deepEqual(
+    [unknown.status, unknown.body.message],
+    [404, 'The customer directory does not know this id'],
+    'compared byte by byte',
+  )
+  assert.deepEqual((await find({})).body.message, ['customerId must be given'])
+  assert.equal((await platform.call('POST', '/admin/customers/find', { body: { customerId } })).status, 401)
 })
 
 test('files of customers and terminals: what is wrong is told as rules with names, by line', async () => {
@@ -409,7 +418,7 @@ test('every read is for the operator alone', async () => {
     await openBrowser(platform, { bank: 'alpha' }, 'ADMIN'),
     await openBrowser(platform, { merchant: 'grocer' }, 'admin_user'),
   ]
-  for (const path of [...paths, 'customers', 'customers/C-1', 'swagger', 'swagger/json']) {
+  for (const path of [...paths, 'customers', 'swagger', 'swagger/json']) {
     assert.equal((await platform.call('GET', `/admin/${path}`)).status, 401, path)
     for (const stranger of strangers) assert.equal((await stranger.call('GET', `/admin/${path}`)).status, 403, path)
     const byKey = await platform.call('GET', `/admin/${path}`, { token: platform.config.operatorKey })
@@ -418,9 +427,10 @@ test('every read is for the operator alone', async () => {
 })
 
 test('a viewer gets no export of a customer', async () => {
-  const path = '/admin/customers/100045/export?bank=alpha'
-  assert.equal((await staff.call('GET', path)).status, 200)
-  const answer = await viewer.call('GET', path)
+  const path = '/admin/customers/export'
+  const body = { customerId: '100045', bank: 'alpha' }
+  assert.equal((await staff.call('POST', path, { body })).status, 200)
+  const answer = await viewer.call('POST', path, { body })
   assert.equal(answer.status, 403)
   assert.equal(answer.body.message, 'This operation needs the role admin')
 })

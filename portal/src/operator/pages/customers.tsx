@@ -52,8 +52,7 @@ function Find() {
   const { customers: texts } = useTexts(operatorTexts)
   const [customerId, setCustomerId] = useState('')
   const find = useMutation({
-    mutationFn: () =>
-      answer(api.GET('/admin/customers/{customerId}', { params: { path: { customerId: customerId.trim() } } })),
+    mutationFn: () => answer(api.POST('/admin/customers/find', { body: { customerId: customerId.trim() } })),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
