@@ -92,6 +92,7 @@ export const reportLinesCheck = (before: Date): RetentionCheck => ({
       {
         code: 'report-lines-retention',
         broken: `r.lines_removed_at is null or exists (select from report_lines l where l.report_id = r.report_id)
+          or exists (select from report_differences d where d.report_id = r.report_id)
           or exists (select from report_chunks k where k.report_id = r.report_id)`,
         text: `'the lines of report ' || r.report_id || ' are kept'`,
       },

@@ -245,13 +245,17 @@ suite('retention', () => {
     await advance(platform, 'P1D')
     await advance(platform, 'P95D')
     assert.deepEqual(await proven(), [])
-    await platform.platform.database.execute(
-      `update reports set lines_removed_at = null where cashback_id = '${campaign.id}'`,
+    const { database } = platform.platform
+    const found = async () => (await proven()).map(({ name }) => name)
+    const kept = ['no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS']
+    await database.execute(
+      `insert into report_differences (report_id, place, kind, bank_line, transaction_id)
+       select report_id, 1, 'wrong-cashback', 2, 'x-2' from reports where cashback_id = '${campaign.id}'`,
     )
-    assert.deepEqual(
-      (await proven()).map(({ name }) => name),
-      ['no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS'],
-    )
+    assert.deepEqual(await found(), kept, 'a difference')
+    await database.execute('delete from report_differences')
+    await database.execute(`update reports set lines_removed_at = null where cashback_id = '${campaign.id}'`)
+    assert.deepEqual(await found(), kept)
     await advance(platform, 'PT1S')
     assert.deepEqual(await proven(), [])
   })
