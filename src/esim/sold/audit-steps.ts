@@ -12,12 +12,13 @@ import { firstIdEndingAt, readFigures } from './figures-store.ts'
 const hoursCheck: Check = {
   code: 'sales-hours',
   name: 'the sales figures by hour equal the orders',
-  holds: 'counted again order by order, each bank’s figures of each tariff, price and outcome are the same',
+  holds:
+    'counted again order by order, each bank’s figures of each tariff, price and outcome are the same; so are the sums of all banks',
 }
 const daysCheck: Check = {
   code: 'sales-days',
   name: 'the sales figures by day equal those by hour',
-  holds: 'the hours of each day add up to it',
+  holds: 'the hours of each day add up to it, and so do the sums of all banks',
 }
 const stockCheck: Check = {
   code: 'stock-counters',
@@ -40,6 +41,9 @@ const piece = (code: string, rows: number, found: readonly { text: string }[], r
 })
 
 const cell = 'bank_id, tariff_id, currency, price, outcome'
+/** The cell of an outcome of a tariff in the sums of all banks, which have no currency and no price. */
+const allBanks = '00000000-0000-0000-0000-000000000000'
+const cellOfAll = `'${allBanks}'::uuid as bank_id, tariff_id, '' as currency, 0 as price, outcome`
 
 type Unit = 'hour' | 'day'
 /** Rows that were stored, and the same rows counted anew; the last column is the number of orders. */
@@ -50,8 +54,8 @@ type Sides = { kept: string; counted: string }
  * twice as much.
  */
 const differences = (unit: Unit, { kept, counted }: Sides) => `
-  select 'the ${unit} ' || ${unit} || ' has ' || counted || ' ' || outcome || ' orders of bank ' || bank_id
-    || ' and tariff ' || tariff_id || ', but the figures say ' || kept as text
+  select 'the ${unit} ' || ${unit} || ' has ' || counted || ' ' || outcome || ' orders of '
+    || case when bank_id = '${allBanks}' then 'all banks' else 'bank ' || bank_id end || ' and tariff ' || tariff_id || ', but the figures say ' || kept as text
   from (
     select ${unit}, ${cell}, sum(kept) as kept, sum(counted) as counted
     from (
@@ -108,7 +112,12 @@ const hours: Step = {
         from orders where order_id >= $6 and order_id < $7 and bank_id is not null and status in ('confirmed', 'cancelled', 'expired')
       ) as ended where ${within('ended_at')}`
     const ids = [from ? firstIdEndingAt(from) : firstId, until ? firstOrderId(until) : lastId]
-    const found = await compareSides(database, 'hour', { kept, counted }, [from, until, ...ids])
+    const ofAll = (table: string) => `select hour, ${cellOfAll}, orders from ${table} where ${within('hour')}`
+    const sums = { kept: ofAll('tariff_sales_hours'), counted: ofAll('sales_hours') }
+    const found = [
+      ...(await compareSides(database, 'hour', { kept, counted }, [from, until, ...ids])),
+      ...(await compareSides(database, 'hour', sums, [from, until])),
+    ]
     return piece(hoursCheck.code, ordersAtOnce, found, until?.toISOString() ?? null)
   },
 }
@@ -135,12 +144,19 @@ const days: Step = {
       [after?.[0] ?? null],
     )
     const until = bound?.lastDay ?? null
-    const kept = `select day, ${cell}, orders from sales_days where ($4::date is null or day > $4) and ($5::date is null or day <= $5)`
+    const within = '($4::date is null or day > $4) and ($5::date is null or day <= $5)'
+    const kept = `select day, ${cell}, orders from sales_days where ${within}`
     // `hour::date` gives the day in UTC, because the database sessions use UTC.
     const counted = `select hour::date as day, ${cell}, orders from sales_hours
       where ($4::date is null or hour >= ($4::date + 1)::timestamp at time zone 'UTC')
         and ($5::date is null or hour < ($5::date + 1)::timestamp at time zone 'UTC')`
-    const found = await compareSides(database, 'day', { kept, counted }, [after?.[0] ?? null, until])
+    const ofAll = (table: string) => `select day, ${cellOfAll}, orders from ${table} where ${within}`
+    const sums = { kept: ofAll('tariff_sales_days'), counted: ofAll('sales_days') }
+    const span = [after?.[0] ?? null, until]
+    const found = [
+      ...(await compareSides(database, 'day', { kept, counted }, span)),
+      ...(await compareSides(database, 'day', sums, span)),
+    ]
     return piece(daysCheck.code, ordersAtOnce, found, until)
   },
 }

@@ -257,11 +257,11 @@ function endedSince(since: Date): Since {
   const parts = `
     hours as (select * from unnest($5::int[], $6::timestamptz[]) as h (sign, hour)),
     cells as (
-      select tariff_id, outcome, orders from sales_days where day >= $4
+      select tariff_id, outcome, orders from tariff_sales_days where day >= $4
       union all
       select tariff_id, outcome, 1 from fresh where bank_id is not null and ended_at at time zone 'UTC' >= $4::date
       union all
-      select tariff_id, outcome, sign * orders from hours join sales_hours using (hour)
+      select tariff_id, outcome, sign * orders from hours join tariff_sales_hours using (hour)
       union all
       select tariff_id, outcome, sign from fresh join hours on hour = date_trunc('hour', ended_at, 'UTC') where bank_id is not null
       union all

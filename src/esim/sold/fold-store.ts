@@ -62,6 +62,15 @@ const foldText = ({ parts }: Piece): string => `
     insert into sales_hours (hour, bank_id, tariff_id, currency, price, outcome, orders)
     select hour, bank_id, tariff_id, currency, price, outcome, orders from by_hour where bank_id is not null
     on conflict (hour, bank_id, tariff_id, currency, price, outcome) do update set orders = sales_hours.orders + excluded.orders
+  ), tariff_days as (
+    insert into tariff_sales_days (day, tariff_id, outcome, orders)
+    select (hour at time zone 'UTC')::date, tariff_id, outcome, sum(orders)
+    from by_hour where bank_id is not null group by 1, 2, 3
+    on conflict (day, tariff_id, outcome) do update set orders = tariff_sales_days.orders + excluded.orders
+  ), tariff_hours as (
+    insert into tariff_sales_hours (hour, tariff_id, outcome, orders)
+    select hour, tariff_id, outcome, sum(orders) from by_hour where bank_id is not null group by 1, 2, 3
+    on conflict (hour, tariff_id, outcome) do update set orders = tariff_sales_hours.orders + excluded.orders
   ), tariffs as (
     insert into tariff_sales (tariff_id, sold, withdrawn)
     select tariff_id, coalesce(sum(orders) filter (where outcome = 'confirmed'), 0),

@@ -63,7 +63,9 @@ const orderId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 /** Tariff a (1): profiles 1 to 9, of which 6 to 9 are free; tariff b (2): profile 10, free. */
 beforeEach(async () => {
   await run('truncate orders, profiles, returned_profiles, stock_positions restart identity cascade')
-  await run('truncate outbox, sales_days, sales_hours, tariff_sales, tariff_stock')
+  await run(
+    'truncate outbox, sales_days, sales_hours, tariff_sales_days, tariff_sales_hours, tariff_sales, tariff_stock',
+  )
   for (let profileId = 1; profileId <= 10; profileId++) {
     const tariffId = profileId === 10 ? 2 : 1
     const iccid = `89380010000000000${profileId}`
@@ -217,9 +219,22 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
   ['a sale that is not in the figures', 'truncate outbox', [salesHours, counters, lines], /but the figures say 0/],
   [
     'a figure of a day without its sale',
-    `insert into sales_days values ('2026-11-20', '${bank}', 1, 'UAH', 1, 'confirmed', 2)`,
+    `with of_all as (insert into tariff_sales_days values ('2026-11-20', 1, 'confirmed', 2))
+     insert into sales_days values ('2026-11-20', '${bank}', 1, 'UAH', 1, 'confirmed', 2)`,
     [salesDays],
     /^the day 2026-11-20 has 0 confirmed orders of bank .* and tariff 1, but the figures say 2$/,
+  ],
+  [
+    'a sum of all banks in a day without its sale',
+    `insert into tariff_sales_days values ('2026-11-20', 1, 'confirmed', 2)`,
+    [salesDays],
+    /^the day 2026-11-20 has 0 confirmed orders of all banks and tariff 1, but the figures say 2$/,
+  ],
+  [
+    'a sum of all banks in an hour without its sale',
+    `insert into tariff_sales_hours values ('2026-11-20T10:00:00Z', 1, 'confirmed', 2)`,
+    [salesHours],
+    /^the hour 2026-11-20 10:00:00\+00 has 0 confirmed orders of all banks and tariff 1, but the figures say 2$/,
   ],
   [
     'a wrong counter',

@@ -43,8 +43,8 @@ esim: { operators: [{ code: star, nameUk: Зоря, country: UA, tariffs: [${tar
 after(() => scratch.close())
 beforeEach(async () => {
   await scratch.database.execute(
-    `truncate orders, profiles, returned_profiles, stock_positions, outbox, sales_days, sales_hours, tariff_sales, tariff_stock
-     restart identity cascade`,
+    `truncate orders, profiles, returned_profiles, stock_positions, outbox, sales_days, sales_hours, tariff_sales_days,
+       tariff_sales_hours, tariff_sales, tariff_stock restart identity cascade`,
   )
 })
 
