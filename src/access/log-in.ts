@@ -10,9 +10,11 @@ import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller, Trace } from './caller.ts'
 import * as factorStore from './factors/factor-store.ts'
-import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, takeCode } from './factors/factors.ts'
+import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, mfaRuleOf, takeCode } from './factors/factors.ts'
 import { noteWrongCode } from './login-store.ts'
-import type { Mfa } from './policy/policy-store.ts'
+import { ownerOfAccount } from './owners.ts'
+import { readPolicy } from './policy/policies.ts'
+import { holdPolicies } from './policy/policy-store.ts'
 import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
 import { insertSession, type SessionMethod } from './sessions/session-store.ts'
@@ -25,8 +27,6 @@ export type LogInDeps = FactorDeps & {
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
   refusalSums: Pick<RefusalSums, 'add'>
-  /** The rule for second factors of the platform's people while the platform has set no policy. */
-  platformMfa: Mfa
   /** Whether the platform's own people may log in here. If not, they get the same error as for a wrong password. */
   admitsStaff: boolean
 }
@@ -74,8 +74,8 @@ const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller =>
 })
 
 /** Whether the account requires a second factor and the person has none. */
-const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
-  !hasFactor && (mfa ?? (account.type === 'platform' ? deps.platformMfa : 'optional')) === 'required'
+const lacksFactor = (deps: LogInDeps, person: store.User): boolean =>
+  !person.hasFactor && mfaRuleOf(deps, person) === 'required'
 
 /**
  * Logs in a person whose password was right, with the code of a second factor if one is set up.
@@ -89,7 +89,7 @@ export async function letIn(
   { person, otp }: { person: store.User; otp: string | undefined },
 ): Promise<Issued | null> {
   if (lacksFactor(deps, person)) throw new DomainError('mfa-needed', 'Set up a second factor in the portal first')
-  if (!asksFactor(person)) return openByPassword(deps, client, person)
+  if (!asksFactor(deps, person)) return openByPassword(deps, client, person)
   if (otp === undefined) throw new DomainError('mfa-needed', 'A code of the second factor is needed (otp)')
   const method = /^\d{6}$/.test(otp) ? 'totp' : 'recovery-code'
   return withCode(deps, client, { person, method, code: otp })
@@ -101,7 +101,7 @@ export async function letIntoPortal(
   client: Client,
   person: store.User,
 ): Promise<Issued | Challenge | null> {
-  if (asksFactor(person)) return challengeOf(deps, person)
+  if (asksFactor(deps, person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
   // Read the list of people without a required factor again, so that this process applies it from the session's first
   // request on. Other processes were notified when the person or the policy changed.
@@ -182,10 +182,12 @@ class WrongCode extends Error {}
  * @returns null when the person was disabled, or got another role, password or second factor meanwhile
  */
 async function openSession(
-  { tokens }: Pick<LogInDeps, 'tokens'>,
+  deps: LogInDeps,
   transaction: Queryable,
   { client, person, method }: { client: Client; person: store.User; method: SessionMethod },
 ): Promise<Issued | null> {
+  if (method === 'password' && person.hasFactor && !(await areFactorsOff(deps, transaction, person))) return null
+  const { tokens } = deps
   const sessionId = randomUUID()
   const minutes = person.sessionMinutes ?? tokenLifetimeSeconds / 60
   const caller = callerOf(person, client)
@@ -205,4 +207,13 @@ async function openSession(
     { action: 'login.done', object, change: { method: [null, method] } },
   ])
   return { token, expireSeconds: minutes * 60, caller }
+}
+
+/**
+ * Whether the policy of the person's account still lets the password alone suffice. A change of the policy waits for
+ * this transaction, and then ends the session that it opens.
+ */
+async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: store.User): Promise<boolean> {
+  await holdPolicies(transaction)
+  return (await readPolicy(transaction, ownerOfAccount(person.account), deps.platformMfa)).mfa === 'off'
 }

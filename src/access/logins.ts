@@ -165,7 +165,7 @@ async function tryPassword<Result extends Issued | Challenge>(
   const found = await findPerson(deps, client, input)
   const result = found.person && (await enter(found.person))
   if (result === null || holder === null) {
-    const lacking = lackingOf(found)
+    const lacking = lackingOf(deps, found)
     deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace, lacking })
     await noteFailure(database, input.login, holder !== null)
     await loginThrottle.fail(address, input.login)
@@ -180,9 +180,9 @@ async function tryPassword<Result extends Issued | Challenge>(
  * Says why an attempt was refused, for the audit log. With a right password it is `code` when a second factor is
  * missing or wrong. It is `access` when the person was disabled or changed during the attempt.
  */
-function lackingOf(found: Found): Lacking {
+function lackingOf(deps: LoginDeps, found: Found): Lacking {
   if (found.person === null) return found.lacking
-  return asksFactor(found.person) ? 'code' : 'access'
+  return asksFactor(deps, found.person) ? 'code' : 'access'
 }
 
 /** @returns a function that waits in one of the two queues and then makes the attempt */

@@ -310,11 +310,12 @@ export async function isLoginOfDisabled(database: Queryable, login: string): Pro
 export type Withdrawn = PartnerOwner & { invitationId: string }
 
 /**
- * Returns `with` queries that delete the links which the person `id` made for others, if `condition` holds. The
- * `with` query `withdrawn` lists the deleted invitations that could still be accepted.
+ * Returns `with` queries that delete the links which the person `id` made for others, if `condition` holds, and the
+ * mails with invitations. The `with` query `withdrawn` lists the deleted invitations that could still be accepted.
  */
 export const withdrawingLinks = (id: string, condition = 'true'): string => `
   gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),
+  mails as (delete from people_mails where user_id in (select user_id from gone)),
   resets as (delete from password_resets where made_by = ${id} and ${condition}),
   withdrawn as (
     select coalesce(json_agg(json_build_object('invitationId', invitation_id, 'bankId', bank_id, 'merchantId', merchant_id)), '[]')

@@ -22,7 +22,7 @@ import { bodyOptional } from '../http/input/optional-body.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
-import { issueOwn, revokeOwn, rotateOwn } from './credentials.ts'
+import { issueOwn, maxCredentials, revokeOwn, rotateOwn } from './credentials.ts'
 import { listOwnCredentials } from './credentials-store.ts'
 import { changing, managedAccount } from './managers.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
@@ -128,7 +128,7 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
 }
 
 function listOwnCredentialsRoute(app: App, deps: AccountRoutesDeps): void {
-  const { database, activity } = deps
+  const { database, activity, pageReads } = deps
   app.get(
     '/credentials',
     {
@@ -142,10 +142,10 @@ function listOwnCredentialsRoute(app: App, deps: AccountRoutesDeps): void {
         response: { 200: schemas.OwnCredentials, ...portalErrors(unknownAccount) },
       },
     },
-    async request => {
+    async (request, reply) => {
       const owner = await managedAccount(database, managerOf(request), request.query)
       await activity.write()
-      return (await listOwnCredentials(database, owner)).map(ownCredentialView)
+      return (await listOwnCredentials(await pageReads.begin(request, reply), owner)).map(ownCredentialView)
     },
   )
 }
@@ -164,7 +164,14 @@ function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
         description: 'For a system of the account; the secret is shown once.',
         querystring: schemas.AccountQuery,
         body: schemas.CredentialBody,
-        response: { 201: IssuedCredential, ...portalErrors({ ...mfaNeeded, ...unknownAccount }) },
+        response: {
+          201: IssuedCredential,
+          ...portalErrors({
+            ...mfaNeeded,
+            ...unknownAccount,
+            409: `The account has ${maxCredentials} live credentials`,
+          }),
+        },
       },
     },
     async (request, reply) => {

@@ -18,6 +18,15 @@ export async function findCredentialOwner(database: Queryable, clientId: string)
   return row ? ownerOfIds(row) : null
 }
 
+/** How many credentials of an account are not revoked. */
+export async function countLive(database: Queryable, owner: AccountOwner): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from credentials c where ${ofOwner(owner, 'c')} and c.revoked_at is null`,
+    [ownerId(owner)],
+  )
+  return row?.count ?? 0
+}
+
 /** All credentials of an account in the order of issue, including revoked ones. Secrets are not included. */
 export function listOwnCredentials(database: Queryable, owner: AccountOwner): Promise<OwnCredential[]> {
   return database.query(

@@ -6,14 +6,17 @@ import { originOfCaller } from '../audit-log/origin.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { findCredentialOwner } from './credentials-store.ts'
+import { countLive, findCredentialOwner } from './credentials-store.ts'
 import { changing, type Manager, manages } from './managers.ts'
+
+/** The most live credentials of an account that its managers may issue. */
+export const maxCredentials = 1_000
 
 /**
  * Issues a credential of the managed account.
  *
  * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of account
- *   cannot have
+ *   cannot have; 'limit-reached'
  */
 export function issueOwn(
   deps: { database: Database },
@@ -25,7 +28,11 @@ export function issueOwn(
     throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
   if ('bankId' in owner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
   const credential = { owner, role: role ?? 'gateway', label, issuedBy: callerName(manager.caller) } as const
-  return changing(deps.database, manager, owner, within => issueCredentialTo(by(within, manager), credential))
+  return changing(deps.database, manager, owner, async within => {
+    if ((await countLive(within, owner)) >= maxCredentials)
+      throw new DomainError('limit-reached', `An account has at most ${maxCredentials} live credentials`)
+    return issueCredentialTo(by(within, manager), credential)
+  })
 }
 
 /** The owner of a credential that this manager may handle. @throws DomainError 'not-found' for any other credential */

@@ -29,13 +29,15 @@ import type { Link } from './users.ts'
 import * as store from './users-store.ts'
 
 const invitationHours = 72
+/** The most invitations of an account that may wait. */
+export const maxInvitations = 1_000
 
 /**
  * Invites a person. Whether the login is free is checked only when the invitation is accepted.
  *
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' when a person of this
- *   account has the login, or is invited with it
+ *   account has the login, or is invited with it; 'limit-reached'
  */
 export async function invite(
   deps: PeopleDeps,
@@ -54,6 +56,8 @@ export async function invite(
       throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
     if (await store.isInvited(transaction, owner, login))
       throw new DomainError('conflict', [broken('login', 'login-invited', { login })])
+    if ((await store.countInvitations(transaction, owner)) >= maxInvitations)
+      throw new DomainError('limit-reached', `At most ${maxInvitations} invitations of an account wait at a time`)
     const expiresAt = await store.insertInvitation(transaction, {
       invitationId,
       userId,
@@ -71,7 +75,7 @@ export async function invite(
       change: { role: [null, role], user: [null, userId] },
     })
     if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
-    await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
+    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
     const account = await store.findAccountName(transaction, owner)
     const inviter = await store.findManaged(transaction, manager.userId)
     const mail = { kind: 'invitation', login, account, link, expiresAt: expiresAt.toISOString() } as const

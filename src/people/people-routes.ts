@@ -5,10 +5,11 @@ import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { erasePerson } from './erasure.ts'
-import { invite, withdrawInvitation } from './invitations.ts'
+import { invite, maxInvitations, withdrawInvitation } from './invitations.ts'
 import { managedAccount, type PeopleDeps } from './managers.ts'
 import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
 import * as schemas from './schemas.ts'
@@ -16,7 +17,7 @@ import { changePerson, resetFactors, resetPassword } from './users.ts'
 import { listInvitations, listPeople } from './users-store.ts'
 import { invitationView, linkView, personView } from './views.ts'
 
-export type PeopleRoutesDeps = AuthenticateDeps & PeopleDeps
+export type PeopleRoutesDeps = AuthenticateDeps & PeopleDeps & Pick<ReadDeps, 'pageReads'>
 
 const notThere = { 404: 'There is no such person in the account' }
 const unknownAccount = { 404: 'No partner has that code' }
@@ -35,7 +36,7 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
 }
 
 function listPeopleRoute(app: App, deps: PeopleRoutesDeps): void {
-  const { database, activity } = deps
+  const { database, activity, pageReads } = deps
   app.get(
     '/users',
     {
@@ -50,10 +51,10 @@ function listPeopleRoute(app: App, deps: PeopleRoutesDeps): void {
         response: { 200: schemas.People, ...portalErrors(unknownAccount) },
       },
     },
-    async request => {
+    async (request, reply) => {
       const owner = await managedAccount(database, managerOf(request), request.query)
       await activity.write()
-      return { data: (await listPeople(database, owner)).map(personView) }
+      return { data: (await listPeople(await pageReads.begin(request, reply), owner)).map(personView) }
     },
   )
 }
@@ -199,7 +200,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
           ...portalErrors({
             ...mfaNeeded,
             ...unknownAccount,
-            409: 'A person of the account has that login, or is invited with it',
+            409: `A person of the account has that login, or is invited with it, or ${maxInvitations} invitations wait`,
           }),
         },
       },
@@ -216,7 +217,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
 }
 
 function listInvitationsRoute(app: App, deps: PeopleRoutesDeps): void {
-  const { database } = deps
+  const { database, pageReads } = deps
   app.get(
     '/invitations',
     {
@@ -230,9 +231,9 @@ function listInvitationsRoute(app: App, deps: PeopleRoutesDeps): void {
         response: { 200: schemas.Invitations, ...portalErrors(unknownAccount) },
       },
     },
-    async request => {
+    async (request, reply) => {
       const owner = await managedAccount(database, managerOf(request), request.query)
-      return { data: (await listInvitations(database, owner)).map(invitationView) }
+      return { data: (await listInvitations(await pageReads.begin(request, reply), owner)).map(invitationView) }
     },
   )
 }

@@ -10,7 +10,7 @@ import { selfRoutes } from './self-routes.ts'
 /** `people`: the dependencies that only these routes have. */
 export type PeoplePortalDeps = Pick<
   AccountRoutesDeps,
-  'database' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
+  'database' | 'pageReads' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
 > & {
   logins: Logins
   people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa'>

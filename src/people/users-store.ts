@@ -206,6 +206,15 @@ export function listInvitations(database: Queryable, owner: AccountOwner): Promi
   )
 }
 
+/** How many invitations of an account can still be accepted. */
+export async function countInvitations(database: Queryable, owner: AccountOwner): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from invitations i where ${ofOwner(owner, 'i')} and i.expires_at > now()`,
+    [ownerId(owner)],
+  )
+  return row?.count ?? 0
+}
+
 /** Finds the account to which a person with this id is invited. @returns null when there is no such invitation */
 export async function findInvitedTo(database: Queryable, userId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
@@ -227,10 +236,15 @@ export async function findInvitationOwner(database: Queryable, invitationId: str
   return row ? ownerOfIds(row) : null
 }
 
-/** Deletes an invitation. @returns false when it was deleted already */
+/** Deletes an invitation and its mail. @returns false when it was deleted already */
 export async function deleteInvitation(database: Queryable, invitationId: string): Promise<boolean> {
-  const deleted = await database.execute('delete from invitations where invitation_id = $1', [invitationId])
-  return deleted === 1
+  const deleted = await database.query(
+    `with gone as (delete from invitations where invitation_id = $1 returning user_id),
+       mails as (delete from people_mails where user_id in (select user_id from gone))
+     select from gone`,
+    [invitationId],
+  )
+  return deleted.length === 1
 }
 
 /** The effect of a link: it creates a person or sets a person's new password. */

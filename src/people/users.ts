@@ -61,7 +61,7 @@ export async function changePerson(
     await recordEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
     if (after.email !== person.email) {
       await deleteResets(transaction, userId)
-      await notifyAddresses(deps, transaction, person, after.email)
+      await notifyAddresses(deps, transaction, manager, person, after.email)
     }
     // Do this also when a person is enabled, because a process of the previous version disables people without ending
     // their sessions.
@@ -86,19 +86,19 @@ export async function disablePerson(deps: PeopleDeps, manager: Manager, login: s
  * the new address.
  */
 async function notifyAddresses(
-  deps: PeopleDeps,
+  { mails }: PeopleDeps,
   transaction: Queryable,
+  manager: Manager,
   before: store.ManagedPerson,
   after: string | null,
 ) {
   const { userId, login, language, email } = before
-  if (email === null) return
-  for (const to of [email, ...(after === null ? [] : [after])])
-    await deps.mails.queue(transaction, userId, {
-      to,
-      language: language ?? defaultLanguage,
-      mail: changedMail('email', login),
-    })
+  if (email === null || !mails.canSend) return
+  for (const to of [email, ...(after === null ? [] : [after])]) {
+    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
+    const mail = changedMail('email', login)
+    await mails.queue(transaction, userId, { to, language: language ?? defaultLanguage, mail })
+  }
 }
 
 type After = { role: string; email: string | null; isDisabled: boolean }
@@ -203,7 +203,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     const expiresAt = await store.replaceResets(transaction, reset)
     await recordManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
-    await mails.countLink(accountOf(ownerOfAccount(manager.caller)))
+    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
     await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
     return { expiresAt }

@@ -18,7 +18,7 @@ import { merchantComponents } from '../campaigns/for-merchant/schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import type { Service } from '../config.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, InvalidTokenError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/orders/routes.ts'
 import { compressAnswers } from '../http/answer/compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-headers.ts'
@@ -212,6 +212,7 @@ function limitConnections(app: FastifyInstance, deps: AppDeps): void {
 
 /** Limits and checks that run after onRequest, where the caller is authenticated. */
 function checkInput(app: FastifyInstance, deps: AppDeps): void {
+  if (deps.door === 'partners') refuseStaff(app)
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -229,6 +230,14 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
   })
   answerExpectations(app, bodyLimitBytes)
+}
+
+/** The tokens of the platform's own people are valid at the other port only (ADMIN_PORT). */
+function refuseStaff(app: FastifyInstance): void {
+  app.addHook('preParsing', ({ caller }, _reply, _payload, done) => {
+    const isStaff = caller?.type === 'platform' && caller.userType === 'portal_user'
+    done(isStaff ? new InvalidTokenError() : null)
+  })
 }
 
 /** Registers the APIs of the services that this app serves. Some APIs have a further list of their route modules. */

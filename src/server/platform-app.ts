@@ -30,6 +30,7 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
   const factors = {
     database: pools.access,
     factorKeys: access.factorKeys,
+    platformMfa: config.platformMfa,
     wrongCodes: createWrongCodes(
       (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
       (userId, address) => isKnownAddress(pools.access, userId, address),
@@ -46,7 +47,6 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     tokens: access.tokens,
     refusals: access.refusals,
     refusalSums,
-    platformMfa: config.platformMfa,
     malformed: createAddressLimit((...limit) => counter('malformed', ...limit)),
     gatewayThrottle: createThrottle((name, ...limit) => counter(`gateway-${name}`, ...limit)),
     loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),

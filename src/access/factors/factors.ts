@@ -8,6 +8,8 @@ import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
+import { defaultMfa } from '../policy/policies.ts'
+import type { Mfa } from '../policy/policy-store.ts'
 import { passwordMatches } from '../secrets.ts'
 import { endSessions, noteFactor } from '../sessions/session-store.ts'
 import { findUser, lockUser, type User } from '../store.ts'
@@ -32,6 +34,8 @@ export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
+  /** The rule for second factors of the platform's people while the platform has set no policy. */
+  platformMfa: Mfa
   /** Queues a mail that tells the person about a change or use of the second factors, within the transaction. */
   notifyPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
 }
@@ -49,8 +53,15 @@ export async function loadFactorKeys(database: Queryable, masterKeys: readonly B
   }
 }
 
+type RuleDeps = Pick<FactorDeps, 'platformMfa'>
+
+/** The rule for second factors of this person's account. */
+export const mfaRuleOf = ({ platformMfa }: RuleDeps, { account, mfa }: Pick<User, 'account' | 'mfa'>): Mfa =>
+  mfa ?? defaultMfa(account.type === 'platform', platformMfa)
+
 /** Whether a login of this person needs a second factor. */
-export const asksFactor = ({ hasFactor, mfa }: Pick<User, 'hasFactor' | 'mfa'>): boolean => hasFactor && mfa !== 'off'
+export const asksFactor = (deps: RuleDeps, person: Pick<User, 'account' | 'hasFactor' | 'mfa'>): boolean =>
+  person.hasFactor && mfaRuleOf(deps, person) !== 'off'
 
 /** The kinds of second factors that a person has set up. */
 export async function methodsOf(database: Queryable, userId: string): Promise<FactorMethod[]> {
@@ -103,10 +114,10 @@ async function takeTotpCode(
  * @throws DomainError 'unauthenticated' when the person no longer exists; 'conflict' when the account's policy
  *   forbids second factors
  */
-async function personWithFactors(database: Queryable, userId: string): Promise<User> {
+async function personWithFactors(deps: RuleDeps, database: Queryable, userId: string): Promise<User> {
   const person = await findUser(database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
-  if (person.mfa === 'off') throw new DomainError('conflict', 'Second factors are off for this account')
+  if (mfaRuleOf(deps, person) === 'off') throw new DomainError('conflict', 'Second factors are off for this account')
   return person
 }
 
@@ -122,7 +133,7 @@ export async function beginTotp(
 ): Promise<{ secret: string; uri: string }> {
   const secret = makeTotpSecret()
   await deps.database.transaction(async transaction => {
-    await personWithFactors(transaction, userId)
+    await personWithFactors(deps, transaction, userId)
     const sealed = deps.factorKeys.sealer.seal(secret, Buffer.from(userId))
     if (!(await store.insertTotp(transaction, userId, sealed)))
       throw new DomainError('conflict', 'An authenticator app is set up already; remove it first')
@@ -150,7 +161,7 @@ export async function confirmTotp(
   const attempt = () =>
     deps.database.transaction(async transaction => {
       await lockUser(transaction, userId)
-      await personWithFactors(transaction, userId)
+      await personWithFactors(deps, transaction, userId)
       const waiting = await store.findTotp(transaction, userId)
       if (!waiting || waiting.confirmedAt !== null)
         throw new DomainError('conflict', 'No authenticator app waits for its first code')
@@ -237,9 +248,9 @@ export async function refreshFactor(
 ): Promise<void> {
   const person = await findUser(deps.database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
-  if (asksFactor(person) === (method === 'password'))
+  if (asksFactor(deps, person) === (method === 'password'))
     throw new DomainError('invalid', [
-      broken('method', 'one-of', { values: asksFactor(person) ? factorMethods.join(', ') : 'password' }),
+      broken('method', 'one-of', { values: asksFactor(deps, person) ? factorMethods.join(', ') : 'password' }),
     ])
   const attempt = async () => {
     // Check the password outside the transaction, so that no database connection is held while the password is hashed.

@@ -27,9 +27,16 @@ export async function readPolicy(
 ): Promise<store.Policy> {
   const found = await store.findPolicy(database, owner)
   if (found) return found
-  const mfa = owner === 'platform' ? platformMfa : 'optional'
+  const mfa = defaultMfa(owner === 'platform', platformMfa)
   return { mfa, sessionMinutes: tokenLifetimeSeconds / 60, addresses: { people: [], systems: [] } }
 }
+
+/**
+ * The rule for second factors of an account that has set no policy.
+ * @param platformMfa the rule for the platform's people
+ */
+export const defaultMfa = (isPlatform: boolean, platformMfa: store.Mfa): store.Mfa =>
+  isPlatform ? platformMfa : 'optional'
 
 /** The entity tag of a policy: the same for the same content. */
 export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } }: store.Policy): string {

@@ -44,6 +44,11 @@ export async function lockPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
 }
 
+/** Blocks changes of policies until the transaction ends, but not others who do the same. */
+export async function holdPolicies(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock_shared($1)', [policiesLock])
+}
+
 /** Stores an account's policy in place of any earlier one. */
 export async function savePolicy(database: Queryable, owner: AccountOwner, policy: Policy): Promise<void> {
   const target = owner === 'platform' ? '((true)) where bank_id is null and merchant_id is null' : conflictOf(owner)

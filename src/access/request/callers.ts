@@ -58,11 +58,11 @@ declare module 'fastify' {
 }
 
 /**
- * Routes of this plugin with `needsFreshFactor` require a fresh factor. The factor is checked as soon as the caller is
- * known, before anything else of the request is read.
+ * Routes of this plugin with `needsFreshFactor` require a fresh factor. The factor is checked before the body is read.
+ * The check asks the database, so it comes after the request was counted for the account's rate limit.
  */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
-  app.addHook('onRequest', async request => {
+  app.addHook('preParsing', async request => {
     // Systems have no second factors. Where a system may call, its secret is enough.
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)

@@ -44,13 +44,13 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Counts a link that a manager has mailed. All accounts share one queue, so no account may fill it. The limit also
-   * keeps a manager from flooding strangers with our mails.
+   * Counts a mail that a manager has caused: a link, or a notice to an address that the manager has entered. All accounts
+   * share one queue, so no account may fill it. The limit also keeps a manager from flooding strangers with our mails.
    *
    * @param account the account of the manager
    * @throws DomainError 'too-many' beyond 1,000 within an hour
    */
-  countLink(account: Account): Promise<void>
+  countMail(account: Account): Promise<void>
   /** Sends one due mail. @returns whether there was one */
   sendOne(database: Queryable): Promise<boolean>
 }
@@ -60,7 +60,7 @@ const tryAfterMinutes = [0, 1, 5, 30]
 /** The wait after each attempt. A fifth attempt is made only if the outcome of the fourth was not stored. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
-const linksPerHour = 1_000
+const mailsPerHour = 1_000
 
 /**
  * @param options.post null: no mail server is configured
@@ -73,7 +73,7 @@ export function createPeopleMails(options: {
 }): PeopleMails {
   const sealer = createSealer(options.masterKeys, purpose)
   const { post } = options
-  const links = options.counter('mailed-links', linksPerHour, 3_600)
+  const counted = options.counter('mailed-links', mailsPerHour, 3_600)
   const queue: PeopleMails['queue'] = async (transaction, userId, envelope) => {
     if (!post) return
     const mailId = randomUUID()
@@ -91,11 +91,11 @@ export function createPeopleMails(options: {
     queue,
     notifyPerson,
     notifyChange: (transaction, userId, what) => notifyPerson(transaction, userId, login => changedMail(what, login)),
-    async countLink({ type, id }) {
-      const { consumedPoints, msBeforeNext } = await links.penalty(`${type}:${id}`, 1)
-      if (consumedPoints <= linksPerHour) return
+    async countMail({ type, id }) {
+      const { consumedPoints, msBeforeNext } = await counted.penalty(`${type}:${id}`, 1)
+      if (consumedPoints <= mailsPerHour) return
       const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
-      throw new DomainError('too-many', 'Your account has mailed too many links; wait a while', { retryAfterSeconds })
+      throw new DomainError('too-many', 'Your account has sent too many mails; wait a while', { retryAfterSeconds })
     },
     async sendOne(database) {
       const claimed = post && (await store.claimMail(database, waitSeconds))

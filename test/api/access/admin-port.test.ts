@@ -51,10 +51,15 @@ test('the login of the platform’s staff is refused at the main port like a wro
   assert.equal((await platform.call('POST', '/auth/login', { body: person })).status, 200)
 })
 
-test('a staff token is a session at the admin port alone', async () => {
+test('a staff token is valid at the admin port alone', async () => {
   const token = (await atAdmin('POST', '/auth/login', { body: staff })).body.access_token
   assert.equal((await atAdmin('GET', '/portal/session', { token })).status, 200)
-  assert.equal((await platform.call('GET', '/portal/session', { token })).status, 401)
+  for (const path of ['/portal/session', '/portal/users?bank=alpha', '/portal/sessions', '/partner/v1/audit-log']) {
+    assert.equal((await atAdmin('GET', path, { token })).status, 200, path)
+    assert.equal((await platform.call('GET', path, { token })).status, 401, path)
+  }
+  const body = { login: 'guest', role: 'ADMIN' }
+  assert.equal((await platform.call('POST', '/portal/invitations?bank=alpha', { token, body })).status, 401)
 })
 
 test('a right staff password counts as a failure at the main port: the throttle does not tell it from a wrong one', async () => {

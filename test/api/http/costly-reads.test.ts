@@ -10,6 +10,7 @@ import { DomainError } from '../../../src/errors.ts'
 import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { openBank } from '../../support/esim.ts'
+import { openPerson } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 suite('sales figures that take long', () => {
@@ -68,6 +69,32 @@ suite('sales figures that take long', () => {
     await blocker.query('commit')
     const after = await platform.call('GET', '/portal/esim/sales', { token: alpha.token })
     assert.equal(after.status, 200)
+  })
+})
+
+suite('people, invitations and credentials of an account', () => {
+  test('are lists of a partner’s pages: a third one at once waits, and is told so', async () => {
+    const platform = await startPlatform({}, { only: ['auth', 'cashback', 'portal'] })
+    const blocker = new pg.Client({ connectionString: platform.databaseUrl })
+    await blocker.connect()
+    try {
+      const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+      const read = (path: string) => person.call('GET', path).then(({ status }) => status)
+      for (const [path, table] of [
+        ['/portal/users', 'people_mails'],
+        ['/portal/invitations', 'people_mails'],
+        ['/portal/credentials', 'credentials'],
+      ] as const) {
+        await blocker.query(`begin; lock table ${table} in access exclusive mode`)
+        const statuses = await Promise.all(Array.from({ length: 12 }, () => read(path)))
+        await blocker.query('rollback')
+        assert.ok(statuses.includes(429), `${path}: ${statuses}`)
+        assert.equal(await read(path), 200)
+      }
+    } finally {
+      await blocker.end()
+      await platform.close()
+    }
   })
 })
 

@@ -320,6 +320,25 @@ suite('a policy', () => {
       assert.equal((await manager.call('PUT', '/portal/security-policy', body)).status, 400, JSON.stringify(body))
   })
 
+  test('PLATFORM_MFA=off is off for the platform’s people as long as they have set no policy', async () => {
+    const off = await startPlatform({ PLATFORM_MFA: 'off' })
+    try {
+      const staff = await openPerson(off, 'platform', 'admin')
+      assert.equal((await staff.call('GET', '/portal/security-policy')).body.mfa, 'off')
+      const begun = await staff.call('POST', '/portal/mfa/totp')
+      assert.deepEqual([begun.status, begun.body.code], [409, 'conflict'])
+      await off.platform.database.execute('update portal_users set has_factor = true where user_id = $1', [
+        staff.userId,
+      ])
+      const { typeAccount, login, password } = staff
+      const body = { typeAccount, login, password }
+      assert.equal((await off.call('POST', '/auth/login', { body })).status, 200)
+      assert.equal((await off.call('POST', '/portal/session', { body })).status, 200)
+    } finally {
+      await off.close()
+    }
+  })
+
   test('sessionMinutes bounds tokens, and expire tells it', async () => {
     const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
     const body = { ...policy, sessionMinutes: 15 }

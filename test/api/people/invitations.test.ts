@@ -121,6 +121,23 @@ suite('invitations', () => {
     assert.equal((await invite(login)).status, 201)
   })
 
+  test('at most 1,000 of an account wait', async () => {
+    const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+    const invite = () => manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    assert.equal((await invite()).status, 201)
+    const { database } = platform.platform
+    const ofGamma = `bank_id = (select bank_id from banks where code = 'gamma')`
+    await database.execute(
+      `insert into invitations (invitation_id, user_id, bank_id, login, role, invited_by, token_hash, created_at, expires_at)
+       select gen_random_uuid(), gen_random_uuid(), bank_id, 'many-' || n, role, invited_by, sha256(n::text::bytea), created_at, expires_at
+       from invitations, generate_series(1, 999) n where ${ofGamma}`,
+    )
+    const over = await invite()
+    assert.deepEqual([over.status, over.body.code], [409, 'limit-reached'])
+    await database.execute(`delete from invitations where ${ofGamma} and login = 'many-1'`)
+    assert.equal((await invite()).status, 201)
+  })
+
   test('withdrawn: its link works no more', async () => {
     const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
     const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')

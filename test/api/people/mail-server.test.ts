@@ -88,13 +88,32 @@ test('a mail whose last attempt was cut off is tried once more, and holds up no 
   await queued('after-cut-off', ({ state }) => state === 'sent')
 })
 
+test('a mail with an invitation that was withdrawn is not sent, and nothing of it is kept', async () => {
+  smtp.behave({ rcpt: { refuse: 451, text: 'try again later' } })
+  const ends: ((maker: Person, invitationId: string) => Promise<{ status: number }>)[] = [
+    (maker, invitationId) => maker.call('DELETE', `/portal/invitations/${invitationId}`),
+    ({ userId }) => manager.call('PATCH', `/portal/users/${userId}`, { disabled: true }),
+  ]
+  for (const [index, end] of ends.entries()) {
+    const maker = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const login = `withdrawn-${index}`
+    const body = { login, role: 'VIEWER', email: `${login}@alpha.example` }
+    const invited = await maker.call('POST', '/portal/invitations', body)
+    assert.equal(invited.status, 201, invited.text)
+    await queued(login, ({ tries }) => tries === 1)
+    assert.ok((await end(maker, invited.body.invitationId)).status < 300)
+    const left = await platform.platform.database.query(`select from people_mails where state = 'waiting'`)
+    assert.equal(left.length, 0)
+  }
+})
+
 test('a mail whose link has expired while it waited is not sent', async () => {
   smtp.behave({ rcpt: { refuse: 451, text: 'try again later' } })
   await invite('too-late')
   await queued('too-late', ({ tries }) => tries === 1)
   const { database } = platform.platform
   const [mail] = await database.query<{ mailId: string; sealed: Buffer }>(
-    `select mail_id as "mailId", sealed from people_mails where state = 'waiting'`,
+    `select mail_id as "mailId", sealed from people_mails join invitations using (user_id) where login = 'too-late'`,
   )
   assert.ok(mail)
   const sealer = createSealer(platform.config.masterKeys, 'mail')

@@ -222,7 +222,7 @@ test('a login that reads like a link makes none in the mail', async () => {
   }
 })
 
-test('an account mails 1,000 links an hour; others and links that are told go on', async () => {
+test('an account causes 1,000 mails an hour; others and links that are told go on', async () => {
   const counted = await startPlatform()
   try {
     const of = async (bank: string) => openPerson(counted, { bank }, 'ADMIN')
@@ -231,13 +231,20 @@ test('an account mails 1,000 links an hour; others and links that are told go on
     const [row] = await counted.platform.database.query<{ id: string }>(
       `select bank_id as id from banks where code = 'alpha'`,
     )
-    for (let mailed = 0; mailed < 999; mailed++) await mails.countLink({ type: 'bank', id: row?.id ?? '' })
+    const changed = await openPerson(counted, { bank: 'alpha' }, 'VIEWER')
+    const changeAddress = (email: string) => alpha.call('PATCH', `/portal/users/${changed.userId}`, { email })
+    assert.equal((await changeAddress('first@alpha.example')).status, 200)
+    for (let mailed = 0; mailed < 999; mailed++) await mails.countMail({ type: 'bank', id: row?.id ?? '' })
     const invite = (person: Person, login: string, email?: string) =>
       person.call('POST', '/portal/invitations', { login, role: 'VIEWER', ...(email && { email }) })
     assert.equal((await invite(alpha, 'last', 'last@alpha.example')).status, 201)
     const over = await invite(alpha, 'over', 'over@alpha.example')
     assert.deepEqual([over.status, over.body.code], [429, 'too-many'])
     assert.ok(Number(over.headers.get('retry-after')) > 3_000)
+    assert.equal((await changeAddress('second@alpha.example')).status, 429, 'it would be told to both addresses')
+    const { data: people } = (await alpha.call('GET', '/portal/users')).body
+    const { email } = people.find(({ userId }: { userId: string }) => userId === changed.userId)
+    assert.equal(email, 'first@alpha.example')
     assert.equal((await invite(alpha, 'told')).status, 201)
     assert.equal((await invite(beta, 'other', 'other@beta.example')).status, 201)
     const { data } = (await alpha.call('GET', '/portal/invitations')).body

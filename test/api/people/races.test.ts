@@ -103,6 +103,33 @@ test('disabled while logging in: no session lives on', async () => {
   })
 })
 
+test('second factors are on again while a password logs in without one: no such session lives on', async () => {
+  const boss = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+  const person = await openPerson(platform, { bank: 'gamma' }, 'VIEWER')
+  await setUpTotp(person)
+  const set = async (mfa: string) => {
+    const addresses = { people: [], systems: [] }
+    const answer = await boss.call('PUT', '/portal/security-policy', { mfa, sessionMinutes: 120, addresses })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  await race(
+    ['in', 'out'],
+    async lead => {
+      await set('off')
+      const [entered] = await together(
+        lead * 8,
+        () => sibling.call('POST', '/auth/login', { body: accountOf(person) }),
+        () => set('optional'),
+      )
+      if (entered.status !== 200) return 'out'
+      const token = entered.body.access_token
+      assert.equal((await platform.call('GET', '/portal/sessions', { token })).status, 401)
+      return 'in'
+    },
+    22,
+  )
+})
+
 test('two managers of an account lose their role at once: one stays', async () => {
   const staff = await openPerson(platform, 'platform', 'admin')
   for (let round = 0; round < 5; round++) {
