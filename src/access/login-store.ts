@@ -96,12 +96,15 @@ export async function noteFailure(database: Queryable, login: string, isKnown: b
   )
 }
 
-/** Counts a wrong code after a right password. It does not make password attempts wait, because codes have their own throttle. */
+/**
+ * Counts a wrong code after a right password. It does not make password attempts wait, because codes have their own throttle. So
+ * an existing row keeps `last_at`, the time of the last wrong password.
+ */
 export async function noteWrongCode(database: Queryable, login: string): Promise<void> {
   await database.execute(
     `insert into failed_logins as f (login_key, is_known, failures, wrong_codes, last_at, next_at)
      values ($1, true, 0, 1, now(), now())
-     on conflict (login_key) do update set is_known = true, wrong_codes = f.wrong_codes + 1, last_at = now()`,
+     on conflict (login_key) do update set is_known = true, wrong_codes = f.wrong_codes + 1`,
     [keyOf(login)],
   )
 }

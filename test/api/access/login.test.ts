@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { claimAttempt, findAttempts, noteFailure } from '../../../src/access/login-store.ts'
 import { addUser, disableUser } from '../../../src/access/operations.ts'
+import { openPerson, setUpTotp } from '../../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import { addAccount } from '../../support/portal.ts'
 
@@ -179,6 +180,35 @@ suite('429', () => {
     const { body } = await logIn({ ...petro, login: 'there', password: 'the password of there' })
     const session = await platform.call('GET', '/portal/session', { token: body.access_token })
     assert.equal(session.body.failedLogins.count, 7, 'the person learns of all of them')
+  })
+
+  test('a wrong code neither brings waits back nor makes them longer', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    await setUpTotp(person)
+    const { typeAccount, login, password } = person
+    const body = { typeAccount, login, password }
+    const openSession = () =>
+      platform.call('POST', '/portal/session', { body, headers: { 'x-forwarded-for': newAddress() } })
+    for (let failures = 0; failures < 5; failures++) await logIn({ ...body, password: 'wrong' })
+    const age = (minutes: number) =>
+      deps.database.execute(
+        'update failed_logins set last_at = last_at - make_interval(mins => $1), next_at = next_at - make_interval(mins => $1)',
+        [minutes],
+      )
+    for (const minutes of [50, 20]) {
+      await age(minutes)
+      const { challenge } = (await openSession()).body
+      const wrong = { challenge, method: 'totp', code: '000000' }
+      assert.equal((await platform.call('POST', '/portal/session/verify', { body: wrong })).status, 401)
+    }
+    // Where attempts wait, the first of these would take the turn, and the second would get 429.
+    for (let times = 0; times < 3; times++) assert.equal((await openSession()).status, 202)
+    await logIn({ ...body, password: 'wrong' })
+    assert.equal((await openSession()).status, 202, 'the count has begun anew')
+    const { recoveryCodes } = (await person.call('POST', '/portal/mfa/recovery-codes')).body
+    const entered = await logIn({ ...body, otp: recoveryCodes[0] })
+    const session = await platform.call('GET', '/portal/session', { token: entered.body.access_token })
+    assert.equal(session.body.failedLogins.count, 8, 'the person learns of all of them')
   })
 
   test('the wait doubles up to a minute, and of tries at the same moment one is made', async () => {
