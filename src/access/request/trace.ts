@@ -1,5 +1,6 @@
 /** Finds out what the audit log records about a request: the interface, the request's id and the client's address. */
 import type { FastifyRequest } from 'fastify'
+import { plainAddress } from '../../text/addresses.ts'
 import type { Trace } from '../caller.ts'
 import { hasSessionCookie } from './session-cookie.ts'
 
@@ -14,5 +15,5 @@ export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers
   const isPortal = hasSessionCookie(request) || (authorization === undefined && request.url.startsWith('/portal/'))
   const via = isPortal ? 'portal' : authorization !== undefined && agent.startsWith(cliAgent) ? 'cli' : 'api'
-  return { via, requestId: request.id, address: request.ip }
+  return { via, requestId: request.id, address: plainAddress(request.ip) }
 }

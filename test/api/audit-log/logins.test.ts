@@ -143,6 +143,25 @@ test('a refusal tells which proof was wrong, also to the person; by both ways it
   assert.equal(entered.body.failedLogins.count, 4, 'codes behind a right password count, too')
 })
 
+test('one address is told in one way, however the proxy writes it', async () => {
+  const person = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+  const logIn = (at: TestPlatform, password: string, address: string) =>
+    at.call('POST', '/auth/login', {
+      body: { ...accountOf(person), password },
+      headers: { 'x-forwarded-for': address },
+    })
+  const written = ['192.0.2.7', '192.0.2.7:1001', '192.0.2.7:1002', '::ffff:192.0.2.7']
+  await inProcess(async there => {
+    for (const address of written) assert.equal((await logIn(there, 'wrong', address)).status, 401)
+  })
+  const [refused] = await readEntries(platform, auditor, `&action=login.refused&object=user:${person.userId}`)
+  const { tries, addresses } = refused.change
+  assert.deepEqual([tries[1], addresses[1]], [4, 1])
+  for (const address of written) assert.equal((await logIn(platform, person.password, address)).status, 200)
+  const entries = await readEntries(platform, auditor, `&action=login.done&actor=${person.userId}`)
+  assert.deepEqual([...new Set(entries.slice(-4).map(({ address }) => address))], ['192.0.2.7'])
+})
+
 test('an address that an account does not admit is told with whom it refused', async () => {
   const person = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
   const policy = { mfa: 'optional', sessionMinutes: 120, addresses: { people: ['127.0.0.1'], systems: [] } }
