@@ -10,7 +10,15 @@ import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller, Trace } from './caller.ts'
 import * as factorStore from './factors/factor-store.ts'
-import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, mfaRuleOf, takeCode } from './factors/factors.ts'
+import {
+  asksFactor,
+  type FactorDeps,
+  type FactorMethod,
+  methodsOf,
+  mfaRuleOf,
+  prove,
+  takeCode,
+} from './factors/factors.ts'
 import { noteWrongCode } from './login-store.ts'
 import { ownerOfAccount } from './owners.ts'
 import { readPolicy } from './policy/policies.ts'
@@ -157,23 +165,15 @@ async function withCode(
   const { person, method, code, challengeHash } = input
   const { userId } = person
   const origin = originOfCaller(callerOf(person, client))
-  const attempt = () =>
-    deps.database.transaction(async transaction => {
+  return deps.wrongCodes.guard(client.address, userId, () =>
+    prove(deps.database, async transaction => {
       await store.lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
-      if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) throw new WrongCode()
+      if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) return null
       return openSession(deps, transaction, { client, person, method })
-    })
-  return deps.wrongCodes.guard(client.address, userId, () =>
-    attempt().catch(error => {
-      // The error has rolled back the transaction, so the person may try this challenge again.
-      if (error instanceof WrongCode) return null
-      throw error
     }),
   )
 }
-
-class WrongCode extends Error {}
 
 /**
  * Opens a session for a person.

@@ -98,6 +98,30 @@ export async function takeCode(
   return true
 }
 
+/**
+ * Runs the proof of a factor as one transaction. If the proof is refused, the transaction is rolled back, so that the code and
+ * the challenge stay valid.
+ *
+ * @param attempt returns null when the proof is refused
+ */
+export async function prove<Result>(
+  database: Database,
+  attempt: (transaction: Queryable) => Promise<Result | null>,
+): Promise<Result | null> {
+  try {
+    return await database.transaction(async transaction => {
+      const result = await attempt(transaction)
+      if (result === null) throw new RefusedProof()
+      return result
+    })
+  } catch (error) {
+    if (error instanceof RefusedProof) return null
+    throw error
+  }
+}
+
+class RefusedProof extends Error {}
+
 async function takeTotpCode(
   { sealer }: FactorKeys,
   transaction: Queryable,
@@ -255,10 +279,10 @@ export async function refreshFactor(
   const attempt = async () => {
     // Check the password outside the transaction, so that no database connection is held while the password is hashed.
     if (method === 'password' && !(await passwordMatches(code, person.passwordHash))) return false
-    return deps.database.transaction(async transaction => {
+    return prove(deps.database, async transaction => {
       await lockUser(transaction, userId)
       const isProven = method === 'password' || (await takeCode(deps, transaction, { userId, method, code }))
-      return isProven && (await noteFactor(transaction, sessionId, person.hasFactor))
+      return isProven && (await noteFactor(transaction, sessionId, person.hasFactor)) ? true : null
     })
   }
   if (await deps.wrongCodes.guard(address, userId, attempt)) return

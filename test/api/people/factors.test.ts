@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readEntries } from '../../support/audit-log.ts'
 import { callerWith, codeOf, logInAs, openPerson, type Person, setUpTotp } from '../../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { browserWith, cookieOf } from '../../support/portal.ts'
@@ -99,6 +100,52 @@ suite('an authenticator app', () => {
     const code = renewed.body.recoveryCodes[0]
     const entered = await verify({ challenge: challenged.body.challenge, method: 'recovery-code', code })
     assert.equal(entered.status, 200)
+  })
+
+  test('a recovery code stays valid when its use is refused for another reason, and nobody is told of a use', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { recoveryCodes } = await setUpTotp(person)
+    const { database } = platform.platform
+    const left = async () => {
+      const [row] = await database.query<{ left: number }>(
+        'select count(*)::int as left from recovery_codes where user_id = $1',
+        [person.userId],
+      )
+      return row?.left
+    }
+    // Both changes happen after the platform has read the person, but before it uses the code.
+    const whileLocked = async (attempt: () => Promise<Answer>, change: string): Promise<Answer> => {
+      const begun = Promise.withResolvers<Promise<Answer>>()
+      await database.transaction(async transaction => {
+        await transaction.execute('select from portal_users where user_id = $1 for update', [person.userId])
+        begun.resolve(attempt())
+        for (let waiting = 0; waiting === 0; await sleep(20)) {
+          const [row] = await database.query<{ count: number }>(
+            `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+          waiting = row?.count ?? 0
+        }
+        await transaction.execute(change, [person.userId])
+      })
+      return begun.promise
+    }
+    const proof = { method: 'recovery-code', code: recoveryCodes[0] }
+    const proven = await whileLocked(
+      () => person.call('POST', '/portal/session/verify', proof),
+      `update sessions set expires_at = now() - interval '1 second' where user_id = $1`,
+    )
+    assert.deepEqual([proven.status, await left()], [401, 10])
+    const { challenge } = (await openSession(person)).body
+    const entered = await whileLocked(
+      () => verify({ challenge, ...proof }),
+      `update portal_users set role = 'VIEWER' where user_id = $1`,
+    )
+    assert.deepEqual([entered.status, await left()], [401, 10])
+    assert.equal((await verify({ challenge, ...proof })).status, 200, 'the challenge stays valid, too')
+    assert.equal(await left(), 9)
+    const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const used = `&action=mfa.recovery_used&object=user:${person.userId}`
+    assert.equal((await readEntries(platform, manager.token, used)).length, 1)
   })
 
   test('guesses at the same moment learn no more than one after the other', async () => {
