@@ -53,12 +53,17 @@ function isRepeated(letters: string[]): boolean {
   return `${text}${text}`.indexOf(text, 1) < text.length
 }
 
-/** Characters in the order of their keys on the keyboard: digits, then the letters of each layout. */
+/**
+ * Characters in the order of their keys on the keyboard: digits, then the letters of each layout. Then alphabets whose
+ * order is not that of their code points.
+ */
 const rows = [
   '1234567890',
   'qwertyuiopasdfghjklzxcvbnm',
   'йцукенгшщзхїфівапролджєячсмитьбю',
   'йцукенгшщзхъфывапролджэячсмитьбю',
+  'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
+  'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
 ]
 
 /** Whether the characters follow each other in the alphabet or on the keyboard, forwards or backwards. */
