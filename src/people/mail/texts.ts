@@ -3,6 +3,7 @@
  * platform itself.
  */
 import type { Changed, Language, PeopleMail } from './mails.ts'
+import { shownLogin } from './shown-login.ts'
 
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
@@ -23,12 +24,6 @@ export function mailText(content: PeopleMail, language: Language, host: string):
       return texts.changed({ ...mail, host, until: untilText(mail.at, language) })
   }
 }
-
-/**
- * Hides a login that looks like a web address. Mail programs would turn such a login into a link, but our own link must
- * be the only one in the mail. Logins are not safe, because a manager chooses the logins of others.
- */
-const shownLogin = (login: string): string => (/:\/\/|\bwww\./i.test(login) ? '…' : login)
 
 const kyivFormat = (locale: string) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'Europe/Kyiv' })

@@ -212,13 +212,35 @@ test('live: the platform’s people get no token by a password alone, only a ses
 })
 
 test('a login that reads like a link makes none in the mail', async () => {
-  for (const [index, login] of ['https://evil.example/sign-in', 'WWW.evil.example'].entries()) {
+  const logins = [
+    'https://evil.example/sign-in',
+    'WWW.evil.example',
+    'evil.com/login',
+    'pay.evil-bank.ua',
+    'Evil.Support',
+    'платіж-evil.УКР',
+    'evil.com.',
+    'evil.com_login',
+    'evil.example/login@alpha',
+    '192.0.2.7/evil',
+  ]
+  for (const [index, login] of logins.entries()) {
     const email = `phished-${index}@alpha.example`
     const invited = await manager.call('POST', '/portal/invitations', { login, role: 'VIEWER', email })
     assert.equal(invited.status, 201, invited.text)
     const [mail] = await mailsTo(email)
     assert.notEqual(linkOf(mail), '')
-    assert.ok(!`${mail?.text}${mail?.html}${mail?.subject}`.includes('evil'))
+    assert.ok(!/evil/i.test(`${mail?.text}${mail?.html}${mail?.subject}`), login)
+  }
+})
+
+test('a login that is an e-mail address or a name with a dot is shown', async () => {
+  for (const [index, login] of ['olena@alpha.ua', 'olena.kovalenko', 'o.kovalenko-2', 'v.1.0'].entries()) {
+    const email = `shown-${index}@alpha.example`
+    const invited = await manager.call('POST', '/portal/invitations', { login, role: 'VIEWER', email })
+    assert.equal(invited.status, 201, invited.text)
+    const [mail] = await mailsTo(email)
+    assert.ok(mail?.text.includes(` ${login}.`), mail?.text)
   }
 })
 
