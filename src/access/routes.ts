@@ -8,6 +8,7 @@ import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
 import { accountTypes } from './caller.ts'
 import type { Issued } from './log-in.ts'
 import type { Logins } from './logins.ts'
+import { maxTypedLength } from './passwords/password-rules.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { traceOf } from './request/trace.ts'
@@ -46,7 +47,7 @@ export const LoginBody = named(
         description: 'Login of the portal user',
         examples: ['olena'],
       }),
-      password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the portal user' }),
+      password: Type.String({ minLength: 1, maxLength: maxTypedLength, description: 'Password of the portal user' }),
     },
     { additionalProperties: false },
   ),

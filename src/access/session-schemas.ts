@@ -4,6 +4,7 @@ import { named, nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { accountTypes, bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import { factorMethods } from './factors/factors.ts'
+import { maxTypedLength } from './passwords/password-rules.ts'
 
 const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
 
@@ -45,7 +46,7 @@ export const VerifyBody = named(
       }),
       code: Type.String({
         minLength: 1,
-        maxLength: 256,
+        maxLength: maxTypedLength,
         description: 'The code of the authenticator app, a recovery code, or the password',
         examples: ['123456'],
       }),

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
 import { credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
+import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
@@ -92,7 +93,7 @@ export const UserBody = Type.Object(
     }),
     password: Type.String({
       minLength: 1,
-      maxLength: 256,
+      maxLength: maxTypedLength,
       description: 'At least 15 characters, and not a common password',
     }),
     email: Type.Optional(

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { accountTypes, bankRoles } from '../access/caller.ts'
 import { credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
+import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
 import { Language } from '../access/session-schemas.ts'
 import { sessionMethods } from '../access/sessions/session-store.ts'
@@ -38,7 +39,7 @@ const email = Type.String({
 const knownEmail = nullable(Type.String({ description: 'The address for mails to the person; null: there is none' }))
 const password = Type.String({
   minLength: 1,
-  maxLength: 256,
+  maxLength: maxTypedLength,
   description: 'At least 15 characters, and not a common password',
 })
 const mail = nullableEnum(mailStates, {
@@ -132,7 +133,7 @@ export const Joined = Type.Object(
 )
 export const PasswordBody = Type.Object(
   {
-    current: Type.String({ minLength: 1, maxLength: 256, description: 'The present password' }),
+    current: Type.String({ minLength: 1, maxLength: maxTypedLength, description: 'The present password' }),
     password,
   },
   closed,

@@ -89,7 +89,7 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
           size="md"
           label={texts.password}
           autoComplete="new-password"
-          maxLength={256}
+          maxLength={1024}
           visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
           {...form.getInputProps('password')}
         />

@@ -104,7 +104,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
           label={texts.password}
           size="md"
           autoComplete="current-password"
-          maxLength={256}
+          maxLength={1024}
           visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
           {...form.getInputProps('password')}
         />

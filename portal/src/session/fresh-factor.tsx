@@ -105,7 +105,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
             data-autofocus
             label={texts.password}
             autoComplete="current-password"
-            maxLength={256}
+            maxLength={1024}
             visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
             {...field}
           />

@@ -11,6 +11,12 @@ const minLength = 15
 const maxLength = 256
 
 /**
+ * How many characters of a password a request may hold. Normalisation makes one character of up to four, so each
+ * allowed password can be sent in any of its forms. The rules count after it.
+ */
+export const maxTypedLength = 4 * maxLength
+
+/**
  * @param field the field's name in the request
  * @param names the login and the names of the account
  * @throws DomainError 'invalid' when the password breaks a rule. The error does not contain any part of the password

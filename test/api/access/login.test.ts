@@ -111,7 +111,7 @@ suite('400', () => {
       [{ ...petro, typeAccount: null }, ['typeAccount must be one of bank, retailer, platform']],
       [{ ...petro, login: '' }, ['login must be longer than or equal to 1 character']],
       [{ ...petro, login: 'x'.repeat(129) }, ['login must be shorter than or equal to 128 characters']],
-      [{ ...petro, password: 'x'.repeat(257) }, ['password must be shorter than or equal to 256 characters']],
+      [{ ...petro, password: 'x'.repeat(1025) }, ['password must be shorter than or equal to 1024 characters']],
       [{ ...petro, password: 7 }, ['password must be a string']],
       [{ ...petro, remember: true }, ['remember must be omitted']],
     ]

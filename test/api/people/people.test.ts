@@ -225,6 +225,29 @@ suite('passwords', () => {
     await logInAs(platform, { ...accountOf(person), password: 'fine words of my own' })
   })
 
+  test('the length counts after normalisation: one of 256 characters gets in with its accents typed apart, too', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const composed = 'їжак-йогурт-ґанок-'.repeat(14).slice(0, 250).concat('кінець')
+    const apart = composed.normalize('NFD')
+    assert.deepEqual([[...composed].length, [...apart].length > 256], [256, true])
+    const { call } = person
+    const changed = await call('POST', '/portal/password', { current: person.password, password: apart })
+    assert.equal(changed.status, 204, changed.text)
+    for (const typed of [composed, apart]) {
+      const account = { ...accountOf(person), password: typed }
+      await logInAs(platform, account)
+      assert.equal((await platform.call('POST', '/portal/session', { body: account })).status, 200)
+      const proof = { method: 'password', code: typed }
+      assert.equal((await call('POST', '/portal/session/verify', proof)).status, 200)
+    }
+    const again = await call('POST', '/portal/password', { current: apart, password: `${apart}й` })
+    assert.match(String(again.body.message), /password must be shorter than or equal to 256 characters/)
+    const body = { bank: 'alpha', login: newLogin(), role: 'VIEWER', password: apart }
+    assert.equal((await callerWith(platform, platform.config.operatorKey)('POST', '/admin/users', body)).status, 201)
+    const { body: invited } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    assert.equal((await accept({ token: tokenOfLink(invited.link), password: apart })).status, 201)
+  })
+
   test('users add: the same rules', async () => {
     const body = { bank: 'alpha', login: newLogin(), role: 'VIEWER', password: 'short' }
     const operator = callerWith(platform, platform.config.operatorKey)

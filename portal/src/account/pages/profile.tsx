@@ -168,7 +168,7 @@ function Password() {
     },
     onError: place,
   })
-  const shown = { visibilityToggleButtonProps: { 'aria-label': texts.showPassword }, maxLength: 256 }
+  const shown = { visibilityToggleButtonProps: { 'aria-label': texts.showPassword }, maxLength: 1024 }
   return (
     <Card>
       <form noValidate onSubmit={form.onSubmit(values => change.mutate(values))}>
