@@ -1,6 +1,7 @@
 /** People manage the people of their account (contract/people.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { readEntries } from '../../support/audit-log.ts'
 import {
   callerWith,
   inviteAndJoin,
@@ -288,6 +289,33 @@ suite('sessions', () => {
     assert.equal((await third.call('GET', '/portal/session')).status, 401)
     assert.equal((await person.call('GET', '/portal/session')).status, 200)
     assert.equal((await foreign.call('GET', '/portal/session')).status, 200)
+  })
+})
+
+suite('an id in capitals is the same id', () => {
+  const capitals = (id: string) => id.toUpperCase()
+
+  test('of a session, also in its entry', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const second = await logInAs(platform, person)
+    const { data } = (await person.call('GET', '/portal/sessions')).body
+    const { sessionId } = data.find((one: { current: boolean }) => !one.current)
+    assert.equal((await person.call('DELETE', `/portal/sessions/${capitals(sessionId)}`)).status, 204)
+    assert.equal((await second.call('GET', '/portal/session')).status, 401)
+    const entries = await readEntries(platform, person.token, `&object=session:${sessionId}`)
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      ['login.done', 'session.ended'],
+    )
+  })
+
+  test('of oneself, whom nobody disables, changes or resets', async () => {
+    const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const own = `/portal/users/${capitals(manager.userId)}`
+    for (const change of [{ role: 'VIEWER' }, { disabled: true }])
+      assert.equal((await manager.call('PATCH', own, change)).status, 409)
+    for (const what of ['reset-password', 'reset-mfa'])
+      assert.equal((await manager.call('POST', `${own}/${what}`)).status, 409, what)
   })
 })
 
