@@ -6,7 +6,7 @@
 import type { Lacking } from '../audit-log/refusal-sums.ts'
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
-import { createConcurrencyLimit } from '../work/concurrency-limit.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import type { Caller } from './caller.ts'
 import { asksFactor, type FactorMethod } from './factors/factors.ts'
 import {
@@ -35,6 +35,8 @@ export type LoginDeps = LogInDeps & {
   observeToken(outcome: 'issued' | 'refused' | 'throttled'): void
   /** Called with each failed attempt, for the log. It never gets the login, password or code that was sent. */
   observeFailure(failure: LoginFailure): void
+  queues: LoginQueues
+  hashingPlaces: ConcurrencyLimit
 }
 
 export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
@@ -76,6 +78,8 @@ export type Logins = {
    * @throws DomainError 'too-many'
    */
   malformed: AddressLimit
+  /** Limits how many passwords of other operations are hashed at once in this process (`hashing-places.ts`). */
+  hashingPlaces: ConcurrencyLimit
 }
 
 /**
@@ -90,6 +94,14 @@ const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
 const knownQueue = { atOnce: 1, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many logins at once; try again', retryAfterSeconds: 2 } as const
 
+export type LoginQueues = { strangers: ConcurrencyLimit; known: ConcurrencyLimit }
+
+/** Creates the queues of a process. All its doors share them. */
+export const createLoginQueues = (): LoginQueues => ({
+  strangers: createConcurrencyLimit(queue, busy, 'logins'),
+  known: createConcurrencyLimit(knownQueue, busy, 'logins'),
+})
+
 export function createLogins(deps: LoginDeps): Logins {
   const { database, gatewayThrottle } = deps
   const attempt = createAttempt(deps)
@@ -97,6 +109,7 @@ export function createLogins(deps: LoginDeps): Logins {
   return {
     admitsStaff: deps.admitsStaff,
     malformed: deps.malformed,
+    hashingPlaces: deps.hashingPlaces,
 
     async withSecret(from, input) {
       const { address } = from
@@ -187,11 +200,8 @@ function lackingOf(deps: LoginDeps, found: Found): Lacking {
 
 /** @returns a function that waits in one of the two queues and then makes the attempt */
 function createAttempt(deps: LoginDeps) {
-  const { database, loginThrottle } = deps
-  const [strangers, known] = [
-    createConcurrencyLimit(queue, busy, 'logins'),
-    createConcurrencyLimit(knownQueue, busy, 'logins'),
-  ]
+  const { database, loginThrottle, queues } = deps
+  const { strangers, known } = queues
 
   /** @param enter called after a right password; the attempt is also refused when it returns null */
   return async <Result extends Issued | Challenge>(

@@ -13,7 +13,6 @@ import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from
 import type { Issued } from './log-in.ts'
 import { isChallenge, type Logins } from './logins.ts'
 import { endToken } from './operations.ts'
-import { createHashingPlaces } from './passwords/hashing-places.ts'
 import { callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
@@ -83,7 +82,6 @@ function openSessionRoute(app: App, deps: SessionDeps): void {
 }
 
 function verifyFactorRoute(app: App, deps: SessionDeps): void {
-  const places = createHashingPlaces()
   const { publicUrl } = deps
   app.post(
     '/session/verify',
@@ -114,7 +112,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
       const { challenge, method, code } = request.body
       if (challenge === undefined)
-        return reply.send(await refreshed({ ...deps, places }, request, { method, code, signal: leaving(reply) }))
+        return reply.send(await refreshed(deps, request, { method, code, signal: leaving(reply) }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
       const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
@@ -125,7 +123,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
 
 /** Proves a factor within the session of a request. @returns the session */
 async function refreshed(
-  deps: SessionDeps & { places: ReturnType<typeof createHashingPlaces> },
+  deps: SessionDeps,
   request: FastifyRequest,
   { signal, ...input }: { method: 'password' | FactorMethod; code: string; signal: AbortSignal },
 ) {
@@ -136,7 +134,7 @@ async function refreshed(
   request.shownAs = caller
   const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
   const origin = originOfCaller({ ...caller, trace: traceOf(request) })
-  const end = input.method === 'password' ? await deps.places.take(caller.subject, signal) : null
+  const end = input.method === 'password' ? await deps.logins.hashingPlaces.take(caller.subject, signal) : null
   try {
     await refreshFactor({ ...deps.factors, origin }, actor, input)
   } finally {

@@ -1,24 +1,27 @@
 /** Routes below `/portal` that need no login: accept a link, and report a forgotten password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit } from '../access/throttle.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { NoQuery } from '../http/schemas.ts'
+import { addressPrefixes } from '../text/addresses.ts'
+import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { acceptLink } from './invitations.ts'
 import type { PeopleDeps } from './managers.ts'
 import { requestReset } from './passwords.ts'
 import { portalErrors, tags } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 
-export type OpenRoutesDeps = PeopleDeps & { malformed: AddressLimit; refusals: Pick<Refusals, 'refresh'> }
+export type OpenRoutesDeps = PeopleDeps & {
+  malformed: AddressLimit
+  hashingPlaces: ConcurrencyLimit
+  refusals: Pick<Refusals, 'refresh'>
+}
 
 export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async (app, deps) => {
-  const places = createHashingPlaces()
-
   app.post(
     '/invitations/accept',
     {
@@ -42,7 +45,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
       },
     },
     async (request, reply) => {
-      const end = await places.take(request.ip, leaving(reply))
+      const end = await deps.hashingPlaces.take(addressPrefixes(request.ip), leaving(reply))
       try {
         const joined = await acceptLink({ ...deps, trace: traceOf(request as FastifyRequest) }, request.body)
         await deps.refusals.refresh()

@@ -20,11 +20,12 @@ export type PeoplePortalDeps = Pick<
 
 export const peoplePortalRoutes: FastifyPluginAsyncTypebox<PeoplePortalDeps> = async (app, deps) => {
   const own = { ...deps, ...deps.factors, ...deps.people, database: deps.database, prefix: '' }
+  const { malformed, hashingPlaces } = deps.logins
   app.addHook('preValidation', async request => lowerIds(request.params as Record<string, string>))
-  await app.register(openPeopleRoutes, { ...own, malformed: deps.logins.malformed })
+  await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces })
   await app.register(peopleRoutes, own)
   await app.register(accountRoutes, own)
-  await app.register(selfRoutes, own)
+  await app.register(selfRoutes, { ...own, hashingPlaces })
 }
 
 /** Writes the ids of a path in lower case, as they are in tokens and in the audit log. A caller may send them in capitals. */

@@ -10,7 +10,6 @@ import {
   removeTotp,
   renewRecoveryCodes,
 } from '../access/factors/factors.ts'
-import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { askForFreshFactor, onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
@@ -23,6 +22,7 @@ import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
+import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { chooseLanguage } from './language.ts'
 import { changePassword } from './passwords.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
@@ -30,7 +30,7 @@ import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { factorsView, sessionListView, totpView } from './views.ts'
 
-export type SelfRoutesDeps = PeopleRoutesDeps & FactorDeps
+export type SelfRoutesDeps = PeopleRoutesDeps & FactorDeps & { hashingPlaces: ConcurrencyLimit }
 
 const tooMany = { 429: 'Too many requests, or wrong codes: wait for `Retry-After` seconds' }
 const done = (description: string) => ({ type: 'null', description }) as const
@@ -49,8 +49,6 @@ export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
 }
 
 const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
-  const places = createHashingPlaces()
-
   app.post(
     '/password',
     {
@@ -76,7 +74,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
     async (request, reply) => {
       // Take the place before the transaction of an Idempotency-Key begins, so that a waiting request holds no
       // connection to the database.
-      const end = await places.take(personOf(request).userId, leaving(reply))
+      const end = await deps.hashingPlaces.take(personOf(request).userId, leaving(reply))
       const once = { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {
         return (await answerOnce(request, reply, once, async on => {

@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
-import { createLogins, type LoginFailure } from '../access/logins.ts'
+import { createLoginQueues, createLogins, type LoginFailure } from '../access/logins.ts'
+import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
 import { createSeldomEntries } from '../audit-log/seldom.ts'
@@ -52,6 +53,8 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),
     observeToken: monitoring.metrics.token,
     observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
+    queues: createLoginQueues(),
+    hashingPlaces: createHashingPlaces(),
   }
   return { factors, logins }
 }

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { countWaiting } from '../../../src/work/concurrency-limit.ts'
 import { openPerson } from '../../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -25,6 +27,28 @@ test('a person who sends the own right password again and again waits for their 
   assert.equal(count(proven, 200) + count(proven, 503), proven.length)
   for (const answers of [proven, changed]) assert.ok(count(answers, 503) > 0)
   assert.equal(proven.find(({ status }) => status === 503)?.body.code, 'unavailable')
+})
+
+test('by whichever way a person sends it, one password is checked at a time, and 100 wait in all', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const before = countWaiting().get('others') ?? 0
+  const ways = [
+    () => person.call('POST', '/portal/session/verify', { method: 'password', code: person.password }),
+    () => person.call('POST', '/portal/password', { current: person.password, password: 'short' }),
+    () => platform.call('POST', '/portal/invitations/accept', { body: { token: 'x', password: person.password } }),
+  ]
+  let answered = 0
+  const answers = ways.flatMap(send =>
+    Array.from({ length: 90 }, async () => {
+      const { status } = await send()
+      answered++
+      return status
+    }),
+  )
+  let most = 0
+  for (; answered < answers.length; await sleep(1)) most = Math.max(most, (countWaiting().get('others') ?? 0) - before)
+  await Promise.all(answers)
+  assert.ok(most <= 100, `${most} waited`)
 })
 
 test('with different Idempotency-Keys, such requests hold connections to the database only while it is their turn', async () => {
