@@ -271,11 +271,13 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 }
 
 /**
- * SQL for whether the person who made a link is still active. A link of the operator was made by no person, so the
- * condition is true for it.
+ * SQL for whether the person who made a link still has access: neither the person is disabled nor their account
+ * suspended. A link of the operator was made by no person, so the condition is true for it.
  */
 const hasActiveMaker = (maker: string): string =>
-  `not exists (select from portal_users made where made.user_id = ${maker} and made.disabled_at is not null)`
+  `not exists (
+     select from portal_users made left join banks b using (bank_id) left join merchants m using (merchant_id)
+     where made.user_id = ${maker} and (made.disabled_at is not null or coalesce(b.status, m.status) = 'suspended'))`
 
 /**
  * Finds a link by its token.

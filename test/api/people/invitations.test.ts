@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { readEntries } from '../../support/audit-log.ts'
 import { inviteAndJoin, logInAs, newLogin, openPerson, type Person, tokenOfLink } from '../../support/people.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
 const password = 'correct horse battery staple'
 let platform: TestPlatform
@@ -175,6 +175,29 @@ suite('invitations', () => {
         ['invitation.made', 'invitation.withdrawn'],
       )
       assert.equal((await accept({ token: tokenOfLink(kept.body.link), password })).status, 201)
+    }
+  })
+
+  test('not accepted while the account of whoever sent it is suspended', async () => {
+    const suspended = testDirectory
+      .replace('{ code: gamma,', '{ code: gamma, status: suspended,')
+      .replace('{ code: voltshop,', '{ code: voltshop, status: suspended,')
+    for (const [owner, manages, role] of [
+      [{ bank: 'gamma' }, 'ADMIN', 'VIEWER'],
+      [{ merchant: 'voltshop' }, 'admin_user', 'viewer'],
+    ] as const) {
+      const manager = await openPerson(platform, owner, manages)
+      const colleague = await join(manager, role)
+      const invited = await manager.call('POST', '/portal/invitations', { login: newLogin(), role })
+      const reset = await manager.call('POST', `/portal/users/${colleague.userId}/reset-password`)
+      await platform.applyDirectory(suspended)
+      for (const { body } of [invited, reset]) {
+        const refused = await accept({ token: tokenOfLink(body.link), password })
+        assert.deepEqual([refused.status, refused.body.code], [400, 'invalid'])
+      }
+      await platform.applyDirectory(testDirectory)
+      for (const { body } of [invited, reset])
+        assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 201)
     }
   })
 
