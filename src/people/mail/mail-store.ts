@@ -51,13 +51,16 @@ export async function forgetMails(database: Queryable): Promise<boolean> {
   return forgotten === forgottenAtOnce
 }
 
-/** The address and language for mails to a person. @returns null when the person has no address or is disabled */
+/**
+ * The address and language for notices to a person. A disabled person gets them, too. Otherwise a manager could hide a
+ * change by disabling the person for a moment. @returns null when the person has no address
+ */
 export async function findRecipient(
   database: Queryable,
   userId: string,
 ): Promise<{ email: string; language: 'uk' | 'en' | null; login: string } | null> {
   const [found] = await database.query<{ email: string; language: 'uk' | 'en' | null; login: string }>(
-    'select email, language, login from portal_users where user_id = $1 and email is not null and disabled_at is null',
+    'select email, language, login from portal_users where user_id = $1 and email is not null',
     [userId],
   )
   return found ?? null

@@ -134,6 +134,19 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   assert.equal(row?.mails, 3)
 })
 
+test('who is disabled meanwhile is told of the lost second factor, too', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const email = 'disabled-meanwhile@alpha.example'
+  const path = `/portal/users/${person.userId}`
+  await setUpTotp(person)
+  assert.equal((await manager.call('PATCH', path, { email })).status, 200)
+  assert.equal((await manager.call('PATCH', path, { disabled: true })).status, 200)
+  assert.equal((await manager.call('POST', `${path}/reset-mfa`)).status, 204)
+  assert.equal((await manager.call('PATCH', path, { disabled: false })).status, 200)
+  const [told] = await mailsTo(email)
+  assert.match(told?.text ?? '', /вилучили другий фактор/)
+})
+
 const changes = {
   uk: [
     'Налаштовано другий фактор',
