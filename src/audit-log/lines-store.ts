@@ -6,6 +6,7 @@ import { type Account, platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import type { Head } from './chain.ts'
+import { accountIs, boundsOf, type Put, where } from './read-store.ts'
 import type { Line } from './verifier.ts'
 
 /** An account as entries name it; null: all accounts. */
@@ -21,13 +22,17 @@ export const logAccountOf = ({ type, id }: Account): NonNullable<LogAccount> => 
 type Range = { first: number; last: number }
 
 /** The first and the last number of a period; null: the period has no entries. */
-async function findRange(database: Queryable, account: LogAccount, { from, until }: Span): Promise<Range | null> {
+async function findRange(database: Queryable, account: LogAccount, span: Span): Promise<Range | null> {
   const number = account ? 'account_seq' : 'seq'
+  const values: unknown[] = []
+  const put: Put = value => `$${values.push(value)}`
+  const period = { ...span, account }
+  const within = [...accountIs(period, put), ...boundsOf(period, number, put)]
+  if (span.from) within.push(`at >= ${put(span.from)}`)
+  if (span.until) within.push(`at < ${put(span.until)}`)
   const [row] = await database.query<{ first: number | null; last: number | null }>(
-    `select min(${number}) as first, max(${number}) as last from audit_log
-     where ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
-       ${account ? 'and account_type = $3 and account_id = $4' : ''}`,
-    [from, until, ...(account ? [account.type, account.id] : [])],
+    `select min(${number}) as first, max(${number}) as last from audit_log ${where(within)}`,
+    values,
   )
   return row?.first == null || row.last === null ? null : { first: row.first, last: row.last }
 }

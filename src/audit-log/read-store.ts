@@ -7,9 +7,10 @@ import type { LogAccount } from './lines-store.ts'
 
 export type StoredEntry = { seq: number; accountSeq: number; entry: string }
 
-export type EntrySearch = Span & {
-  /** null: all accounts. */
-  account: LogAccount
+/** A period of the log of one account. `account` is null for the log of all accounts. */
+type Period = Span & { account: LogAccount }
+
+export type EntrySearch = Period & {
   action: string | null
   actor: string | null
   object: { type: string; id: string | null } | null
@@ -71,11 +72,12 @@ export async function findEntries(
   return { entries, next: end?.next ?? null }
 }
 
-const where = (conditions: string[]): string => (conditions.length > 0 ? `where ${conditions.join(' and ')}` : '')
+export const where = (conditions: string[]): string =>
+  conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''
 
-type Put = (value: unknown) => string
+export type Put = (value: unknown) => string
 
-const accountIs = ({ account }: EntrySearch, put: Put): string[] =>
+export const accountIs = ({ account }: Period, put: Put): string[] =>
   account ? [`account_type = ${put(account.type)} and account_id = ${put(account.id)}`] : []
 
 type Filter = (put: Put) => string
@@ -102,7 +104,7 @@ const objectId = `entry::jsonb #>> '{object,id}'`
  * Turns the bounds of time of a search into bounds of the number, so that the search does not read entries far outside
  * of the period.
  */
-function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
+export function boundsOf(search: Period, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>
     `(select ${number} from audit_log ${where([...accountIs(search, put), condition])} order by at ${order}, ${number} ${order} limit 1)`
   return [

@@ -49,7 +49,7 @@ export type Position = readonly (string | number)[]
 
 /**
  * The form of one key in a cursor's position. `number`: whole, not negative; `id`: a UUID; `time`: ISO 8601 in UTC with
- * milliseconds, in the years 1000 to 2999; `day`: `yyyy-mm-dd`.
+ * milliseconds, in the years 1000 to 9999; `day`: `yyyy-mm-dd`.
  */
 export type KeyKind = 'number' | 'id' | 'time' | 'day'
 
@@ -99,7 +99,7 @@ function isOfKind(key: string | number, kind: KeyKind | undefined): boolean {
 
 /** An instant as `Date` writes it, in a year that the database can store. */
 const isTime = (text: string): boolean =>
-  /^[12]\d{3}-.{19}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+  /^[1-9]\d{3}-.{19}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 function positionIn(cursor: string): Position | null {
   const [text = ''] = cursor.split('.', 1)

@@ -20,7 +20,8 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
 /**
  * Finds transitions without their events. For each transition, the recipients of its event are the merchant, and either
  * the bank that the transition concerns or all banks that were invited at that version of the campaign. The rule then
- * looks for the event in the feed of each recipient, by its type, time and bank.
+ * looks for the event in the feed of each recipient, by its type, time and bank. The events are looked up campaign by
+ * campaign: a range of ids can hold the subjects of very many other events.
  *
  * @param numberAllEvents left out for a database that must not be changed
  */
@@ -30,7 +31,7 @@ export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents
   from: `(
       with moves as materialized (
         select h.*, c.merchant_id, ${typeText} as type from campaign_history h join campaigns c using (cashback_id)
-        where ${within('h.cashback_id')} and h.version is not null and h.changes is null
+        where ${within('h.cashback_id')} and ${within('c.cashback_id')} and h.version is not null and h.changes is null
           and h.at >= ${numberedSince} and h.at < ${numberedUpTo}
       ), members as materialized (
         select * from (
@@ -49,8 +50,10 @@ export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents
       ), told as materialized (
         select e.subject, e.account_type, e.account_id, e.type, body->'data'->>'updatedAt' as at, body->'data'->>'bankId' as bank_id
         from (
-          select subject, account_type, account_id, type, body::jsonb as body from events
-          where subject in (select cashback_id from moves)
+          select found.* from (select distinct cashback_id from moves) as moved cross join lateral (
+            select subject, account_type, account_id, type, body::jsonb as body from events
+            where subject = moved.cashback_id offset 0
+          ) as found
         ) as e
       )
       select r.cashback_id, r.type, r.account_type, r.account_id, t.subject as found

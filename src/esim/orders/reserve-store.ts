@@ -1,6 +1,6 @@
 /** The SQL of reservations: makes the orders of many requests at once, and limits how many a bank may hold. */
 import type { Queryable, Statement } from '../../db/database.ts'
-import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
+import { joinLiveOrder, type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
 
 export type Reservation = {
   orderId: string
@@ -138,7 +138,8 @@ const countUnsoldStatement: Statement = {
     select (
       (select count(*) from profiles p, position where p.tariff_id = $1 and p.profile_id > taken_up_to and not exists (
         select from orders o where o.profile_id = p.profile_id and o.status in ('confirmed', 'withdrawn')))
-      + (select count(*) from returned_profiles r, position where r.tariff_id = $1 and r.profile_id <= taken_up_to)
+      + (select count(*) from position cross join returned_profiles r ${joinLiveOrder('r')}
+         where r.tariff_id = $1 and r.profile_id <= taken_up_to and o.taken is null)
       + (select count(*) from orders o, position
          where o.status = 'reserved' and o.tariff_id = $1 and o.profile_id <= taken_up_to)
     )::int as unsold`,

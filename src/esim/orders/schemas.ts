@@ -22,7 +22,7 @@ const orderId = Type.String({
 const externalId = text('The bank’s own identifier of the order', 'payment-20261121-000042')
 const operatorCode = text('Code of the mobile operator', 'kyivstar')
 const tariffCode = text('Code of the tariff', 'eu-10gb')
-const msisdn = text('Subscriber number', '+380671234567')
+const msisdn = text('Subscriber number; empty after the time for which numbers are kept', '+380671234567')
 
 export const Operator = Type.Object(
   {

@@ -55,6 +55,8 @@ const actions: Record<string, string | string[] | { none: string }> = {
   cancelOrder: { none: 'statements pin orders' },
   searchOrderByProfile: { none: 'a search' },
   searchAnyOrderByProfile: { none: 'a search' },
+  findCustomer: { none: 'a search' },
+  exportCustomer: { none: 'a read' },
   deliverWebhooks: { none: 'the sandbox delivers what is due' },
   enableAnyEndpoint: 'endpoint.enabled',
   disableAnyEndpoint: 'endpoint.disabled',

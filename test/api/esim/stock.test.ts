@@ -9,6 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Database, openDatabase, type Queryable, type Statement } from '../../../src/db/database.ts'
 import { DomainError } from '../../../src/errors.ts'
 import { createOrders, type Orders } from '../../../src/esim/orders/operations.ts'
+import { countUnsold } from '../../../src/esim/orders/reserve-store.ts'
 import { createSealing } from '../../../src/esim/stock/sealing.ts'
 import { createStock } from '../../../src/esim/stock/stock.ts'
 import { each, openBank, provenBooks, range, until } from '../../support/esim.ts'
@@ -181,6 +182,8 @@ describe('a caller is never told that the stock is empty', () => {
     await database.execute(
       'insert into stock_positions select tariff_id, max(profile_id) from profiles group by tariff_id',
     )
+    const [tariff] = await database.query<{ id: number }>('select tariff_id as id from profiles limit 1')
+    assert.equal(await countUnsold(database, tariff?.id ?? 0), 1, 'the limit of a bank’s share counts them out, too')
     const ours = anotherProcess()
     await ours.reserve(request('last'))
     assert.equal(await sellOut(ours), 0)

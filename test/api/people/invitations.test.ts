@@ -134,7 +134,7 @@ suite('invitations', () => {
     )
     const over = await invite()
     assert.deepEqual([over.status, over.body.code], [409, 'limit-reached'])
-    await database.execute(`delete from invitations where ${ofGamma} and login = 'many-1'`)
+    await database.execute(`delete from invitations where ${ofGamma} and login like 'many-%'`)
     assert.equal((await invite()).status, 201)
   })
 

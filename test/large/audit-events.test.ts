@@ -1,0 +1,54 @@
+/** What the audit's look at the events of campaigns costs: it must not read the feeds again for each piece. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Database } from '../../src/db/database.ts'
+import { campaignDirectory, createCampaign, openMerchant } from '../support/campaigns.ts'
+import { advance, each, until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+
+/** Campaigns are checked in pieces of 200. */
+const campaigns = 1_000
+const others = 50_000
+
+let platform: TestPlatform
+let database: Database
+before(async () => {
+  platform = await startPlatform({ PENDING_CAMPAIGNS: '100000', API_RATE_LIMIT: '0' }, { directory: campaignDirectory })
+  database = platform.platform.database
+  const merchant = await openMerchant(platform)
+  await each(Array.from({ length: campaigns }), 8, () => createCampaign(platform, {}, merchant))
+  await until('all events are numbered', async () => (await countEvents()) >= 2 * campaigns)
+  await database.execute(
+    `insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body, subject)
+     select account_type, account_id, sequence + n, day, gen_random_uuid(), type, recorded_at, body, gen_random_uuid()
+     from (select * from events order by sequence desc limit 1) e, generate_series(1, ${others}) n`,
+  )
+  await database.execute('analyze events')
+  // The audit looks for the events of changes that are some minutes old.
+  await advance(platform, 'PT1H')
+})
+after(() => platform.close())
+
+async function countEvents(): Promise<number> {
+  const [row] = await database.query<{ count: number }>('select count(*)::int as count from events')
+  return row?.count ?? 0
+}
+
+async function readEvents(): Promise<number> {
+  const [row] = await database.query<{ read: string }>(
+    `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as read from pg_stat_user_tables where relname like 'events\\_2%'`,
+  )
+  return Number(row?.read)
+}
+
+test('the audit reads each event a few times, however many campaigns there are', async () => {
+  const before = await readEvents()
+  // A connection adds its reads to the statistics when it ends, so another process runs the audit.
+  const sibling = await platform.sibling()
+  const token = platform.config.operatorKey
+  const { status, text } = await sibling.call('GET', '/admin/audit', { token }).finally(() => sibling.close())
+  assert.equal(status, 200, text)
+  const count = (await readEvents()) - before
+  assert.ok(count >= others, `${count}: they were not read at all`)
+  assert.ok(count < 3 * others, `${count} events were read`)
+})

@@ -1,0 +1,52 @@
+/** What a read of a short period of a long audit log costs (contract/partner-api.md, "Lists"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Database } from '../../src/db/database.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+
+const entries = 50_000
+const secondsApart = 600
+const read = 100
+
+let platform: TestPlatform
+let database: Database
+before(async () => {
+  platform = await startPlatform()
+  database = platform.platform.database
+  await database.execute(
+    `insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash)
+     select 1000 + n, 'bank', bank_id, 1000 + n, now() - ($1::int - n) * interval '${secondsApart} s',
+       '{"accountSeq":1,"actor":{"id":null},"object":{"type":"a","id":null},"action":"login.done"}', '', ''
+     from banks, generate_series(1, $1) n where code = 'alpha'`,
+    [entries],
+  )
+  await database.execute('analyze audit_log')
+})
+after(() => platform.close())
+
+async function readEntries(): Promise<number> {
+  const [row] = await database.query<{ read: string }>(
+    `select idx_tup_fetch + seq_tup_read as read from pg_stat_user_tables where relname = 'audit_log'`,
+  )
+  return Number(row?.read)
+}
+
+for (const [whose, pathOf] of [
+  ['an account', (period: string) => `/partner/v1/audit-log.jsonl?${period}`],
+  ['the platform', (period: string) => `/admin/audit-log/export?${period}`],
+] as const)
+  test(`the file of the newest entries of ${whose} reads few others`, async () => {
+    const from = new Date(Date.now() - (read * 100 + read - 0.5) * secondsApart * 1_000)
+    const to = new Date(from.getTime() + read * secondsApart * 1_000)
+    const before = await readEntries()
+    // A connection adds its reads to the statistics when it ends, so another process reads.
+    const sibling = await platform.sibling()
+    const token = whose === 'an account' ? await platform.bankToken() : platform.config.operatorKey
+    const path = pathOf(`from=${from.toISOString()}&to=${to.toISOString()}`)
+    const { status, text } = await sibling.call('GET', path, { token }).finally(() => sibling.close())
+    assert.equal(status, 200, text)
+    assert.ok(Math.abs(text.trim().split('\n').length - read) <= 2, text.slice(0, 500))
+    const count = (await readEntries()) - before
+    // The jobs of a process read some entries, too.
+    assert.ok(count < entries / 2, `${count} entries were read`)
+  })
