@@ -32,11 +32,16 @@ const chunkStatement: Statement = {
   text: 'select bytes from report_chunks where report_id = $1 and chunk = $2',
 }
 
-/** The bytes of a report, in order. */
-export async function* readFile(database: Queryable, reportId: string): AsyncGenerator<Buffer> {
-  for (let chunk = 0; ; chunk++) {
+/** The bytes of a report, in order. They throw an Error when the file is removed meanwhile, so that what was read is incomplete. */
+export async function* readFile(
+  database: Queryable,
+  { reportId, sizeBytes }: Pick<StoredFile, 'reportId' | 'sizeBytes'>,
+): AsyncGenerator<Buffer> {
+  let left = sizeBytes
+  for (let chunk = 0; left > 0; chunk++) {
     const [row] = await database.query<{ bytes: Buffer }>(chunkStatement, [reportId, chunk])
-    if (!row) return
+    if (!row) throw new Error(`The file of report ${reportId} was removed while it was read`)
+    left -= row.bytes.length
     yield row.bytes
   }
 }
@@ -47,8 +52,10 @@ export async function* readFile(database: Queryable, reportId: string): AsyncGen
  * @returns hex; the stored hash if there is one by now
  */
 export async function hashReport(database: Queryable, reportId: string): Promise<string> {
+  const file = await findFile(database, reportId)
+  if (!file) throw new Error(`Report ${reportId} is unknown`)
   const hash = createHash('sha256')
-  for await (const piece of readFile(database, reportId)) hash.update(piece)
+  for await (const piece of readFile(database, file)) hash.update(piece)
   const [report] = await database.query<{ sha256: string }>(
     `update reports set sha256 = coalesce(sha256, $2) where report_id = $1 and (sha256 is not null or lines_removed_at is null)
      returning encode(sha256, 'hex') as sha256`,

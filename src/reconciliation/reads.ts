@@ -81,5 +81,5 @@ export async function openFile(
     throw new DomainError('not-found', 'The report was not found')
   if (caller.type === 'retailer') requireOwn(file, caller)
   if (file.isRemoved) throw fileRemoved()
-  return { ...file, bytes: readFile(await begin(), reportId) }
+  return { ...file, bytes: readFile(await begin(), file) }
 }

@@ -4,6 +4,7 @@ import type { Actor } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'
 import type { CountsByKind, Difference, Side } from './differences.ts'
+import { removedOf } from './file-store.ts'
 
 export type NewReport = {
   reportId: string
@@ -162,7 +163,7 @@ const banksStatement: Statement = {
           union all
           (select * from report_differences where report_id = r.merchant_report_id order by place limit $3)
           order by place limit $3
-        ) d
+        ) d where not ${removedOf('rb', 'rm')}
       ) as items
     from campaigns c join merchants m using (merchant_id) join campaign_banks i using (cashback_id) join banks b using (bank_id)
     left join reconciliations r using (cashback_id, bank_id)

@@ -8,23 +8,51 @@ import { hashReport } from '../reconciliation/file-store.ts'
  */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
-/** Removes the lines, differences and files of reports of old campaigns. The hashes of the files stay. @returns the number of these reports */
-export async function removeReportLines(
-  transaction: Queryable,
-  params: { endedBefore: Date; now: Date; limit: number },
-): Promise<number> {
-  const reports = await transaction.query<{ reportId: string; isHashed: boolean }>(
+/** The tables with the rows of reports: the key that orders the rows of one report, and how many rows one statement removes. */
+const reportTables = [
+  { table: 'report_lines', key: 'line', atOnce: 50_000 },
+  { table: 'report_differences', key: 'place', atOnce: 50_000 },
+  // Half a mebibyte each.
+  { table: 'report_chunks', key: 'chunk', atOnce: 200 },
+] as const
+
+/**
+ * Marks one report of an old campaign as removed, so that nobody can read its lines, differences and file any longer.
+ * `removeReportPiece` removes them. The hash of the file stays. @returns whether there was such a report
+ */
+export async function markReport(transaction: Queryable, params: { endedBefore: Date; now: Date }): Promise<boolean> {
+  const [report] = await transaction.query<{ reportId: string; isHashed: boolean }>(
     `select r.report_id as "reportId", r.sha256 is not null as "isHashed" from reports r join campaigns c using (cashback_id)
      where r.lines_removed_at is null and ${ended} and c.updated_at < $1
-     order by r.cashback_id, r.report_id limit $2 for update of r skip locked`,
-    [params.endedBefore, params.limit],
+     order by r.cashback_id, r.report_id limit 1 for update of r skip locked`,
+    [params.endedBefore],
   )
-  for (const { reportId } of reports.filter(({ isHashed }) => !isHashed)) await hashReport(transaction, reportId)
-  const ids = [reports.map(({ reportId }) => reportId)]
-  for (const table of ['report_lines', 'report_differences', 'report_chunks'])
-    await transaction.execute(`delete from ${table} where report_id = any($1)`, ids)
-  await transaction.execute('update reports set lines_removed_at = $2 where report_id = any($1)', [...ids, params.now])
-  return reports.length
+  if (!report) return false
+  if (!report.isHashed) await hashReport(transaction, report.reportId)
+  await transaction.execute('update reports set lines_removed_at = $2, has_rows_left = true where report_id = $1', [
+    report.reportId,
+    params.now,
+  ])
+  return true
+}
+
+/** Removes some rows of a report that is marked as removed. @returns whether there was such a report */
+export async function removeReportPiece(transaction: Queryable): Promise<boolean> {
+  const [report] = await transaction.query<{ reportId: string }>(
+    `select report_id as "reportId" from reports where has_rows_left
+     order by cashback_id, report_id limit 1 for update skip locked`,
+  )
+  if (!report) return false
+  for (const { table, key, atOnce } of reportTables) {
+    const removed = await transaction.execute(
+      `delete from ${table} where report_id = $1 and ${key} <= (
+         select max(${key}) from (select ${key} from ${table} where report_id = $1 order by ${key} limit $2) piece)`,
+      [report.reportId, atOnce],
+    )
+    if (removed === atOnce) return true
+  }
+  await transaction.execute('update reports set has_rows_left = false where report_id = $1', [report.reportId])
+  return true
 }
 
 export function findOldSegments(

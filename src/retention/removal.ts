@@ -13,28 +13,40 @@ import * as store from './removal-store.ts'
 export type RetentionDays = { reportLinesDays: number | null; segmentsDays: number | null; msisdnDays: number | null }
 export type RetentionDeps = { database: Database; clock: Clock; retention: RetentionDays }
 
-const reportsAtOnce = 5
 const segmentsAtOnce = 20
 const ordersAtOnce = 1_000
 
-/** Removes one piece of old data of each kind. @returns whether there may be more */
+/**
+ * Removes one piece of old data of each kind. If one kind fails, the others still go on to their ends.
+ *
+ * @returns whether there may be more
+ * @throws the error of a kind, once no other kind has more
+ */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
-  const more = [await removeReportLines(deps), await removeSegments(deps), await removeMsisdns(deps)]
-  return more.includes(true)
+  const errors: unknown[] = []
+  let isMore = false
+  for (const remove of [removeReportLines, removeSegments, removeMsisdns])
+    try {
+      if (await remove(deps)) isMore = true
+    } catch (error) {
+      errors.push(error)
+    }
+  if (errors.length > 0 && !isMore) throw errors[0]
+  return isMore
 }
 
-/** Removes lines, differences and files of reports. Totals, counts and the hash of the file stay. */
+/**
+ * Removes lines, differences and files of reports, one report after the other. Totals, counts and the hash of the file
+ * stay.
+ */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
-  if (retention.reportLinesDays === null) return false
+  const { reportLinesDays } = retention
+  if (reportLinesDays === null) return false
+  if (await database.transaction(store.removeReportPiece)) return true
   const now = clock.now()
-  const removed = await database.transaction(transaction =>
-    store.removeReportLines(transaction, {
-      endedBefore: cutoff(now, retention.reportLinesDays ?? 0),
-      now,
-      limit: reportsAtOnce,
-    }),
+  return database.transaction(transaction =>
+    store.markReport(transaction, { endedBefore: cutoff(now, reportLinesDays), now }),
   )
-  return removed === reportsAtOnce
 }
 
 async function removeSegments({ database, clock, retention }: RetentionDeps): Promise<boolean> {

@@ -226,6 +226,43 @@ suite('retention', () => {
     assert.deepEqual(await proven(), [])
   })
 
+  test('a long report goes in small pieces, and is not shown as soon as the first one is gone', async () => {
+    const { campaign, reportId } = await completeCampaign()
+    const { database } = platform.platform
+    await advance(platform, 'P1D')
+    await database.execute(
+      `insert into report_differences (report_id, place, kind, bank_line, transaction_id)
+       select '${reportId}', 1000 + n, 'wrong-cashback', n, 'x' from generate_series(1, 110000) n`,
+    )
+    // Stops the removal after some pieces, and forbids large ones.
+    await database.execute(`
+      create function only_small_pieces() returns trigger language plpgsql as $$ begin
+        if (select count(*) > 50000 from gone) then raise exception 'too many rows in one statement'; end if;
+        if (select count(*) < 50000 from report_differences) then raise exception 'no more today'; end if;
+        return null; end $$`)
+    await database.execute(`
+      create trigger small_pieces after delete on report_differences referencing old table as gone
+      for each statement execute function only_small_pieces()`)
+    const other = await createCampaign(platform, {}, sides.grocer)
+    assert.equal((await putSegment(sides.grocer, other, fileOf(['A-1']))).status, 200)
+    assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${other}`)).status, 200)
+    const moved = await platform.call('POST', '/sandbox/clock', { body: { advance: 'P95D' } })
+    assert.equal(moved.status, 500, 'the job failed')
+    assert.equal(await segmentOf(sides.alpha, other), null, 'a kind that fails does not keep the others from running')
+    const left = Number(await rows('report_differences'))
+    assert.ok(left > 50_000 && left < 110_000, `${left} are left`)
+    const part = `/portal/cashbacks/${campaign.id}/banks/${ids.alpha}`
+    for (const path of [`/portal/reports/${reportId}/file`, `${part}/differences.csv`, `${part}/differences`])
+      assert.equal((await sides.grocer.call('GET', path)).status, 404, path)
+    const shown = await sides.grocer.call('GET', `/portal/cashbacks/${campaign.id}/reconciliation`)
+    assert.deepEqual(shown.body.banks[0].differences.items, [])
+    await database.execute('drop function only_small_pieces cascade')
+    await advance(platform, 'PT1S')
+    for (const table of ['report_lines', 'report_chunks', 'report_differences'])
+      assert.equal(await rows(table), 0, table)
+    assert.deepEqual(await proven(), [])
+  })
+
   test('segments go 30 days after the end, also of campaigns that never started', async () => {
     const id = await createCampaign(platform, {}, sides.grocer)
     assert.equal((await putSegment(sides.grocer, id, fileOf(['A-1']))).status, 200)
