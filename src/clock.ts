@@ -69,7 +69,7 @@ export function createClock(): Clock {
 }
 
 /**
- * The later of two instants. The time of a record must not be before that of the previous record, even if the clock
- * goes back (after a failover, or in a sandbox).
+ * An instant after the one of the previous record: `now`, or the next millisecond when the clock has gone back (after a
+ * failover, or in a sandbox) or has not gone on. So no two versions of a record have the same time.
  */
-export const laterOf = (one: Date, other: Date): Date => (one < other ? other : one)
+export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))

@@ -5,7 +5,7 @@
 import type { Caller } from '../../access/caller.ts'
 import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
 import { recordEntries } from '../../audit-log/recording.ts'
-import { laterOf } from '../../clock.ts'
+import { laterThan } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { recordEvents } from '../../events/event-writing.ts'
@@ -328,7 +328,8 @@ async function notifyBanks(
 }
 
 export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
-  const at = laterOf(now, campaign.updatedAt)
+  const isNew = changes.some(({ subject, from }) => subject === 'campaign' && from === null)
+  const at = isNew ? now : laterThan(campaign.updatedAt, now)
   let status = campaign.status
   const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
   for (const step of changes) {

@@ -95,6 +95,18 @@ for (const [form, read] of [
     })
   })
 
+test('the quoted updatedAt names one version only, even if the clock goes back', async () => {
+  await platform.call('POST', '/sandbox/clock', { body: { advance: 'P1D' } })
+  const id = await create()
+  await platform.call('DELETE', '/sandbox/clock')
+  const first = await listTag(sides.alpha, id)
+  assert.equal((await edit(id, { percentage: 20 })).status, 200)
+  const second = await listTag(sides.alpha, id)
+  assert.notEqual(second, first)
+  assertRefused(await decide(sides.alpha, 'confirm', id, first), 412)
+  assert.equal((await decide(sides.alpha, 'confirm', id, second)).status, 201)
+})
+
 test('a tag that the campaign never had is refused, and * takes any version', async () => {
   const id = await create()
   for (const never of ['"0"', '"999"', '"2020-01-01T00:00:00.000Z"', 'W/"2"', '"abc"', '2'])
