@@ -9,14 +9,21 @@ const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
   { first: /^9804/, lengths: [16, 17, 18, 19] }, // PROSTIR
 ]
 
-/** Whether a text is a card number: digits, possibly in groups, with the length of a payment system and a valid check digit. */
+/**
+ * Whether a text is a card number: digits with the length of a payment system and a valid check digit. They may be in
+ * groups; spaces and invisible characters around and between them do not matter.
+ */
 export function isCardNumber(text: string): boolean {
-  if (text.length < 13 || text.length > 23 || !/^\d+(?:[ -]\d+)*$/.test(text)) return false
-  const digits = text.replace(/[ -]/g, '')
+  if (text.length < 13) return false
+  const digits = text.replace(/[\s\p{C}-]/gu, '')
+  if (!/^\d{13,19}$/.test(digits)) return false
   return (
     ranges.some(({ first, lengths }) => lengths.includes(digits.length) && first.test(digits)) && passesLuhn(digits)
   )
 }
+
+/** Whether a text may hold a card number: 13 or more digits in a row or in groups. An error must not quote such a text. */
+export const mayHoldCard = (text: string): boolean => /\d(?:[\s\p{C}-]*\d){12}/u.test(text)
 
 /** The Luhn check of ISO/IEC 7812-1, annex B. */
 function passesLuhn(digits: string): boolean {

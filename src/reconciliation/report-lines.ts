@@ -8,6 +8,7 @@ import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { isDateAlone, readInstant } from '../text/instant.ts'
 import { shownText } from '../text/shown-text.ts'
 import { brokenRule, oneLine, type TextRule } from '../text/text-rules.ts'
+import { isCardNumber, mayHoldCard } from './card-numbers.ts'
 import type { Side } from './differences.ts'
 import {
   type Broken,
@@ -33,9 +34,10 @@ export type ReportLine = {
 }
 
 /**
- * A piece of the file: its valid lines in their order, the errors of its other lines, and the number of all its lines.
+ * A piece of the file: its valid lines in their order, the errors of its other lines, the number of all its lines, and
+ * how many of them, valid or not, have a card number as transaction id.
  */
-export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number }
+export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number; cards: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
@@ -52,13 +54,17 @@ export async function* readReportLines(
   let places: Places | undefined
   let count = 0
   for await (const fileLines of readLines(source)) {
-    const read: ReadReportLines = { lines: [], errors: [], count: 0 }
+    const read: ReadReportLines = { lines: [], errors: [], count: 0, cards: 0 }
     for (const { lineNumber, text } of fileLines) {
       if (places === undefined) places = readHeader(text, side)
       else if (text !== '') {
         if (++count > maxReportLines) throw noReport(problem({ rule: 'max-lines', params: { max: maxReportLines } }))
         read.count++
-        const line = readLine(lineNumber, text, places, side)
+        const values = splitLine(text, places.columns)
+        if (Array.isArray(values) && isCardNumber(values[places.of.transactionId] ?? '')) read.cards++
+        const line = Array.isArray(values)
+          ? readLine(lineNumber, values, places, side)
+          : [problem(values, { line: lineNumber })]
         if (Array.isArray(line)) read.errors.push(...line)
         else read.lines.push(line)
       }
@@ -84,7 +90,7 @@ function readHeader(text: string | undefined, side: Side): Places {
     needed.every(column => names.includes(column))
   if (!isRight) {
     const params = { columns: reportColumns.join(','), ...(side === 'merchant' && { optional: 'cashbackAmount' }) }
-    throw noReport(problem({ rule: 'header', params }, { line: 1, value: shown(decodeLine(text ?? '') ?? '') }))
+    throw noReport(problem({ rule: 'header', params }, { line: 1, ...shown(decodeLine(text ?? '') ?? '') }))
   }
   const of = Object.fromEntries(reportColumns.map(column => [column, place(column)])) as Places['of']
   return { columns: names.length, of }
@@ -93,12 +99,10 @@ function readHeader(text: string | undefined, side: Side): Places {
 /** @returns the line, or its error */
 function readLine(
   lineNumber: number,
-  text: string | undefined,
+  values: readonly string[],
   places: Places,
   side: Side,
 ): ReportLine | ReportProblem[] {
-  const values = splitLine(text, places.columns)
-  if (!Array.isArray(values)) return [problem(values, { line: lineNumber })]
   const value = (column: ReportColumn) => values[places.of[column]] ?? ''
   const transactionAt = instantOf(value('transactionAt'))
   const cashback = value('cashbackAmount')
@@ -114,7 +118,9 @@ function readLine(
   if (transactionAt === null || broken.some(rule => rule !== undefined))
     return reportColumns.flatMap((column, place) => {
       const rule = broken[place]
-      return rule === undefined ? [] : [problem(rule, { line: lineNumber, column, value: shown(value(column)) })]
+      // An amount may have as many digits as a card number.
+      const mayHold = column === 'transactionId' ? mayHoldCard : isCardNumber
+      return rule === undefined ? [] : [problem(rule, { line: lineNumber, column, ...shown(value(column), mayHold) })]
     })
   return {
     lineNumber,
@@ -165,5 +171,6 @@ function moneyError(text: string): Broken | undefined {
  */
 const maxShownLength = 100
 
-const shown = (value: string): string =>
-  shownText(value.length > maxShownLength ? `${value.slice(0, maxShownLength)}…` : value)
+/** The value of a problem. It has none if the text may hold a card number. */
+const shown = (text: string, mayHold = mayHoldCard): { value?: string } =>
+  mayHold(text) ? {} : { value: shownText(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text) }

@@ -4,7 +4,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { describeErrors } from '../text/csv-lines.ts'
-import { isCardNumber, isFileOfCards } from './card-numbers.ts'
+import { isFileOfCards } from './card-numbers.ts'
 import type { Side } from './differences.ts'
 import { noReport, readReportLines } from './report-lines.ts'
 import { problem, problemText, type ReportProblem } from './report-rules.ts'
@@ -36,13 +36,12 @@ export async function loadReport(
     errors.push(...read.errors.slice(0, shownErrors - errors.length))
     errorsCount += read.errors.length
     lines += read.count
-    cards += read.lines.filter(({ transactionId }) => isCardNumber(transactionId)).length
+    cards += read.cards
     if (errorsCount === 0) await writer.add(read.lines)
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // A file of card numbers is refused before errors of its lines are reported, because such errors would quote card
-  // numbers.
+  // A file of card numbers is refused before errors of its lines are reported: what is wrong with it is the numbers.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
     throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })

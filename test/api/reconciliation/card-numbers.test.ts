@@ -51,8 +51,14 @@ suite('a card number', () => {
   ]
   for (const [name, text] of others) test(`not ${name}`, () => assert.equal(isCardNumber(text), false))
 
-  test('known numbers, also in groups', () => {
-    for (const text of ['4111111111111111', '5555 5555 5555 4444', '3782-822463-10005', '2223003122003222'])
+  test('known numbers, also in groups, and with spaces and invisible characters', () => {
+    const spaced = [
+      ' 4111111111111111',
+      '4111111111111111\t',
+      '\u200b4111\u00a01111\u20091111\u2060 1111\u200d',
+      '3782 - 822463 - 10005',
+    ]
+    for (const text of ['4111111111111111', '5555 5555 5555 4444', '3782-822463-10005', '2223003122003222', ...spaced])
       assert.equal(isCardNumber(text), true, text)
   })
 })
@@ -90,5 +96,43 @@ suite('a report', () => {
       assert.doesNotMatch(refused.text, /\d{13}/)
     }
     assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(...lines, line(campaign, 'c')))).status, 201)
+  })
+
+  test('is judged by lines with errors, too', async () => {
+    const campaign = await endedCampaign(sides, [sides.alpha])
+    for (const [before, after] of [
+      ['', '\t'],
+      [' ', ''],
+      ['\u200b', '\u2060'],
+      ['', '\u0000'],
+    ]) {
+      const lines = ['4111111111111111', '5555555555554444'].map(id => line(campaign, `${before}${id}${after}`))
+      const refused = await uploadBank(sides.alpha, campaign.id, reportOf(...lines))
+      assertRefused(refused, 400, /^transactionId must be an id of the transaction, not a card number/)
+      assert.doesNotMatch(refused.text, /\d{13}/)
+    }
+  })
+
+  test('with other errors is refused without a word that may be a card number', async () => {
+    const campaign = await endedCampaign(sides, [sides.alpha])
+    const numbers = ['4111111111111111', '5555 5555\t5555 4444', `x4111111111111111${'x'.repeat(120)}`]
+    const lines = numbers.map(id => line(campaign, id))
+    const others = ['a', 'b', 'c', '1234567890\t'].map(id => line(campaign, id))
+    const swapped = line(campaign, 'd', { amount: '4012888888881881' })
+    const withHeader = await uploadBank(sides.alpha, campaign.id, reportOf(...others, ...lines, swapped))
+    assert.equal(withHeader.status, 400)
+    assert.deepEqual(
+      withHeader.body.problems.map(({ line, value }: { line: number; value: string | null }) => [line, value]),
+      [
+        [5, '1234567890?'],
+        [7, null],
+        [8, null],
+        [9, null],
+      ],
+    )
+    const withoutHeader = await uploadBank(sides.alpha, campaign.id, lines.join('\n'))
+    assert.equal(withoutHeader.status, 400)
+    assert.equal(withoutHeader.body.problems[0].value, null)
+    for (const { text } of [withHeader, withoutHeader]) assert.doesNotMatch(text, /\d{4}[\s?]?\d{4}[\s?]?\d{4}/)
   })
 })
