@@ -16,8 +16,6 @@ import { listReconciliations, type Reconciliations } from './store.ts'
 
 type Deps = Pick<CampaignDeps, 'database'>
 
-const maxItems = 1_000
-
 /** The state of the reconciliation. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
 export async function readReconciliation(
   { database }: { database: Queryable },
@@ -26,7 +24,7 @@ export async function readReconciliation(
   const { caller, cashbackId } = params
   const bankId = caller.type === 'bank' ? caller.bankId : null
   await requireParty(database, params)
-  const read = await listReconciliations(database, { cashbackId, bankId, maxItems })
+  const read = await listReconciliations(database, { cashbackId, bankId })
   if (!read) throw campaignNotFound('not-found')
   return read
 }

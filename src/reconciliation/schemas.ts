@@ -192,7 +192,8 @@ const Bank = Type.Object({
       ...differenceCounts,
       items: Type.Array(Item, {
         description:
-          'The first 1,000, by the line of the bank’s report, then of the merchant’s; `differences.csv` has all of them',
+          'The first 1,000, by the line of the bank’s report, then of the merchant’s; with more than 5 banks in the answer, ' +
+          'the first 5,000 divided by their number, at least 20. `differences.csv` has all of them',
       }),
     },
     { description: 'Of the latest reports' },

@@ -135,10 +135,17 @@ export type Reconciliations = {
   banks: BankReconciliation[]
 }
 
-/** Reads the state of the reconciliation in one statement, so that all values belong to the same moment. */
+/**
+ * Reads the state of the reconciliation in one statement, so that all values belong to the same moment. Of each bank it
+ * reads the first 1,000 differences. If there are more than 5 banks, they share 5,000, but each has at least 20.
+ */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',
   text: `
+    with share as materialized (
+      select least(1000, greatest(20, 5000 / greatest(count(*), 1))) as items
+      from campaign_banks where cashback_id = $1 and ($2::uuid is null or bank_id = $2)
+    )
     select c.status, c.version, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
       r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
@@ -159,10 +166,10 @@ const banksStatement: Statement = {
           'kind', d.kind, 'transactionId', d.transaction_id, 'bankLine', d.bank_line, 'merchantLine', d.merchant_line,
           'expected', d.expected, 'found', d.found) order by d.place), '[]')
         from (
-          (select * from report_differences where report_id = r.bank_report_id order by place limit $3)
+          (select * from report_differences where report_id = r.bank_report_id order by place limit (select items from share))
           union all
-          (select * from report_differences where report_id = r.merchant_report_id order by place limit $3)
-          order by place limit $3
+          (select * from report_differences where report_id = r.merchant_report_id order by place limit (select items from share))
+          order by place limit (select items from share)
         ) d where not ${removedOf('rb', 'rm')}
       ) as items
     from campaigns c join merchants m using (merchant_id) join campaign_banks i using (cashback_id) join banks b using (bank_id)
@@ -176,18 +183,16 @@ const banksStatement: Statement = {
  * The state of the reconciliation with the banks of a campaign.
  *
  * @param params.bankId only this bank; null: all
- * @param params.maxItems maximum number of differences for each bank
  * @returns null when the campaign is unknown or the bank has no part in it
  */
 export async function listReconciliations(
   database: Queryable,
-  params: { cashbackId: string; bankId: string | null; maxItems: number },
+  params: { cashbackId: string; bankId: string | null },
 ): Promise<Reconciliations | null> {
-  const { cashbackId, bankId, maxItems } = params
   type Row = BankReconciliation & Pick<Reconciliations, 'status' | 'version'>
-  const rows = await database.query<Row>(banksStatement, [cashbackId, bankId, maxItems])
+  const rows = await database.query<Row>(banksStatement, [params.cashbackId, params.bankId])
   const [first] = rows
   if (!first) return null
   const { status, version } = first
-  return { cashbackId, status, version, banks: rows.map(({ status, version, ...bank }) => bank) }
+  return { cashbackId: params.cashbackId, status, version, banks: rows.map(({ status, version, ...bank }) => bank) }
 }

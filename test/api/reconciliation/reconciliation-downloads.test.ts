@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { readDifferences } from '../../../src/reconciliation/file-store.ts'
-import { campaignDirectory, ids } from '../../support/campaigns.ts'
+import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import {
   endedCampaign,
@@ -121,6 +121,46 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
       ],
     )
     assert.equal((await csv(campaign.id, alpha)).text, answer.text)
+  })
+
+  test('with many banks the merchant’s reconciliation shows fewer of each', async () => {
+    const bankId = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, '0')}`
+    const banks = Array.from({ length: 300 }, (_, n) => n)
+    await platform.applyDirectory(
+      `banks:\n${banks.map(n => `  - { id: ${bankId(n)}, code: many-${n}, name: Bank ${n}, esim: { operators: all } }`).join('\n')}`,
+    )
+    for (const [count, shown] of [
+      [5, 1_000],
+      [6, 833],
+      [300, 20],
+    ] as const) {
+      const participantsIds = banks.slice(0, count).map(bankId)
+      const id = await createCampaign(platform, { participantsIds }, sides.grocer)
+      const { database } = platform.platform
+      await database.execute(
+        `insert into reports (report_id, cashback_id, bank_id, side, version, file_name, size_bytes, lines, total_amount, total_cashback,
+           uploaded_at, actor_type, actor_id, actor_subject, broken_terms, sha256)
+         select gen_random_uuid(), cashback_id, bank_id, 'bank', 1, 'f.csv', 1, 1001, 0, 0, now(), 'bank', bank_id, 'x',
+           '{"wrong-cashback":1001}', sha256('x') from campaign_banks where cashback_id = '${id}'`,
+      )
+      await database.execute(
+        `insert into reconciliations (cashback_id, bank_id, bank_report_id, unmatched)
+         select cashback_id, bank_id, report_id, '{}' from reports where cashback_id = '${id}'`,
+      )
+      await database.execute(
+        `insert into report_differences (report_id, place, kind, bank_line, transaction_id)
+         select report_id, n, 'wrong-cashback', n, 'x' from reports, generate_series(1, 1001) n where cashback_id = '${id}'`,
+      )
+      const read = await sides.grocer.call('GET', `/portal/cashbacks/${id}/reconciliation`)
+      const lengths = read.body.banks.map(
+        ({ differences }: { differences: { items: unknown[] } }) => differences.items.length,
+      )
+      assert.deepEqual(
+        lengths,
+        Array.from({ length: count }, () => shown),
+      )
+      assert.equal(read.body.banks[0].differences.total, 1_001)
+    }
   })
 
   test('values with commas, quotes and spaces are quoted', async () => {
