@@ -146,7 +146,7 @@ const banksStatement: Statement = {
       select least(1000, greatest(20, 5000 / greatest(count(*), 1))) as items
       from campaign_banks where cashback_id = $1 and ($2::uuid is null or bank_id = $2)
     )
-    select c.status, c.version, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
+    select c.cashback_id as "cashbackId", c.status, c.version, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
       r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
         select coalesce(json_agg(json_build_object(
@@ -189,10 +189,10 @@ export async function listReconciliations(
   database: Queryable,
   params: { cashbackId: string; bankId: string | null },
 ): Promise<Reconciliations | null> {
-  type Row = BankReconciliation & Pick<Reconciliations, 'status' | 'version'>
+  type Row = BankReconciliation & Omit<Reconciliations, 'banks'>
   const rows = await database.query<Row>(banksStatement, [params.cashbackId, params.bankId])
   const [first] = rows
   if (!first) return null
-  const { status, version } = first
-  return { cashbackId: params.cashbackId, status, version, banks: rows.map(({ status, version, ...bank }) => bank) }
+  const { cashbackId, status, version } = first
+  return { cashbackId, status, version, banks: rows.map(({ cashbackId, status, version, ...bank }) => bank) }
 }

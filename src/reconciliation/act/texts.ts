@@ -43,7 +43,6 @@ type Texts = {
   notYet: string
   compensation: string
   totalCompensation: string
-  signatures: string
   signature: string
   page(page: number, of: number): string
   kinds: Record<DifferenceKind, string>
@@ -89,7 +88,6 @@ export const actTexts: Record<ActLanguage, Texts> = {
     notYet: 'not yet',
     compensation: 'Compensation to the bank',
     totalCompensation: 'Compensation to all banks',
-    signatures: 'Signatures',
     signature: 'Name, position, signature, date',
     page: (page, of) => `Page ${page} of ${of}`,
     kinds: {
@@ -143,7 +141,6 @@ export const actTexts: Record<ActLanguage, Texts> = {
     notYet: 'ще ні',
     compensation: 'Компенсація банку',
     totalCompensation: 'Компенсація всім банкам',
-    signatures: 'Підписи',
     signature: 'Прізвище, посада, підпис, дата',
     page: (page, of) => `Сторінка ${page} з ${of}`,
     kinds: {
