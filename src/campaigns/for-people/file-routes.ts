@@ -84,7 +84,8 @@ function downloadTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'The terminals of a campaign as CSV',
         description:
           'For the merchant of the campaign and its invited banks. Columns: `terminal_id`, `terminal_name`, `terminal_location`, ' +
-          `\`merchant_id\`, \`merchant_name\`, \`addedAt\`. Filters and order as in the list of terminals. ${aboutFormulas}`,
+          '`merchant_id`, `merchant_name`, `addedAt`. Filters and order as in the list of terminals. It is sent while it ' +
+          `is read: when the connection breaks, as it does when the campaign is edited, the file is not complete. ${aboutFormulas}`,
         params: CampaignPath,
         querystring: TerminalsExportQuery,
         response: {

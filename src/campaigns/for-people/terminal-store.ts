@@ -35,12 +35,16 @@ const matches = `
      terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
   and ($3::timestamptz is null or added_at >= $3)`
 
-async function isOfDirectory(database: Queryable, cashbackId: string): Promise<boolean> {
-  const [campaign] = await database.query<{ isOfDirectory: boolean }>(
-    'select terminals_platform as "isOfDirectory" from campaigns where cashback_id = $1',
+/** Where the terminals of a campaign come from. `termsVersion` changes with every edit of its list. */
+async function sourceOf(
+  database: Queryable,
+  cashbackId: string,
+): Promise<{ isOfDirectory: boolean; termsVersion: number } | undefined> {
+  const [campaign] = await database.query<{ isOfDirectory: boolean; termsVersion: number }>(
+    'select terminals_platform as "isOfDirectory", terms_version as "termsVersion" from campaigns where cashback_id = $1',
     [cashbackId],
   )
-  return campaign?.isOfDirectory ?? false
+  return campaign
 }
 
 /** One page of the terminals of an existing campaign, in the order of its list. */
@@ -50,7 +54,7 @@ export async function findTerminals(
   search: TerminalSearch,
   page: Page,
 ): Promise<{ terminals: ShownTerminal[]; totalItems: number }> {
-  const listed = (await isOfDirectory(database, cashbackId)) ? ofDirectory : own
+  const listed = (await sourceOf(database, cashbackId))?.isOfDirectory ? ofDirectory : own
   const [found] = await database.query<{ terminals: ShownTerminal[]; totalItems: number }>(
     `with found as materialized (
        select terminal, place, added_at from (${listed}) listed where ${matches}
@@ -69,17 +73,19 @@ const terminalsAtOnce = 5_000
 /**
  * Reads all matching terminals, a few thousand with each statement, in the order of `findTerminals`. Between two
  * statements it holds no connection to the database.
+ *
+ * @throws Error at the end when the campaign was edited meanwhile, so that terminals may be missing
  */
 export async function* readTerminals(
   database: Queryable,
   cashbackId: string,
   search: TerminalSearch,
 ): AsyncGenerator<ShownTerminal[]> {
-  const fromDirectory = await isOfDirectory(database, cashbackId)
-  const listed = fromDirectory ? ofDirectory : own
+  const source = await sourceOf(database, cashbackId)
+  const listed = source?.isOfDirectory ? ofDirectory : own
   // The directory may change between two reads. So each read continues after the last identifier: row numbers would
   // have shifted.
-  const key = fromDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
+  const key = source?.isOfDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
   for (let after: string | null = null; ; ) {
     const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(
       `select terminal, added_at::text as "addedAt", key
@@ -88,9 +94,11 @@ export async function* readTerminals(
       [cashbackId, search.pattern, search.since, after],
     )
     if (rows.length > 0) yield rows.map(({ terminal, addedAt }) => ({ ...terminal, addedAt }))
-    if (rows.length < terminalsAtOnce) return
+    if (rows.length < terminalsAtOnce) break
     after = rows.at(-1)?.key ?? null
   }
+  if ((await sourceOf(database, cashbackId))?.termsVersion !== source?.termsVersion)
+    throw new Error('The campaign was edited while its terminals were read')
 }
 
 /** @returns the campaign's own terminals as the text of a JSON array, as they are stored */

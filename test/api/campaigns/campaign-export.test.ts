@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
+import { readTerminals } from '../../../src/campaigns/for-people/terminal-store.ts'
 import {
   assertRefused,
   campaignDirectory,
@@ -14,6 +15,7 @@ import {
   openUser,
   type Partner,
 } from '../../support/campaigns.ts'
+import { range } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -126,4 +128,28 @@ test('who may not, and what is no filter', async () => {
   assertRefused(await grocer.call('GET', '/portal/cashbacks.csv?bankStatus=pending'), 400)
   assertRefused(await grocer.call('GET', '/portal/cashbacks.csv?dateFrom=yesterday'), 400)
   assertRefused(await grocer.call('GET', '/portal/cashbacks.csv?page=2'), 400)
+})
+
+test('terminals that are edited while they are read break the file off, so that none is missing unnoticed', async () => {
+  const terminals = range(6_000).map(index => ({ terminal_id: `T-${index}` }))
+  const id = await createCampaign(platform, { terminalsPlatform: false, terminals }, grocer)
+  const read = async (meanwhile: () => Promise<unknown> = async () => {}) => {
+    const found: string[] = []
+    for await (const page of readTerminals(platform.platform.database, id, { pattern: null, since: null })) {
+      if (found.length === 0) await meanwhile()
+      found.push(...page.map(({ terminal_id }) => terminal_id))
+    }
+    return found
+  }
+  const order = terminals.map(({ terminal_id }) => terminal_id)
+  assert.deepEqual(await read(), order)
+  const reject = () => alpha.call('POST', `/cashbacks/${id}/reject`)
+  assert.deepEqual(await read(reject), order, 'a decision of a bank does not matter')
+  const other = [...terminals.toReversed(), { terminal_id: 'new' }]
+  const edit = async () => {
+    const edited = await grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body: { terminals: other } })
+    assert.equal(edited.status, 200, edited.text)
+  }
+  await assert.rejects(read(edit), /was edited/)
+  assert.equal((await read()).length, 6_001)
 })
