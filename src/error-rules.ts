@@ -115,7 +115,7 @@ const texts = {
   'max-pending': ({ max }) =>
     `be invited later: ${max} campaigns of the merchant wait for the first approval of a bank`,
   'max-pending-size': ({ mebibytes }) =>
-    `be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
+    `be fewer: the merchant’s campaigns that no bank has approved yet have at most ${mebibytes} MiB, with terminals, banners and other terms`,
 
   // Rules of passwords and codes.
   'password-repeated': () => 'be more than one character or one word repeated',

@@ -72,7 +72,7 @@ export const settingsHelp: readonly Setting[] = [
   {
     name: 'PENDING_CAMPAIGN_MIB',
     byDefault: '64',
-    meaning: 'size of the terminals and banners of these campaigns, in MiB',
+    meaning: 'size of these campaigns, with terminals and banners, in MiB',
   },
   { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
   {

@@ -218,8 +218,9 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     uk: ({ max }) => `Уже ${max} кампаній чекають на перше погодження банку. Запросіть банки пізніше`,
   },
   'max-pending-size': {
-    en: ({ mebibytes }) => `Campaigns that wait for a bank may have ${mebibytes} MiB of terminals and banners in all`,
-    uk: ({ mebibytes }) => `Кампанії, що чекають на банк, можуть мати разом ${mebibytes} МіБ терміналів і банерів`,
+    en: ({ mebibytes }) =>
+      `Campaigns that wait for a bank may have ${mebibytes} MiB in all, with terminals and banners`,
+    uk: ({ mebibytes }) => `Кампанії, що чекають на банк, можуть мати разом ${mebibytes} МіБ, з терміналами й банерами`,
   },
 
   'login-invited': same(

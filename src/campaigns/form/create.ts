@@ -11,7 +11,7 @@ import { type Actor, actorOf, writeDecisions } from '../lifecycle/transitions-st
 import { type DirectoryEntries, findDirectoryEntries, insertCampaign } from './campaign-store.ts'
 import { crossErrors, type Fields, maxErrors, readId, readNewFields, settled } from './form.ts'
 import { newCampaignErrors } from './pending-store.ts'
-import type { Origin } from './terms.ts'
+import { cardText, type Origin } from './terms.ts'
 
 type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
 /** The body as it was sent, and its schema errors. */
@@ -87,10 +87,12 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
     if (merchantId === undefined || invited === undefined || countryId === null)
       throw new Error('The schema has let a form without these pass')
     const terms = settled(fields as Fields)
-    // The limit is for campaigns that wait for banks. A bank's own campaign waits for none.
-    if (createdByBankId === null && pending)
-      requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content: terms }))
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
+    // The limit is for campaigns that wait for banks. A bank's own campaign waits for none.
+    if (createdByBankId === null && pending) {
+      const content = { ...terms, card: cardText(campaign, terms, countryId) }
+      requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content }))
+    }
     await insertCampaign(transaction, campaign, terms, countryId)
     const decision = lifecycle.create(invited)
     const [created] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now })

@@ -19,7 +19,7 @@ import { bankErrors, directoryErrors, requireNoErrors } from './create.ts'
 import { contradictions, crossErrors, type FieldName, type Fields, type ReadFields, readFields } from './form.ts'
 import { editErrors } from './pending-store.ts'
 import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
-import type { Terms } from './terms.ts'
+import { cardText, type Terms } from './terms.ts'
 
 export type Edit = Guard & {
   merchant: MerchantCaller
@@ -81,8 +81,8 @@ async function editWith(
     ...directoryErrors(merged, found),
   ])
   if (changed.length === 0) return
-  await requireRoom(transaction, deps, { campaign, changed, merged })
   const { countryId } = found
+  await requireRoom(transaction, deps, { campaign, changed, after: merged as Known, countryId })
   await write(transaction, {
     campaign,
     before: present,
@@ -98,26 +98,32 @@ async function editWith(
 /**
  * Checks that a campaign that no bank has approved yet stays within the merchant's limits for such campaigns.
  *
- * @throws DomainError 'invalid' when the new terminals or banners are too large
+ * @throws DomainError 'invalid' when it becomes too large
  */
 async function requireRoom(
   transaction: Queryable,
   { pending }: CampaignDeps,
-  {
-    campaign,
-    changed,
-    merged,
-  }: { campaign: LockedCampaign; changed: readonly FieldName[]; merged: ReturnType<typeof mergedFields> },
+  { campaign, changed, after, countryId }: Pick<Write, 'campaign' | 'changed' | 'after' | 'countryId'>,
 ): Promise<void> {
   if (!pending || !isPending(campaign) || !changed.some(name => sized.includes(name))) return
-  const { bannerSmall, bannerBig } = merged
-  const terminals = changed.includes('terminals') ? merged.terminals : undefined
-  const content = { terminals, bannerSmall, bannerBig }
+  const content = {
+    card: cardText(campaign, after, countryId ?? ''),
+    terminalsPlatform: after.terminalsPlatform,
+    terminals: changed.includes('terminals') ? after.terminals : undefined,
+  }
   requireNoErrors(await editErrors(transaction, pending, { ...campaign, content }))
 }
 
 /** The fields that can be large. */
-const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
+const sized: readonly FieldName[] = [
+  'terminals',
+  'terminalsPlatform',
+  'bannerSmall',
+  'bannerBig',
+  'sku',
+  'categoryId',
+  'merchantCategoryCode',
+]
 
 const isPending = ({ status, banks }: LockedCampaign): boolean =>
   status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')

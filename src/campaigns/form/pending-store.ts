@@ -10,31 +10,46 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** The maximum for terminals and banners together. */
+  /** The maximum for all that banks get of these campaigns. */
   bytes: number
 }
 
+/** The form of a campaign that is created or edited. */
 type Content = {
+  /** The terms without terminals, as banks get them (`cardText`). */
+  card: string
+  terminalsPlatform: boolean
+  /** The campaign's own list; undefined: it stays as it is. */
   terminals: TerminalList | undefined
-  bannerSmall: string | null | undefined
-  bannerBig: string | null | undefined
 }
-type Use = { campaigns: number; bytes: number; ownTerminals: number }
+type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals: number; presentBytes: number }
 
 /**
  * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited.
- * Also measures the stored terminals of `$2`, because an edit that gives no terminals keeps them.
+ * Also measures `$2` as it is, because an edit that gives no terminals keeps them. These texts are stored
+ * uncompressed, so that PostgreSQL knows their lengths without reading them.
  */
 const useStatement = `
-  select count(*)::int as campaigns, coalesce(sum(bytes), 0)::float8 as bytes,
-    coalesce((select octet_length(terminals) from campaigns where cashback_id = $2), 0) as "ownTerminals"
-  from (
-    select octet_length(terminals) + coalesce(octet_length(banner_small), 0) + coalesce(octet_length(banner_big), 0) as bytes
+  with directory as materialized (
+    select coalesce((select octet_length(terminals) from merchant_terminal_lists where merchant_id = $1), 0) as bytes
+  ), pending as (
+    select ${sizeOf('c')} as bytes
     from campaigns c
     where merchant_id = $1 and status = 'awaitingBankApproval' and created_by_bank_id is null and cashback_id is distinct from $2
       and not exists (select from campaign_banks b where b.cashback_id = c.cashback_id and b.status = 'approved')
     limit $3
-  ) pending`
+  ), edited as (
+    select octet_length(terminals) as terminals, ${sizeOf('c')} as bytes from campaigns c where cashback_id = $2
+  )
+  select (select count(*)::int from pending) as campaigns, (select coalesce(sum(bytes), 0)::float8 from pending) as bytes,
+    (select bytes from directory) as "ofDirectory", coalesce((select terminals from edited), 0) as "ownTerminals",
+    coalesce((select bytes from edited), 0) as "presentBytes"`
+
+/** SQL for the size of a campaign as banks get it. */
+function sizeOf(campaign: string): string {
+  const terminals = `case when ${campaign}.terminals_platform then (select bytes from directory) else octet_length(${campaign}.terminals) end`
+  return `octet_length(${campaign}.card) + ${terminals}`
+}
 
 /** The limits that a new campaign would break. Until this transaction ends, other checks of the same merchant wait. */
 export async function newCampaignErrors(
@@ -48,7 +63,7 @@ export async function newCampaignErrors(
 }
 
 /**
- * The limits that a pending campaign would break with new terminals or banners. Until this transaction ends, other
+ * The limits that a pending campaign would break by an edit that makes it longer. Until this transaction ends, other
  * checks of the same merchant wait.
  */
 export async function editErrors(
@@ -71,9 +86,10 @@ async function lockUse(
   return use
 }
 
-function sizeErrors(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): BrokenRule[] {
-  const ofTerminals = terminals?.text?.reduce((sum, piece) => sum + piece.byteLength, 0) ?? use.ownTerminals
-  const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
+function sizeErrors(limits: PendingLimits, use: Use, { card, terminalsPlatform, terminals }: Content): BrokenRule[] {
+  const own = terminals?.text?.reduce((sum, piece) => sum + piece.byteLength, 0) ?? use.ownTerminals
+  const bytes = Buffer.byteLength(card) + (terminalsPlatform ? use.ofDirectory : own)
   const mebibytes = Math.floor(limits.bytes / (1024 * 1024))
-  return use.bytes + bytes <= limits.bytes ? [] : [broken('terminals', 'max-pending-size', { mebibytes })]
+  const fits = use.bytes + bytes <= limits.bytes || bytes <= use.presentBytes
+  return fits ? [] : [broken('terminals', 'max-pending-size', { mebibytes })]
 }

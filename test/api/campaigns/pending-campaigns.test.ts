@@ -1,5 +1,6 @@
 /** Limits of a merchant's campaigns that no bank has agreed to yet (contract/limits.md, "Campaigns and stock"). */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
@@ -56,7 +57,7 @@ test('of creations at the same moment no more than PENDING_CAMPAIGNS are taken; 
 
 test('their terminals and banners have at most PENDING_CAMPAIGN_MIB together, after edits too', async () => {
   const fault = [
-    'terminals must be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most 1 MiB',
+    'terminals must be fewer: the merchant’s campaigns that no bank has approved yet have at most 1 MiB, with terminals, banners and other terms',
   ]
   const first = await create(own(half))
   assert.equal(first.status, 201)
@@ -75,4 +76,42 @@ test('their terminals and banners have at most PENDING_CAMPAIGN_MIB together, af
     body: campaignForm(platform, own(half)),
   })
   assert.equal(other.status, 201, 'each merchant by itself')
+})
+
+test('long lists of products count, too, and an edit may always make them shorter', async () => {
+  const list = (bytes: number) => range(Math.floor(bytes / 131)).map(index => `${index}`.padEnd(128, 'x'))
+  await platform.applyDirectory(
+    `merchants:\n  - { id: ${randomUUID()}, code: baker, name: Baker, nameEn: Baker, excludedBanks: [] }`,
+  )
+  const baker = await openMerchant(platform, 'baker')
+  const make = (overrides: Record<string, unknown>) =>
+    baker.call('POST', path, { body: campaignForm(platform, overrides) })
+  const first = await make({ sku: list(0.6 * half), categoryId: list(0.6 * half) })
+  assert.equal(first.status, 201, first.text)
+  assertRefused(await make({ categoryId: list(half) }), 400, /^terminals must be fewer/)
+  const second = await make({ sku: ['1'] })
+  assert.equal(second.status, 201)
+  const edit = (id: string, body: object) => baker.call('PATCH', `${path}/${id}`, { body })
+  assertRefused(await edit(second.body.id, { sku: list(half) }), 400, /^terminals must be fewer/)
+  assert.equal((await edit(first.body.id, { sku: list(1.5 * half) })).status, 400)
+  assert.equal((await edit(first.body.id, { sku: ['1'], categoryId: [] })).status, 200)
+  assert.equal((await edit(second.body.id, { sku: list(half) })).status, 200)
+})
+
+test('terminals of the directory count for each campaign that shows them', async () => {
+  const voltshop = await openMerchant(platform, 'voltshop')
+  const location = 'l'.repeat(500)
+  const long = range(800).map(index => `      - { terminalId: D-${index}, location: ${location} }`)
+  await platform.applyDirectory(
+    `merchants:\n  - code: voltshop\n    excludedBanks: []\n    terminals:\n${long.join('\n')}`,
+  )
+  const make = (overrides: Record<string, unknown> = {}) =>
+    voltshop.call('POST', path, { body: campaignForm(platform, overrides) })
+  const before = await make(own(1_000))
+  assert.equal(before.status, 201, before.text)
+  assert.equal((await make()).status, 201)
+  assertRefused(await make(), 400, /^terminals must be fewer/)
+  const edit = (body: object) => voltshop.call('PATCH', `${path}/${before.body.id}`, { body })
+  assertRefused(await edit({ terminalsPlatform: true }), 400, /^terminals must be fewer/)
+  assert.equal((await edit({ description: 'x' })).status, 200)
 })
