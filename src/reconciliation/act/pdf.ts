@@ -227,8 +227,15 @@ function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: A
 /** Formats decimal texts exactly: `Intl` accepts them without a conversion to floats. */
 function createFormat({ language, timeZone }: ActStyle, currency: string) {
   const locale = language === 'uk' ? 'uk-UA' : 'en-GB'
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
-  const percent = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
+  // Amounts have 2 decimals in every currency, also where `Intl` would round them to none (JPY).
+  const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+  const money = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    ...decimals,
+  })
+  const percent = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
   const instant = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' })
   const count = new Intl.NumberFormat(locale)
   return {

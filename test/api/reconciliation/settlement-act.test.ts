@@ -1,13 +1,14 @@
 /** The settlement act: what both sides reported, what was accepted and what is owed, as data and as a PDF. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import {
   type Ended,
   endedCampaign,
+  header,
   line,
   merchantHeader,
   move,
@@ -154,5 +155,28 @@ suite('as a PDF', () => {
     ])
       assert.ok(text.includes(part), `${part}\n${text}`)
     assert.doesNotMatch(text, /Draft|Бета/)
+  })
+
+  test('amounts with 2 decimals in every currency, and percentages unrounded', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const currency = '{ code: JPY, name: Yen, symbol: ¥, icon: "" }'
+    await platform.applyDirectory(
+      `countries:\n  - { id: ${randomUUID()}, code: JP, name: Japan, currency: ${currency} }`,
+    )
+    const { id, at } = await endedCampaign(sides, [sides.alpha], {
+      countryCode: 'JP',
+      percentage: 5.123456789,
+      merchantCompensationPercentage: 33.3333333,
+    })
+    const report = [header, `a,T-0001,${at},200.56,10.28`].join('\n')
+    assert.equal((await uploadBank(sides.alpha, id, report)).status, 201)
+    const { status, body } = await sides.alpha.call(
+      'GET',
+      `/portal/cashbacks/${id}/settlement-act.pdf?language=en&timeZone=UTC`,
+    )
+    assert.equal(status, 200)
+    const text = textOf(body)
+    for (const part of ['¥200.56', '¥10.28', '¥3.43', '5.123456789%', '33.3333333%'])
+      assert.ok(text.includes(part), `${part}\n${text}`)
   })
 })
