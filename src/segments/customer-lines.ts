@@ -16,7 +16,10 @@ export type CustomerLine = { lineNumber: number; customerId: string }
 /** A piece of the file: its valid lines in their order, and the errors of its other lines. */
 export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
-/** Whether a text is an id. Invisible characters are refused, because two ids that look equal must be equal. */
+/**
+ * Whether a text is an id. Control characters and spaces at the ends are refused, because editors add them unseen.
+ * Other invisible characters are not: a bank may use any text as an id.
+ */
 const isId = (text: string): boolean =>
   text !== '' &&
   text.trim() === text &&
