@@ -63,13 +63,16 @@ export type SegmentOfCustomer = {
   sourceFileName: string
 }
 
-/** The bank's segments that contain the customer, the latest first. */
+/**
+ * The bank's segments that contain the customer, the latest first. A search in the text of a segment comes before the
+ * reading of its list, as it is many times faster. It finds too much when another id has a quote in it.
+ */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(
     `select cashback_id as "cashbackId", c.name as "campaignName", segment_id as "segmentId", formed_at as "formedAt",
             source_file_name as "sourceFileName"
      from campaign_segments s join campaigns c using (cashback_id)
-     where s.bank_id = $1 and exists (
+     where s.bank_id = $1 and strpos(s.customer_ids, to_json($2::text)::text) > 0 and exists (
        select from json_array_elements_text(s.customer_ids::json) as i (customer_id) where i.customer_id = $2)
      order by formed_at desc, cashback_id`,
     [bankId, customerId],

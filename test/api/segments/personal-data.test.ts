@@ -131,6 +131,19 @@ suite('customers forget and export', () => {
     assert.match(stdout, /^asked of alpha: in the customer directory, in 1 segment\n/)
   })
 
+  test('a segment is found by exactly the id of its customer, whatever is in it', async () => {
+    const taken = ['say "x" twice', 'back\\slash', 'їжак/1', 'tail']
+    const csv = taken.map(id => `"${id.replaceAll('"', '""')}"`)
+    await addCustomers(platform, 'alpha', csv)
+    const id = await newCampaign(...csv)
+    const found = async (customerId: string) =>
+      (await json('customers', 'export', customerId, '--bank', 'alpha')).segments.map(
+        ({ cashbackId }: { cashbackId: string }) => cashbackId,
+      )
+    for (const customerId of taken) assert.deepEqual(await found(customerId), [id], customerId)
+    for (const customerId of ['x', 'slash', 'їжак', 'tai']) assert.deepEqual(await found(customerId), [], customerId)
+  })
+
   test('an unknown bank and a faulty file are refused, and nothing changes', async () => {
     const path = join(folder, 'faulty.csv')
     writeFileSync(path, 'customer\nA-1\n')
