@@ -159,7 +159,7 @@ export async function enableEndpoint(
 ): Promise<void> {
   await transaction.execute(
     `update webhook_endpoints set status = 'enabled', disabled_reason = null, position = $2, failing_since = null, failing_told = false,
-       failed_attempts = 0, probe_at = null, probes = 0, version = version + 1 where endpoint_id = $1`,
+       failed_attempts = 0, failed_in_row = 0, probe_at = null, probes = 0, version = version + 1 where endpoint_id = $1`,
     [endpointId, position],
   )
   await transaction.execute(

@@ -226,6 +226,54 @@ test('a replay during an attempt is a delivery of its own: each has its own outc
   assert.deepEqual([replayed.state, outcomesOf(replayed)], ['pending', [[1, 'http-error']]])
 })
 
+/** Makes the endpoint one that has failed often. The next probe is an hour away, so that only what is asked for is sent. */
+const hasFailedOften = () =>
+  database().execute(
+    `update webhook_endpoints set failed_in_row = 25, failing_since = now(), probe_at = now() + interval '1 hour', probes = 5
+     where endpoint_id = $1`,
+    [endpointId],
+  )
+
+test('a retry of a delivery that had ended is made once, also at an endpoint that is probed', async () => {
+  await makeEndpoint('concurrent')
+  await tell(1)
+  await arrived(1)
+  answer(received[0] as Request, 204)
+  await until('it is delivered', async () => (await logged())[0]?.state === 'delivered')
+  await hasFailedOften()
+  await askForRetry()
+  await arrived(2)
+  answer(received[1] as Request, 500)
+  await until('it is recorded', async () => (await logged())[0]?.attempts.length === 2)
+  assert.equal((await logged())[0]?.state, 'failed')
+})
+
+test('a retry of a waiting delivery uses up no attempt of an endpoint that is probed', async () => {
+  await makeEndpoint('concurrent')
+  await hasFailedOften()
+  await tell(1)
+  await until('it waits', async () => (await logged()).length === 1)
+  await askForRetry()
+  await arrived(1)
+  answer(received[0] as Request, 500)
+  await until('it is recorded', async () => (await logged())[0]?.attempts.length === 1)
+  const [row] = await database().query('select state, failures from webhook_deliveries where endpoint_id = $1', [
+    endpointId,
+  ])
+  assert.deepEqual(row, { state: 'pending', failures: 0 })
+})
+
+test('an endpoint that had failed for long is sent all that waits as soon as it is enabled', async () => {
+  await makeEndpoint('concurrent')
+  await hasFailedOften()
+  await tell(5)
+  await until('they wait', async () => (await logged()).length === 5)
+  assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/disable`)).status, 200)
+  assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/enable`)).status, 200)
+  // None is answered, so these are five different deliveries.
+  await arrived(5)
+})
+
 // The last test, because the clock of this process goes back at its end.
 test('a claim whose answer the process reads too late is given back, and then sent once', async t => {
   await database().execute('create table claims_seen (n serial, attempts int, is_leased boolean)')
