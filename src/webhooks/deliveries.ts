@@ -4,6 +4,7 @@ import type { Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { maxPending } from './endpoint-store.ts'
 import { ownerOf } from './endpoints.ts'
 import * as store from './log-store.ts'
 import { waits } from './schedule.ts'
@@ -35,7 +36,8 @@ async function lock(transaction: Queryable, account: Account, deliveryId: string
 /**
  * Attempts a delivery now, whatever its state. A finished delivery gets one attempt and no new schedule.
  *
- * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, or the delivery is a test
+ * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, or the delivery is a test;
+ *   'limit-reached' when it had ended, and the endpoint has as many unfinished deliveries as it may have
  */
 export function retryDelivery(
   { database, origin }: { database: Database; origin: Origin },
@@ -43,10 +45,14 @@ export function retryDelivery(
   deliveryId: string,
 ): Promise<store.Delivery> {
   return database.transaction(async transaction => {
-    const { day, state, isTest, endpointStatus, isDeleted } = await lock(transaction, account, deliveryId)
+    // The endpoint is locked first, like everywhere, to prevent deadlocks.
+    await store.lockEndpointOf(transaction, account, deliveryId)
+    const { endpointId, day, state, isTest, endpointStatus, isDeleted } = await lock(transaction, account, deliveryId)
     if (isDeleted || endpointStatus === 'disabled')
       throw new DomainError('conflict', 'The endpoint is disabled or deleted')
     if (isTest) throw new DomainError('conflict', 'A test is not repeated: send another one')
+    if (state !== 'pending' && (await store.isEndpointFull(transaction, endpointId)))
+      throw new DomainError('limit-reached', `An endpoint has at most ${maxPending} unfinished deliveries`)
     await note(transaction, origin, { action: 'delivery.retried', account, deliveryId })
     await store.forceDelivery(transaction, { deliveryId, day, failures: state === 'pending' ? null : waits.length })
     return readDelivery(transaction, account, deliveryId)

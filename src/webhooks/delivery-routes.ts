@@ -95,14 +95,19 @@ function retryDeliveryRoute(app: App, deps: Deps): void {
         ...operation('Webhooks', integrationAdmins, {
           operationId: 'retryDelivery',
           summary: 'Try a delivery now',
-          description: 'Also a delivery that has failed or was delivered. The count of attempts continues.',
+          description:
+            'Also a delivery that has failed or was delivered, as long as fewer than 1,000 deliveries of its endpoint are unfinished ' +
+            '(else 409, `limit-reached`). The count of attempts continues.',
         }),
         params: schemas.DeliveryPath,
         querystring: NoQuery,
         body: NoBody,
         response: {
           202: schemas.Delivery,
-          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted, or the delivery is a test' }),
+          ...partnerErrors({
+            ...notFound,
+            409: 'The endpoint is disabled or deleted, the delivery is a test, or it had ended and 1,000 others are unfinished',
+          }),
         },
       },
     },

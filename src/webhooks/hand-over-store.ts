@@ -80,12 +80,18 @@ const pendingOf = (endpoint: string): string =>
  * Examines the next events of each endpoint, up to the last event for which there is room. It selects the endpoint's
  * types of events as `typesOf` does (events/catalogue.ts), and reads only days from the day of the endpoint's position
  * on.
+ *
+ * The statement does not see deliveries that others have made since it began. So whoever makes deliveries unfinished
+ * writes the endpoint's row. If the locked row is newer than the row that the statement sees (`written_by` differs), the
+ * statement hands nothing over to this endpoint.
  */
 const handOverText = `
-  with endpoints as materialized (
-    select e.*, least($3, ${maxPending} - ${pendingOf('e.endpoint_id')}) as room
-    from webhook_endpoints e where endpoint_id = any($1) and status = 'enabled' and deleted_at is null
-    order by endpoint_id for update skip locked
+  with locked as materialized (
+    select *, xmin as written_by from webhook_endpoints
+    where endpoint_id = any($1) and status = 'enabled' and deleted_at is null order by endpoint_id for update skip locked
+  ), endpoints as materialized (
+    select e.*, least($3, ${maxPending} - ${pendingOf('e.endpoint_id')}) as room from locked e
+    where written_by = (select xmin from webhook_endpoints seen where seen.endpoint_id = e.endpoint_id)
   ), examined as materialized (
     select e.endpoint_id, e.room, v.*
     from endpoints e cross join lateral (
@@ -117,28 +123,32 @@ const maxReplayedASecond = 50
 /** The maximum number of replayed deliveries that are made at once, so that a replay is spread over the second. */
 const replayedAtOnce = 12
 
-/** Creates deliveries of a replay. The endpoint is locked, so no other worker creates deliveries between the count and the insert. */
+/**
+ * Creates deliveries of a replay. They are counted by a statement that begins after the endpoint was locked, so it sees
+ * all that others have made.
+ */
 function handOverReplay(database: Database, endpointId: string): Promise<void> {
   return database.transaction(async transaction => {
-    const [endpoint] = await transaction.query<{ pending: number }>(
-      `select ${pendingOf('e.endpoint_id')}::int as pending
-       from webhook_endpoints e where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`,
-      [endpointId],
-    )
-    if (!endpoint) return
-    const [replay] = await transaction.query<{ replayId: string; justMade: number }>(nextReplayText, [endpointId])
+    const endpoints = await transaction.query(lockText, [endpointId])
+    if (endpoints.length === 0) return
+    const [replay] = await transaction.query<NextReplay>(nextReplayText, [endpointId])
     if (!replay) return
-    const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - endpoint.pending)
+    const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - replay.pending)
     if (room > 0) await transaction.execute(replayText, [endpointId, replay.replayId, room])
   })
 }
 
+const lockText = `
+  select from webhook_endpoints where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`
+
+type NextReplay = { replayId: string; pending: number; justMade: number }
+
 /**
- * Finds the endpoint's oldest unfinished replay, and how many deliveries its replays made in the last second. The index
- * finds these deliveries, because ids begin with the time of their creation.
+ * Finds the endpoint's oldest unfinished replay, how many deliveries of the endpoint are unfinished, and how many its
+ * replays made in the last second. The index finds the latter, because ids begin with the time of their creation.
  */
 const nextReplayText = `
-  select replay_id as "replayId", (
+  select replay_id as "replayId", ${pendingOf('$1')}::int as pending, (
     select count(*)::int from webhook_deliveries d where d.endpoint_id = $1 and d.replay_id is not null
       and d.delivery_id >= (lpad(to_hex(floor(extract(epoch from now()) * 1000)::bigint - 1000), 12, '0') || repeat('0', 20))::uuid
       and d.created_at > now() - interval '1 second') as "justMade"
@@ -154,6 +164,7 @@ const replayText = `
       and ${isReplayed({ endpoint: '$1', since: 'r.since', until: 'r.until', types: 'r.types', onlyFailed: 'r.only_failed' })}
     order by e.sequence limit $3
   ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$1::uuid', '$2::uuid')} from wanted
+  ), marked as (update webhook_endpoints set version = version where endpoint_id = $1
   )
   update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
     finished_at = case when (select count(*) from wanted) < $3 then now() end

@@ -2,6 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { begunAt, type DeliveryState, firstIdAt } from './delivery-store.ts'
+import { maxPending } from './endpoint-store.ts'
 import type { Outcome } from './sender.ts'
 
 type AttemptRow = {
@@ -130,7 +131,29 @@ export async function findDelivery(
   return delivery ?? null
 }
 
+/**
+ * Locks the endpoint of a delivery and writes its row, so that a hand-over that has counted its deliveries before does
+ * nothing (hand-over-store.ts).
+ */
+export async function lockEndpointOf(transaction: Queryable, account: Account, deliveryId: string): Promise<void> {
+  await transaction.execute(
+    `update webhook_endpoints set version = version where endpoint_id = (
+       select endpoint_id from webhook_deliveries where account_type = $1 and account_id = $2 and delivery_id = $3)`,
+    [account.type, account.id, deliveryId],
+  )
+}
+
+/** Whether the endpoint of a delivery has as many unfinished deliveries as it may have. */
+export async function isEndpointFull(transaction: Queryable, endpointId: string): Promise<boolean> {
+  const [row] = await transaction.query<{ isFull: boolean }>(
+    `select count(*) >= ${maxPending} as "isFull" from webhook_deliveries where endpoint_id = $1 and state = 'pending'`,
+    [endpointId],
+  )
+  return row?.isFull ?? false
+}
+
 export type LockedDelivery = {
+  endpointId: string
   day: string
   state: DeliveryState
   isTest: boolean
@@ -144,7 +167,7 @@ export async function lockDelivery(
   deliveryId: string,
 ): Promise<LockedDelivery | null> {
   const [row] = await transaction.query<LockedDelivery>(
-    `select d.day::text, d.state, d.test_body is not null as "isTest", e.status as "endpointStatus", e.deleted_at is not null as "isDeleted"
+    `select d.endpoint_id as "endpointId", d.day::text, d.state, d.test_body is not null as "isTest", e.status as "endpointStatus", e.deleted_at is not null as "isDeleted"
      from webhook_deliveries d join webhook_endpoints e using (endpoint_id)
      where d.account_type = $1 and d.account_id = $2 and d.delivery_id = $3 for update of d`,
     [account.type, account.id, deliveryId],

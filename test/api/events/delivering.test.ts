@@ -191,6 +191,54 @@ test('many endpoints are handed over together, each what it wants and has room f
   for (const endpointId of endpoints) await remove(resting, endpointId)
 })
 
+test('however many workers hand over events and replays, an endpoint has at most 1,000 unfinished deliveries', async () => {
+  const { database } = resting.platform
+  const [{ sequence }] = (await database.query<{ sequence: number }>(
+    'select coalesce(max(sequence), 0)::int as sequence from events where account_id = $1',
+    [banks.get(resting)?.bankId],
+  )) as [{ sequence: number }]
+  await tell(resting, 1_300)
+  await number(resting)
+  const work = async () => {
+    for (let time = 0; time < 12; time++) await handOverAll(database)
+  }
+  for (let round = 0; round < 4; round++) {
+    const endpoints = await Promise.all(
+      Array.from({ length: 4 }, () => makeEndpoint(resting, { startAfter: sequence })),
+    )
+    for (const endpointId of endpoints) {
+      const asked = { from: sequence + 1, only: 'all' }
+      assert.equal((await call(resting, 'POST', `/webhook-endpoints/${endpointId}/replay`, asked)).status, 202)
+    }
+    await Promise.all([work(), work(), work(), work()])
+    const pending = endpoints.map(async id => (await stored(resting, id)).map(({ state, n }) => [state, n]))
+    assert.deepEqual(await Promise.all(pending), Array(4).fill([['pending', 1_000]]))
+    for (const endpointId of endpoints) await remove(resting, endpointId)
+  }
+})
+
+test('a delivery that had ended cannot be retried while 1,000 others are unfinished', async () => {
+  const { database } = resting.platform
+  const endpointId = await makeEndpoint(resting)
+  await tell(resting, 1_001)
+  await number(resting)
+  while (await handOverAll(database));
+  const [last] = (await call(resting, 'GET', `/webhook-deliveries?endpointId=${endpointId}&limit=1`)).body.data
+  const retry = (deliveryId: string) => call(resting, 'POST', `/webhook-deliveries/${deliveryId}/retry`)
+  const skip = (deliveryId: string) => call(resting, 'POST', `/webhook-deliveries/${deliveryId}/skip`)
+  assert.equal((await skip(last.deliveryId)).status, 200)
+  assert.equal((await retry(last.deliveryId)).status, 202, 'there is room')
+  assert.equal((await skip(last.deliveryId)).status, 200)
+  while (await handOverAll(database));
+  const refused = await retry(last.deliveryId)
+  assert.deepEqual([refused.status, refused.body.code], [409, 'limit-reached'], refused.text)
+  // The newest delivery is unfinished already, so its retry makes no difference.
+  const [newest] = (await call(resting, 'GET', `/webhook-deliveries?endpointId=${endpointId}&limit=1`)).body.data
+  assert.equal((await retry(newest.deliveryId)).status, 202)
+  assert.equal((await call(resting, 'GET', `/webhook-endpoints/${endpointId}`)).body.pending, 1_000)
+  await remove(resting, endpointId)
+})
+
 test('an attempt whose process was killed is in the log as interrupted, once its lease is over', async () => {
   const { database } = resting.platform
   const endpointId = await makeEndpoint(resting)
