@@ -70,6 +70,9 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
       ...options,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     })
+    request.once('socket', socket => {
+      if (!request.reusedSocket) bornAt.set(socket, performance.now())
+    })
     limitTime(request, isSecure ? 'secureConnect' : 'connect')
     const answered = answerOf(request)
     request.end(body)
@@ -158,16 +161,18 @@ class LateError extends Error {
   override name = 'LateError'
 }
 
+/** When each connection was made. */
 const bornAt = new WeakMap<object, number>()
 
-/** Closes a connection after a minute, because its address was checked only when the connection was made. */
+/**
+ * Closes a connection after a minute, because its address was checked only when the connection was made. A connection
+ * that is older when its request ends is not kept.
+ */
 function limitAge(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = stream => {
     const socket = stream as Socket
-    const born = bornAt.get(socket) ?? performance.now()
-    bornAt.set(socket, born)
-    const leftMs = keptMs - (performance.now() - born)
+    const leftMs = keptMs - (performance.now() - (bornAt.get(socket) ?? Number.NEGATIVE_INFINITY))
     if (leftMs <= 0 || keep(stream) === (false as unknown)) return false as never
     socket.setTimeout(leftMs)
     return true as never

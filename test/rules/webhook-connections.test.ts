@@ -131,3 +131,25 @@ test('a name with one good and one bad address is refused, and so is one that ch
   assert.equal(await outcomeOf('changing.example', ['127.0.0.2/32']), 'address-refused')
   assert.equal(arrived, 1)
 })
+
+test('a connection is a minute old a minute after it was made, however long its first request took', async () => {
+  const now = performance.now.bind(performance)
+  let laterMs = 0
+  mock.method(performance, 'now', () => now() + laterMs)
+  const sender = createSender({ rules: createAddressRules(['127.0.0.0/8']), ca: null })
+  const send = async () =>
+    assert.equal((await sender.send(`http://127.0.0.1:${port}/`, headers, '{}')).outcome, 'delivered')
+  const before = arrived
+  try {
+    server.once('request', () => {
+      laterMs += 61_000
+    })
+    await send()
+    await send()
+    assert.equal(arrived - before, 2, 'the first connection is not kept')
+    await send()
+    assert.equal(arrived - before, 2, 'the second connection is kept')
+  } finally {
+    sender.close()
+  }
+})
