@@ -1,8 +1,9 @@
 /** SQL that creates deliveries: of new events, and of events that are sent again. */
+import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { deliveryColumns } from './delivery-store.ts'
 import { maxPending } from './endpoint-store.ts'
-import { isReplayed } from './replay-store.ts'
+import { eventsOf, type ReplayParams, replayedOf } from './replay-store.ts'
 
 /**
  * The maximum number of events that one statement examines, and of deliveries that it creates. Both are limited,
@@ -34,15 +35,29 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
   })
 }
 
-/** Creates deliveries for the events after the endpoints' positions. @returns whether there may be more */
+/**
+ * Creates deliveries for the events after the endpoints' positions, and those of replays. A replay that fails holds up
+ * neither the events nor other replays.
+ *
+ * @returns whether there may be more
+ * @throws the first error of a replay, after everything else was handed over
+ */
 export async function handOverAll(database: Database): Promise<boolean> {
   const waiting = await findWaitingEndpoints(database)
-  for (const { endpointId, hasReplay } of waiting) if (hasReplay) await handOverReplay(database, endpointId)
   let mayBeMore = false
   for (let first = 0; first < waiting.length; first += endpointsAtOnce) {
     const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
     mayBeMore = (await handOver(database, ids)) || mayBeMore
   }
+  const errors: unknown[] = []
+  for (const { endpointId } of waiting.filter(({ hasReplay }) => hasReplay)) {
+    const goesOn = await handOverReplay(database, endpointId).catch(error => {
+      errors.push(error)
+      return false
+    })
+    mayBeMore = goesOn || mayBeMore
+  }
+  if (errors.length > 0) throw errors[0]
   return mayBeMore
 }
 
@@ -126,46 +141,64 @@ const replayedAtOnce = 12
 /**
  * Creates deliveries of a replay. They are counted by a statement that begins after the endpoint was locked, so it sees
  * all that others have made.
+ *
+ * @returns whether the next events of the replay can be examined at once
  */
-function handOverReplay(database: Database, endpointId: string): Promise<void> {
+function handOverReplay(database: Database, endpointId: string): Promise<boolean> {
   return database.transaction(async transaction => {
     const endpoints = await transaction.query(lockText, [endpointId])
-    if (endpoints.length === 0) return
+    if (endpoints.length === 0) return false
     const [replay] = await transaction.query<NextReplay>(nextReplayText, [endpointId])
-    if (!replay) return
+    if (!replay) return false
+    const { replayId, type, id, position, through, types, since, until, onlyFailed } = replay
     const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - replay.pending)
-    if (room > 0) await transaction.execute(replayText, [endpointId, replay.replayId, room])
+    if (room <= 0) return false
+    const values = [endpointId, replayId, room, type, id, position + 1, through, types, since, until]
+    const [handed] = await transaction.query<{ mayBeMore: boolean }>(replayText(onlyFailed), values)
+    return handed?.mayBeMore === true
   })
 }
 
 const lockText = `
   select from webhook_endpoints where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`
 
-type NextReplay = { replayId: string; pending: number; justMade: number }
+type NextReplay = Pick<Account, 'type' | 'id'> &
+  Pick<ReplayParams, 'replayId' | 'through' | 'types' | 'since' | 'until' | 'onlyFailed'> & {
+    position: number
+    pending: number
+    justMade: number
+  }
 
 /**
  * Finds the endpoint's oldest unfinished replay, how many deliveries of the endpoint are unfinished, and how many its
  * replays made in the last second. The index finds the latter, because ids begin with the time of their creation.
  */
 const nextReplayText = `
-  select replay_id as "replayId", ${pendingOf('$1')}::int as pending, (
+  select r.replay_id as "replayId", e.account_type as type, e.account_id as id, r.position, r.through, r.types, r.since, r.until,
+    r.only_failed as "onlyFailed", ${pendingOf('$1')}::int as pending, (
     select count(*)::int from webhook_deliveries d where d.endpoint_id = $1 and d.replay_id is not null
       and d.delivery_id >= (lpad(to_hex(floor(extract(epoch from now()) * 1000)::bigint - 1000), 12, '0') || repeat('0', 20))::uuid
       and d.created_at > now() - interval '1 second') as "justMade"
-  from webhook_replays where endpoint_id = $1 and finished_at is null order by created_at limit 1 for update`
+  from webhook_replays r join webhook_endpoints e using (endpoint_id)
+  where endpoint_id = $1 and finished_at is null order by r.created_at limit 1 for update of r`
 
-/** Creates the next deliveries of a replay. It selects the same events as `countReplayed`. */
-const replayText = `
-  with replay as (select * from webhook_replays where replay_id = $2
-  ), wanted as materialized (
-    select e.account_type, e.account_id, e.event_id, e.sequence, e.type
-    from webhook_endpoints w cross join replay r join events e on e.account_type = w.account_type and e.account_id = w.account_id
-    where w.endpoint_id = $1 and e.sequence > r.position and e.sequence <= r.through
-      and ${isReplayed({ endpoint: '$1', since: 'r.since', until: 'r.until', types: 'r.types', onlyFailed: 'r.only_failed' })}
-    order by e.sequence limit $3
+/** The next events of a replay, as many as one statement examines. */
+const nextEvents = `${eventsOf({ type: '$4', id: '$5', from: '$6', through: '$7' })} order by sequence limit ${examinedAtOnce}`
+
+/**
+ * Creates the next deliveries of a replay. It selects the same events as `countReplayed`. If it finds fewer than there
+ * is room for, the replay goes on after the last event that was examined (`passed`).
+ */
+const replayText = (onlyFailed: boolean): string => `
+  with wanted as materialized (
+    ${replayedOf(nextEvents, { endpoint: '$1', types: '$8', since: '$9', until: '$10', onlyFailed })} order by sequence limit $3
+  ), found as materialized (select count(*) as n, max(sequence) as last from wanted
+  ), passed as materialized (
+    select count(*) as n, max(sequence) as last from (${nextEvents}) as e where (select n from found) < $3
   ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$1::uuid', '$2::uuid')} from wanted
   ), marked as (update webhook_endpoints set version = version where endpoint_id = $1
   )
-  update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
-    finished_at = case when (select count(*) from wanted) < $3 then now() end
-  where replay_id = $2`
+  update webhook_replays set position = coalesce((select last from passed), (select last from found), position),
+    finished_at = case when (select n from found) < $3 and (select n from passed) < ${examinedAtOnce} then now() end
+  where replay_id = $2
+  returning finished_at is null and (select n from found) < $3 as "mayBeMore"`

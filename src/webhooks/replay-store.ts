@@ -18,14 +18,34 @@ export type ReplayParams = {
 const timestamp = `split_part(e.body, '"', 12)::timestamptz`
 
 /** SQL expressions for the conditions of a replay. */
-type Conditions = { endpoint: string; since: string; until: string; types: string; onlyFailed: string }
+type Conditions = { endpoint: string; since: string; until: string; types: string; onlyFailed: boolean }
 
-/** SQL for whether a replay with these conditions sends the account's event `e`. */
-export const isReplayed = ({ endpoint, since, until, types, onlyFailed }: Conditions): string => `
-  (${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})
-  and (${types}::text[] is null or e.type = any(${types}::text[])) and (not ${onlyFailed} or 'failed' = (
-    select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = ${endpoint}
-    order by d.delivery_id desc limit 1))`
+/** SQL for those of the events that a replay with these conditions sends. @param events SQL for rows of `events` */
+export function replayedOf(events: string, { endpoint, since, until, types, onlyFailed }: Conditions): string {
+  const wanted = `
+    select e.account_type, e.account_id, e.event_id, e.sequence, e.type from (${events}) as e
+    where (${types}::text[] is null or e.type = any(${types}::text[]))
+      and (${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})`
+  if (!onlyFailed) return wanted
+  // The newest delivery of an event decides. Finding it reads each day of deliveries, so it is looked for only when some
+  // delivery of the event has failed. `offset 0` keeps this order.
+  return `
+    select * from (
+      ${wanted} and e.event_id in (select event_id from webhook_deliveries where endpoint_id = ${endpoint} and state = 'failed')
+      order by e.sequence offset 0
+    ) as e where 'failed' = (
+      select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = ${endpoint}
+      order by d.delivery_id desc limit 1)`
+}
+
+/** SQL expressions for a range of an account's events. */
+type Range = { type: string; id: string; from: string; through: string }
+
+/** SQL for the account's events from one sequence to another. It reads only days from the day of the first on. */
+export const eventsOf = ({ type, id, from, through }: Range): string => `
+  select * from events where account_type = ${type} and account_id = ${id} and sequence between ${from} and ${through}
+    and day >= coalesce((
+      select max(day) from feed_days where account_type = ${type} and account_id = ${id} and first_sequence <= ${from}), '-infinity')`
 
 export type Counted = {
   deliveries: number
@@ -41,23 +61,26 @@ export async function countReplayed(
   { endpointId, from, through, since, until, types, onlyFailed }: Omit<ReplayParams, 'replayId'>,
   max: number,
 ): Promise<Counted> {
+  const events = eventsOf({ type: '$1', id: '$2', from: '$3', through: '$4' })
+  const conditions = { types: '$6', since: '$7', until: '$8', endpoint: '$9', onlyFailed }
   const [counted] = await database.query<Counted>(
-    `select count(*)::int as deliveries, min(sequence) as first, max(sequence) as last from (
-       select e.sequence from events e where e.account_type = $1 and e.account_id = $2 and e.sequence between $3 and $4
-         and ${isReplayed({ endpoint: '$5', types: '$6', onlyFailed: '$7', since: '$9', until: '$10' })} limit $8) as counted`,
-    [type, id, from, through, endpointId, types, onlyFailed, max, since, until],
+    `select count(*)::int as deliveries, min(sequence) as first, max(sequence) as last
+     from (${replayedOf(events, conditions)} limit $5) as counted`,
+    [type, id, from, through, max, types, since, until, ...(onlyFailed ? [endpointId] : [])],
   )
   return counted ?? { deliveries: 0, first: null, last: null }
 }
 
+/** @param isFinished whether the replay has nothing to send */
 export async function insertReplay(
   transaction: Queryable,
   { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayParams,
+  isFinished: boolean,
 ): Promise<void> {
   await transaction.execute(
-    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now())`,
-    [replayId, endpointId, from - 1, through, types, onlyFailed, since, until],
+    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at, finished_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), case when $9 then now() end)`,
+    [replayId, endpointId, from - 1, through, types, onlyFailed, since, until, isFinished],
   )
 }
 

@@ -6,7 +6,7 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, typesOf } from '../events/catalogue.ts'
 import { accountOfEndpoint, type Endpoint, isDeleted } from './endpoint-store.ts'
-import { type By, lockEndpoint, note } from './endpoints.ts'
+import { type By, lockEndpoint, note, readEndpoint } from './endpoints.ts'
 import * as store from './replay-store.ts'
 
 export type Replay = {
@@ -33,10 +33,18 @@ export function replayEvents(
 ): Promise<{ replayId: string; deliveries: number }> {
   requireTypes(given)
   requireOrder(given)
+  const which = { account, endpointId: given.endpointId }
   return database.transaction(async transaction => {
-    const endpoint = await lockEnabled(transaction, account, given.endpointId)
-    const replay = await rangeOf(transaction, endpoint, given)
-    const deliveries = await begin(transaction, endpoint, replay)
+    const seen = await requireEnabled(transaction, which, readEndpoint)
+    const replay = await rangeOf(transaction, seen, given)
+    const counted = await count(transaction, seen, replay)
+    // The count can take seconds, and the records of successes, also those of other accounts, wait for a locked endpoint.
+    // So the endpoint is locked only now. Only the number in the answer can be a little off: what has failed is decided
+    // when the events are handed over.
+    const endpoint = await requireEnabled(transaction, which, lockEndpoint)
+    const { deliveries, first, last } = counted
+    const found = { ...replay, from: first ?? replay.from, through: last ?? replay.through }
+    await store.insertReplay(transaction, found, deliveries === 0)
     await note(transaction, origin, {
       action: 'endpoint.replayed',
       endpoint,
@@ -56,9 +64,14 @@ function requireOrder({ from, to }: Replay): void {
   if (isReversed) throw new DomainError('invalid', ['to must not be before from'])
 }
 
-async function lockEnabled(transaction: Queryable, account: Account | null, endpointId: string): Promise<Endpoint> {
+/** Checks that an endpoint is neither deleted nor disabled. @param read reads the endpoint, and may lock it */
+async function requireEnabled(
+  transaction: Queryable,
+  { account, endpointId }: { account: Account | null; endpointId: string },
+  read: typeof readEndpoint,
+): Promise<Endpoint> {
   if (await isDeleted(transaction, account, endpointId)) throw new DomainError('conflict', 'The endpoint is deleted')
-  const endpoint = await lockEndpoint(transaction, account, endpointId)
+  const endpoint = await read(transaction, account, endpointId)
   if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
   return endpoint
 }
@@ -84,11 +97,9 @@ async function rangeOf(
   }
 }
 
-/** Stores the replay from its first event to its last. @returns how many deliveries there will be */
-async function begin(transaction: Queryable, endpoint: Endpoint, replay: store.ReplayParams): Promise<number> {
-  const owner = accountOfEndpoint(endpoint)
-  const { deliveries, first, last } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)
-  if (deliveries > maxReplayed) throw new DomainError('invalid', [broken('from', 'max-replayed', { max: maxReplayed })])
-  await store.insertReplay(transaction, { ...replay, from: first ?? replay.from, through: last ?? replay.through })
-  return deliveries
+/** @throws DomainError 'invalid' for more than 100,000 */
+async function count(transaction: Queryable, endpoint: Endpoint, replay: store.ReplayParams): Promise<store.Counted> {
+  const counted = await store.countReplayed(transaction, accountOfEndpoint(endpoint), replay, maxReplayed + 1)
+  if (counted.deliveries <= maxReplayed) return counted
+  throw new DomainError('invalid', [broken('from', 'max-replayed', { max: maxReplayed })])
 }

@@ -5,10 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database, Queryable } from '../../../src/db/database.ts'
 import { recordEvents } from '../../../src/events/event-writing.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
 import { handOverAll } from '../../../src/webhooks/hand-over-store.ts'
-import { type Bank, openBank } from '../../support/esim.ts'
+import { countReplayed } from '../../../src/webhooks/replay-store.ts'
+import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -94,4 +96,163 @@ test('a replay by instants finds an event however late it was recorded', async (
   const log = await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)
   assert.equal(log.body.data.length, 2)
   await database().execute(`update database_mode set mode = 'sandbox'`)
+})
+
+/** What a transaction has read so far: rows of events, and how often it has looked into an index of deliveries. */
+async function readBy(transaction: Queryable): Promise<{ events: number; lookUps: number }> {
+  const [read] = await transaction.query<{ events: number; lookUps: number }>(
+    `select (sum(idx_tup_fetch + seq_tup_read) filter (where relname like 'events%'))::int as events,
+       (sum(idx_scan) filter (where relname like 'webhook_deliveries%'))::int as "lookUps"
+     from pg_stat_xact_user_tables`,
+  )
+  return read ?? assert.fail('a sum is one row')
+}
+async function reading(transaction: Queryable, work: () => Promise<unknown>): ReturnType<typeof readBy> {
+  const before = await readBy(transaction)
+  await work()
+  const after = await readBy(transaction)
+  return { events: after.events - before.events, lookUps: after.lookUps - before.lookUps }
+}
+/** Hands over, and tells what each replay has read. */
+async function handOverAndRead(): Promise<Awaited<ReturnType<typeof readBy>>[]> {
+  const pieces: Awaited<ReturnType<typeof readBy>>[] = []
+  const transaction: Database['transaction'] = work =>
+    database().transaction(async own => {
+      let result: unknown
+      pieces.push(await reading(own, async () => (result = await work(own))))
+      return result as never
+    })
+  await handOverAll({ ...database(), transaction })
+  return pieces
+}
+
+test('a piece of a replay reads no more events than it examines, and looks up only deliveries that have failed', async () => {
+  await tell(5_000)
+  const { lastSequence } = (await call('GET', '/events?after=now')).body
+  const from = lastSequence - 4_999
+  const endpointId = await makeEndpoint()
+  await database().execute('analyze events, webhook_deliveries')
+  const replay = async (body: object) =>
+    (await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from, to: lastSequence, ...body })).body
+  const made = async ({ replayId }: { replayId: string }) =>
+    database().query<{ sequence: number; deliveryId: string }>(
+      'select sequence::int, delivery_id as "deliveryId" from webhook_deliveries where replay_id = $1 order by sequence',
+      [replayId],
+    )
+  const all = await replay({ only: 'all' })
+  assert.equal(all.deliveries, 5_000)
+  const [dense] = await handOverAndRead()
+  assert.ok(dense && dense.events <= 2_100, JSON.stringify(dense))
+  const handed = await made(all)
+  assert.deepEqual(
+    handed.map(({ sequence }) => sequence),
+    Array.from({ length: 12 }, (_, at) => from + at),
+  )
+  // The third has failed. The fourth had failed, and was delivered by a later replay.
+  const failing = handed.slice(2, 4).map(({ deliveryId }) => deliveryId)
+  await database().execute(
+    `update webhook_deliveries set next_attempt_at = null, state = case when delivery_id = any($2) then 'failed' else 'delivered' end
+     where endpoint_id = $1`,
+    [endpointId, failing],
+  )
+  await database().execute('update webhook_replays set finished_at = now()')
+  const again = await replay({ from: from + 3, to: from + 3, only: 'all' })
+  await sleep(1_000)
+  await handOverAll(database())
+  assert.equal((await made(again)).length, 1)
+  await database().execute(
+    `update webhook_deliveries set state = 'delivered', next_attempt_at = null where replay_id = $1`,
+    [again.replayId],
+  )
+  const params = { endpointId, from, through: lastSequence, since: null, until: null, types: null, onlyFailed: true }
+  await database().transaction(async transaction => {
+    const counting = () => countReplayed(transaction, { type: 'bank', id: bankId }, params, 100)
+    const { lookUps } = await reading(transaction, counting)
+    assert.ok(lookUps < 500, `the count has looked up ${lookUps} times`)
+  })
+  const failed = await replay({ only: 'failed' })
+  assert.equal(failed.deliveries, 1)
+  // The range is longer than what one piece examines, and its end has failed, too.
+  await database().execute('update webhook_replays set through = $2 where replay_id = $1', [
+    failed.replayId,
+    lastSequence,
+  ])
+  await sleep(1_000)
+  const sparse = [await handOverAndRead(), await handOverAndRead(), await handOverAndRead()].flat()
+  for (const { events, lookUps } of sparse) assert.ok(events <= 4_100 && lookUps < 500, JSON.stringify(sparse))
+  assert.deepEqual(
+    (await made(failed)).map(({ sequence }) => sequence),
+    [from + 2],
+  )
+  assert.deepEqual(await unfinished(endpointId), 0)
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+async function unfinished(endpointId: string): Promise<number> {
+  const rows = await database().query('select from webhook_replays where endpoint_id = $1 and finished_at is null', [
+    endpointId,
+  ])
+  return rows.length
+}
+
+test('a replay of nothing is over at once', async () => {
+  const endpointId = await makeEndpoint()
+  const { body } = await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'failed' })
+  assert.equal(body.deliveries, 0)
+  assert.equal(await unfinished(endpointId), 0)
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+test('a replay that fails holds up neither events nor other replays', async () => {
+  const [failing, sound] = await Promise.all([makeEndpoint(), makeEndpoint()])
+  const ask = async (endpointId: string, body: object) =>
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, body)).status, 202)
+  await tell(1)
+  while (await handOverAll(database()));
+  for (const endpointId of [failing, sound]) await ask(endpointId, { from: 1, only: 'all' })
+  // From now on this replay asks for instants, and the first event that it reads tells none.
+  await database().execute('update webhook_replays set since = now() where endpoint_id = $1', [failing])
+  const { body: page } = await call('GET', '/events?limit=1')
+  await database().execute(`update events set body = '"' where event_id = $1`, [page.data[0].id])
+  await tell(1)
+  await assert.rejects(handOverAll(database()))
+  for (const [endpointId, expected] of [
+    [failing, { events: 2, replayed: 0 }],
+    [sound, { events: 2, replayed: 12 }],
+  ] as const) {
+    const [row] = await database().query(
+      `select count(*) filter (where replay_id is null and type = 'tariff.availability_changed')::int as events,
+         count(*) filter (where replay_id is not null)::int as replayed from webhook_deliveries where endpoint_id = $1`,
+      [endpointId],
+    )
+    assert.deepEqual(row, expected)
+  }
+  await database().execute('update events set body = $2 where event_id = $1', [
+    page.data[0].id,
+    JSON.stringify(page.data[0]),
+  ])
+  for (const endpointId of [failing, sound]) await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+test('while the events of a replay are counted, its endpoint is not locked', async () => {
+  const endpointId = await makeEndpoint()
+  const asked = await database().transaction(async transaction => {
+    await transaction.execute('lock table webhook_deliveries in access exclusive mode')
+    const answer = call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'failed' })
+    await until('the request waits', async () => {
+      const [row] = await database().query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_deliveries%'`,
+      )
+      return row?.n === 1
+    })
+    const free = await transaction.query(
+      'select from webhook_endpoints where endpoint_id = $1 for update skip locked',
+      [endpointId],
+    )
+    assert.equal(free.length, 1)
+    return { answer }
+  })
+  assert.equal((await asked.answer).status, 202)
+  await call('DELETE', `/webhook-endpoints/${endpointId}`)
 })
