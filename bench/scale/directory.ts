@@ -11,7 +11,7 @@ export const paymentSystemId = 'd0000000-0000-4000-8000-000000000001'
 export const bankId = (number: string): string => `md5('bank' || ${number})::uuid`
 export const merchantId = (number: string): string => `md5('merchant' || ${number})::uuid`
 
-/** SQL of the code of a partner by its number. */
+/** SQL expression for the code of the partner with the number `n`. */
 const codeOf = (named: Record<string, number>, other: string): string =>
   `coalesce((array[${Object.keys(named).map(code => `'${code}'`)}])[n + 1], '${other}-' || n)`
 

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens (contract/access.md, "Tokens"): signed with EdDSA (`token-keys.ts`), valid for 7200 s
- * of real time, bound to one account, role, credential and client secret.
+ * Bearer tokens (contract/access.md, "Tokens"): signed with EdDSA (`token-keys.ts`), valid for at most
+ * 7200 s of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'
 import { realMs } from '../clock.ts'

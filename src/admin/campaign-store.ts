@@ -199,7 +199,7 @@ export type CampaignDetails = {
   /** null until the merchant's payment is received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
-  /** JSON text of the fields that only an edit changes, without its closing brace. */
+  /** JSON text of the fields that change only when the campaign is edited. It lacks the closing brace, so that others can follow. */
   card: string
 }
 

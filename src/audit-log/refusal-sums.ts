@@ -1,5 +1,5 @@
 /**
- * Counts refused logins and addresses. Every ten minutes it writes one entry for each known login, and one for all
+ * Counts refused attempts to log in, and the addresses that they came from. Every ten minutes it writes one entry for each known login, and one for all
  * unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the log nor the memory, and
  * what was typed is not stored.
  * The counts are stored every few seconds, so that a killed process loses no more than that.

@@ -7,8 +7,8 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the days whose events, deliveries and attempts are all past their retention. The next run drops a partition
- * that somebody is reading now.
+ * Drops the days whose events, deliveries and attempts are all past their retention. A partition that somebody is
+ * reading is left for the next run.
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
   for (const table of daily) await dropOldDays(database, table, retentionDays)

@@ -139,8 +139,8 @@ const maxReplayedASecond = 50
 const replayedAtOnce = 12
 
 /**
- * Creates deliveries of a replay. They are counted by a statement that begins after the endpoint was locked, so it sees
- * all that others have made.
+ * Creates deliveries of a replay. The endpoint is locked first, and the next statement counts its deliveries. So it also
+ * counts those that other transactions have committed before the lock.
  *
  * @returns whether the next events of the replay can be examined at once
  */

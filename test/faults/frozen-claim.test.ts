@@ -111,7 +111,7 @@ test('the attempts of the other process go on and count, and the endpoint is not
     },
     patienceMs,
   )
-  // It also gives back what it had only claimed, and looks for deliveries again.
+  // The process that was frozen also releases the deliveries that it had claimed but not begun to send, and claims again.
   await sleep(2_000)
   for (const one of (await stored()).filter(({ sequence }) => slow.has(sequence)))
     assert.deepEqual(one, { sequence: one.sequence, state: 'pending', attempts: 2, isLeased: true })

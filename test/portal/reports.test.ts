@@ -1,5 +1,6 @@
 /**
- * Reports in a real browser: nothing is sent unseen, cancelled uploads leave nothing, and all differences can be read.
+ * Reports in a real browser. A person sees what a file contains before it is sent. A cancelled upload stores nothing. The
+ * page can show every difference.
  */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

@@ -110,7 +110,7 @@ export function surviveDeaths(
 ): Promise<FailoverFigures> {
   return sellThrough(options, async ({ cluster, sellsAgain, isSafeAgain }) => {
     for (let death = 0; death < deaths; death++) {
-      // For one death one standby is enough, and on a busy machine the third member comes late.
+      // A test that kills one primary needs only one standby. On a busy machine the second standby starts late.
       if (deaths === 1) await eventually('there is a standby', () => cluster.hasStandby(), standbyWithinMs)
       else await isSafeAgain()
       const primary = await cluster.primary()

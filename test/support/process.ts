@@ -81,7 +81,7 @@ export async function startProcess(
       output += chunk
     })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
-  // The last output of the process may arrive after it has ended; then `closed` resolves.
+  // The last output may arrive after the process has ended. `closed` resolves when all output has arrived.
   const closed = once(child, 'close') as Promise<[number | null, string | null]>
   const url = `http://127.0.0.1:${port}`
   await ready(url, child, () => output)

@@ -82,7 +82,7 @@ async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Prom
   }
 }
 
-/** The totals so far: milliseconds and bytes. */
+/** The processor time of the platform and of the database so far (milliseconds), and the write-ahead log (bytes). */
 async function spent({ server }: Bench, { child, query }: Side): Promise<Costs> {
   const [row] = await query<{ log: string }>(`select pg_current_wal_lsn() - '0/0' as log`)
   return { platform: cpuMsOf(child.pid), database: server.cpuMs(), log: Number(row?.log) }

@@ -49,7 +49,7 @@ export async function readVersion(database: Queryable, merchantId: string): Prom
   return row ?? { arranged: 0, touched: 0 }
 }
 
-/** The version as a table of one row, for statements that also read the data of this version. */
+/** The version of a merchant's list as one row. A statement that joins it reads the list in the state of that version. */
 const version = `
   select coalesce(max(arranged), 0) as arranged, coalesce(max(touched), 0) as touched from merchant_lists where merchant_id = $1`
 

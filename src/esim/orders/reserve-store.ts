@@ -198,7 +198,7 @@ export async function reserveWithinShares(
   const within = await reserveWithinLimit(transaction, { ...input, reservations: rest })
   for (const [index, reservation] of rest.entries())
     answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
-  // A refused request may repeat one that was made just now.
+  // A refused request may be a retry of one that has just succeeded. It gets the order of that one, not 'at-limit'.
   const repeats = refused.size > 0 ? await findRepeats(transaction, [...refused]) : new Map()
   for (const reservation of refused) answers.set(reservation, repeats.get(reservation) ?? { outcome: 'at-limit' })
   return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }

@@ -1,5 +1,5 @@
 /**
- * A code or a link that works once works only once, even when requests race in two processes (contract/people.md,
+ * A one-time code or link cannot be used twice, even when two processes get it at the same moment (contract/people.md,
  * "Invitations and links" and "Second factors").
  */
 import assert from 'node:assert/strict'

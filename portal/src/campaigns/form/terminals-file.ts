@@ -32,7 +32,8 @@ export function readTerminalsFile(content: string): { terminals: CampaignTermina
   if (!columns.includes('terminal_id') || columns.includes(undefined) || new Set(columns).size < columns.length)
     return { terminals: [], errors: [{ line: 1, kind: 'header' }] }
   if (lines.length === 0) return { terminals: [], errors: [{ line: 1, kind: 'empty' }] }
-  if (lines.length > maxTerminals) return { terminals: [], errors: [{ line: maxTerminals + 2, kind: 'too-many' }] }
+  const tooMany = lines[maxTerminals]
+  if (tooMany) return { terminals: [], errors: [{ line: tooMany.line, kind: 'too-many' }] }
 
   const errors: FileError[] = []
   const known = new Set<string>()
