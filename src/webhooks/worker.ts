@@ -2,7 +2,6 @@
  * The loop that sends deliveries in a process. One statement at a time records what receivers have accepted and claims the next
  * deliveries, of all endpoints together, while further requests are under way.
  */
-import { realMs } from '../clock.ts'
 import { attempt, type DeliveringDeps, openSecrets } from './delivering.ts'
 import { type Claimed, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
 import { isIdle, type Lane, Lanes } from './lanes.ts'
@@ -14,11 +13,6 @@ const lookEveryMs = 100
  */
 const recordedTogether = 20
 const recordWithinMs = 5
-/**
- * An accepted delivery that could not be recorded is recorded with the next ones, but only as long after its request
- * began. So a record that can never be stored does not hold up the others for ever.
- */
-const recordForMs = 60_000
 /**
  * If claiming deliveries takes longer than this, they are given back unsent. This happens, for example, when the
  * process is frozen before it reads the database's answer.
@@ -112,11 +106,7 @@ async function exchange(
   const asked = lanes.ask(due)
   if (asked.length === 0 && lanes.delivered.length === 0) return
   const askedAtMs = performance.now()
-  const delivered = lanes.delivered.splice(0)
-  const claimed = await recordAndClaim(database, { delivered, asked }).catch(error => {
-    lanes.delivered.unshift(...delivered.filter(({ at }) => realMs() - at.getTime() < recordForMs))
-    throw error
-  })
+  const claimed = await recordAndClaim(database, { delivered: lanes.delivered.splice(0), asked })
   const sinceMs = performance.now()
   const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
   const found = asked.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))

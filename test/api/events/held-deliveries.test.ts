@@ -117,23 +117,6 @@ test('a delivery that was accepted after its lease had ended is recorded, and no
   ])
 })
 
-test('what was accepted while the database refuses to record it is recorded later, and not sent again', async () => {
-  await makeEndpoint('concurrent')
-  await tell(2)
-  await arrived(2)
-  await database().transaction(async transaction => {
-    await transaction.execute('select from webhook_endpoints where endpoint_id = $1 for update', [endpointId])
-    for (const one of received) accept(one)
-    // A statement waits for a lock for 3 seconds.
-    await sleep(4_000)
-  })
-  await until('they are delivered', async () => (await logged()).every(({ state }) => state === 'delivered'))
-  assert.deepEqual(seen(), [
-    [0, '1'],
-    [1, '1'],
-  ])
-})
-
 test('an attempt that was accepted after the next one had begun does not free a serial endpoint', async () => {
   await makeEndpoint('serial')
   await tell(2)
