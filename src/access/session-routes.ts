@@ -131,6 +131,7 @@ async function refreshed(
   if (read instanceof DomainError) throw read
   const { caller, id: sessionId } = read
   if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
+  if (caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
   request.shownAs = caller
   const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
   const origin = originOfCaller({ ...caller, trace: traceOf(request) })
@@ -171,7 +172,6 @@ function readSessionRoute(app: App, deps: SessionDeps): void {
     async request => {
       const read = tokens.read(tokenOf(request, publicUrl) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
-      if (read.caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
       return sessionView(deps, read)
     },
   )

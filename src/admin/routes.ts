@@ -4,7 +4,6 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import { askForFreshFactor } from '../access/request/callers.ts'
 import type { CheckpointDeps } from '../audit-log/checkpoints.ts'
 import type { EntryDeps } from '../audit-log/seldom.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
@@ -57,7 +56,6 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
 
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {
   authenticateOperator(app as unknown as FastifyInstance, deps)
-  askForFreshFactor(app as unknown as FastifyInstance, deps)
   await document(app as unknown as FastifyInstance, {
     title: 'Perkline operator',
     description:

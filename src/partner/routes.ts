@@ -5,7 +5,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
-import { askForFreshFactor } from '../access/request/callers.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
 import { type PartnerOrderRoutesDeps, partnerOrderRoutes } from '../esim/sold/partner-routes.ts'
 import { webhooks } from '../events/feed-schemas.ts'
@@ -55,6 +54,5 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
 /** The operations. The documentation next to them needs no token. */
 const operations: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (api, deps) => {
   authorize(api as unknown as FastifyInstance, deps)
-  askForFreshFactor(api as unknown as FastifyInstance, deps)
   for (const routes of groups) await api.register(routes, { ...deps, prefix: '' })
 }

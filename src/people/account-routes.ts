@@ -11,7 +11,7 @@ import {
   rotation,
 } from '../access/credential-schemas.ts'
 import { type Policy, policyTag, readPolicy, setPolicy } from '../access/policy/policies.ts'
-import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
+import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
@@ -40,7 +40,6 @@ const unknownCredential = { 404: 'The account has no live credential with that c
 
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
   onlyManagers(app as unknown as FastifyInstance, deps)
-  askForFreshFactor(app as unknown as FastifyInstance, deps)
   readSecurityPolicyRoute(app, deps)
   setSecurityPolicyRoute(app, deps)
   listOwnCredentialsRoute(app, deps)

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
-import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
+import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
@@ -24,7 +24,6 @@ const unknownAccount = { 404: 'No partner has that code' }
 
 export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (app, deps) => {
   onlyManagers(app as unknown as FastifyInstance, deps)
-  askForFreshFactor(app as unknown as FastifyInstance, deps)
   listPeopleRoute(app, deps)
   changePersonRoute(app, deps)
   resetPasswordRoute(app, deps)

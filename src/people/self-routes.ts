@@ -11,7 +11,7 @@ import {
   renewRecoveryCodes,
 } from '../access/factors/factors.ts'
 import { personOf } from '../access/request/authenticate.ts'
-import { askForFreshFactor, onlyPeople } from '../access/request/callers.ts'
+import { onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { findNames } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
@@ -42,7 +42,6 @@ const actorOf = (request: FastifyRequest): Actor => {
 
 export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
   onlyPeople(app as unknown as FastifyInstance, deps)
-  askForFreshFactor(app as unknown as FastifyInstance, deps)
   await app.register(passwordRoutes, { ...deps, prefix: '' })
   await app.register(sessionListRoutes, { ...deps, prefix: '' })
   await app.register(factorRoutes, { ...deps, prefix: '' })

@@ -40,8 +40,8 @@ export async function findDifferences(
   ]
   const [row] = await database.query<Row>(statement(conditions, Boolean(search)), values)
   if (!row) return { items: [], totalItems: 0 }
-  if (row.isRemoved) throw fileRemoved()
   const counts = countEveryKind(...row.counts)
+  if (row.isRemoved && totalOf(counts) > 0) throw fileRemoved()
   return { items: row.items, totalItems: row.matching ?? (kind === undefined ? totalOf(counts) : counts[kind]) }
 }
 

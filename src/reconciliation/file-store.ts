@@ -98,15 +98,17 @@ const pageSize = 2_000
 /**
  * All current differences of a bank's part in a campaign, in batches.
  *
- * @throws DomainError 'not-found' when they were removed; the batches throw an Error when an upload has replaced them meanwhile, so that what was read is incomplete
+ * @throws DomainError 'not-found' when they were removed. The batches throw an Error when an upload has replaced them
+ *   meanwhile, so that what was read is incomplete
  */
 export async function readDifferences(
   database: Queryable,
   params: { cashbackId: string; bankId: string },
 ): Promise<AsyncGenerator<Difference[]>> {
   const [current] = await database.query<Current>(currentStatement, [params.cashbackId, params.bankId])
-  if (current?.isRemoved) throw fileRemoved()
-  return batches(database, current)
+  const count = current ? totalOf(countEveryKind(...current.counts)) : 0
+  if (current?.isRemoved && count > 0) throw fileRemoved()
+  return batches(database, current, count)
 }
 
 type Current = {
@@ -116,9 +118,13 @@ type Current = {
   isRemoved: boolean
 }
 
-async function* batches(database: Queryable, current: Current | undefined): AsyncGenerator<Difference[]> {
+async function* batches(
+  database: Queryable,
+  current: Current | undefined,
+  count: number,
+): AsyncGenerator<Difference[]> {
   if (!current) return
-  let left = totalOf(countEveryKind(...current.counts))
+  let left = count
   for (let place = -1; left > 0; ) {
     const values = [current.bank, current.merchant, place, pageSize]
     const page = await database.query<Difference & { place: number }>(pageStatement, values)

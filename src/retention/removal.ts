@@ -1,6 +1,6 @@
 /**
  * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
- * piece. When several processes call at once, one of them works.
+ * piece. Several processes may call at once: they remove different pieces.
  */
 import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
@@ -40,9 +40,10 @@ export async function removeOld(deps: RetentionDeps): Promise<boolean> {
  * stay.
  */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
+  // What was marked is removed even if the setting has been taken away since.
+  if (await database.transaction(store.removeReportPiece)) return true
   const { reportLinesDays } = retention
   if (reportLinesDays === null) return false
-  if (await database.transaction(store.removeReportPiece)) return true
   const now = clock.now()
   return database.transaction(transaction =>
     store.markReport(transaction, { endedBefore: cutoff(now, reportLinesDays), now }),

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { askForFreshFactor } from '../access/request/callers.ts'
 import { hasSessionCookie } from '../access/request/session-cookie.ts'
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { Challenge, Session } from '../access/session-schemas.ts'
@@ -214,6 +215,7 @@ function limitConnections(app: FastifyInstance, deps: AppDeps): void {
 function checkInput(app: FastifyInstance, deps: AppDeps): void {
   if (deps.door === 'partners') refuseStaff(app)
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
+  askForFreshFactor(app, deps.campaigns)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const isReadable = request.routeOptions.config.ignoresQuery || isReadableQuery(request.raw.url)

@@ -7,7 +7,7 @@ import { DomainError } from '../errors.ts'
 import { maxPending } from './endpoint-store.ts'
 import { ownerOf } from './endpoints.ts'
 import * as store from './log-store.ts'
-import { waits } from './schedule.ts'
+import { failuresOfRetry } from './schedule.ts'
 
 const notFound = () => new DomainError('not-found', 'There is no such delivery')
 
@@ -54,7 +54,7 @@ export function retryDelivery(
     if (state !== 'pending' && (await store.isEndpointFull(transaction, endpointId)))
       throw new DomainError('limit-reached', `An endpoint has at most ${maxPending} unfinished deliveries`)
     await note(transaction, origin, { action: 'delivery.retried', account, deliveryId })
-    await store.forceDelivery(transaction, { deliveryId, day, failures: state === 'pending' ? null : waits.length })
+    await store.forceDelivery(transaction, { deliveryId, day, failures: state === 'pending' ? null : failuresOfRetry })
     return readDelivery(transaction, account, deliveryId)
   })
 }

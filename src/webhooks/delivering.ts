@@ -16,7 +16,7 @@ import type { Sealer } from '../sealing.ts'
 import * as store from './delivery-store.ts'
 import { findEndpoint, findSecrets, type SecretOfEndpoint } from './endpoint-store.ts'
 import { disable, lockEndpoint, placeOf } from './endpoints.ts'
-import { probedFrom, probeWait, retryAfterMs, waitAfter, waits } from './schedule.ts'
+import { failuresOfRetry, probedFrom, probeWait, retryAfterMs, waitAfter } from './schedule.ts'
 import type { Attempted, Sender } from './sender.ts'
 import { signatures } from './signing.ts'
 
@@ -142,14 +142,14 @@ async function record(
 }
 
 function nextOf(
-  { failures, wasForced }: store.Claimed,
+  { failures }: store.Claimed,
   { outcome, statusCode, retryAfter }: Attempted,
   { isProbe, isTest }: { isProbe: boolean; isTest: boolean },
 ): Parameters<typeof store.recordAttempt>[2] {
   if (outcome === 'delivered') return { state: 'delivered', waitMs: null, failures }
   if (isTest) return { state: 'failed', waitMs: null, failures }
   // A retry of a delivery that had ended is made once, also at an endpoint that is probed.
-  const isOnce = wasForced && failures >= waits.length
+  const isOnce = failures >= failuresOfRetry
   // After a 410 the delivery stays pending, because the receiver may come back. A failed probe also leaves it pending,
   // because a probe says nothing about the event.
   if (statusCode === 410 || (isProbe && !isOnce)) return { state: 'pending', waitMs: 0, failures }

@@ -2,7 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
-import { probedFrom, waits } from './schedule.ts'
+import { failuresOfRetry, probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
@@ -103,7 +103,7 @@ const recordAndClaimText = `
     update webhook_deliveries w set leased_until = null,
       state = case when ${retryAsked} then 'pending' else 'delivered' end,
       next_attempt_at = case when ${retryAsked} then now() end,
-      failures = case when ${retryAsked} then ${waits.length} else failures end
+      failures = case when ${retryAsked} then ${failuresOfRetry} else failures end
     from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
       and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
     returning w.delivery_id

@@ -36,7 +36,7 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
 }
 
 /**
- * Creates deliveries for the events after the endpoints' positions, and those of replays. A replay that fails holds up
+ * Creates deliveries of replays, and those for the events after the endpoints' positions. A replay that fails holds up
  * neither the events nor other replays.
  *
  * @returns whether there may be more
@@ -44,18 +44,19 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
  */
 export async function handOverAll(database: Database): Promise<boolean> {
   const waiting = await findWaitingEndpoints(database)
-  let mayBeMore = false
-  for (let first = 0; first < waiting.length; first += endpointsAtOnce) {
-    const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
-    mayBeMore = (await handOver(database, ids)) || mayBeMore
-  }
   const errors: unknown[] = []
+  let mayBeMore = false
+  // The replays come first. After an outage, the events that wait would leave them no room.
   for (const { endpointId } of waiting.filter(({ hasReplay }) => hasReplay)) {
     const goesOn = await handOverReplay(database, endpointId).catch(error => {
       errors.push(error)
       return false
     })
     mayBeMore = goesOn || mayBeMore
+  }
+  for (let first = 0; first < waiting.length; first += endpointsAtOnce) {
+    const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
+    mayBeMore = (await handOver(database, ids)) || mayBeMore
   }
   if (errors.length > 0) throw errors[0]
   return mayBeMore
@@ -97,7 +98,7 @@ const pendingOf = (endpoint: string): string =>
  * on.
  *
  * The statement does not see deliveries that others have made since it began. So whoever makes deliveries unfinished
- * writes the endpoint's row. If the locked row is newer than the row that the statement sees (`written_by` differs), the
+ * writes the endpoint's row; only tests do not. If the locked row is newer than the row that the statement sees (`written_by` differs), the
  * statement hands nothing over to this endpoint.
  */
 const handOverText = `

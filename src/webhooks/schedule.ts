@@ -15,6 +15,11 @@ export const waits = [
   20 * hour,
   24 * hour,
 ] as const
+/**
+ * The number of failures with which a delivery that had ended is tried once more. One more failure ends it again, whatever
+ * the endpoint's state is.
+ */
+export const failuresOfRetry = waits.length + 1
 const spread = 0.1
 const maxRetryAfterMs = 24 * hour
 

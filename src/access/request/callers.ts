@@ -58,8 +58,8 @@ declare module 'fastify' {
 }
 
 /**
- * Routes of this plugin with `needsFreshFactor` require a fresh factor. The factor is checked before the body is read.
- * The check asks the database, so it comes after the request was counted for the account's rate limit.
+ * Routes with `needsFreshFactor` require a fresh factor. The factor is checked before the body is read. The check asks the
+ * database, so it comes after the request was counted for the account's rate limit.
  */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('preParsing', async request => {

@@ -58,6 +58,8 @@ test('a staff token is valid at the admin port alone', async () => {
     assert.equal((await atAdmin('GET', path, { token })).status, 200, path)
     assert.equal((await platform.call('GET', path, { token })).status, 401, path)
   }
+  const proof = { method: 'password', code: staff.password }
+  assert.equal((await platform.call('POST', '/portal/session/verify', { token, body: proof })).status, 401)
   const body = { login: 'guest', role: 'ADMIN' }
   assert.equal((await platform.call('POST', '/portal/invitations?bank=alpha', { token, body })).status, 401)
 })

@@ -253,6 +253,8 @@ test('a retry of a waiting delivery uses up no attempt of an endpoint that is pr
   await hasFailedOften()
   await tell(1)
   await until('it waits', async () => (await logged()).length === 1)
+  // As before its last attempt.
+  await database().execute('update webhook_deliveries set failures = 9 where endpoint_id = $1', [endpointId])
   await askForRetry()
   await arrived(1)
   answer(received[0] as Request, 500)
@@ -260,7 +262,7 @@ test('a retry of a waiting delivery uses up no attempt of an endpoint that is pr
   const [row] = await database().query('select state, failures from webhook_deliveries where endpoint_id = $1', [
     endpointId,
   ])
-  assert.deepEqual(row, { state: 'pending', failures: 0 })
+  assert.deepEqual(row, { state: 'pending', failures: 9 })
 })
 
 test('an endpoint that had failed for long is sent all that waits as soon as it is enabled', async () => {

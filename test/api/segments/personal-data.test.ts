@@ -237,6 +237,14 @@ suite('retention', () => {
     assert.deepEqual(after.reports, before.reports)
     assert.equal(after.expectedCompensation, before.expectedCompensation)
     assert.deepEqual(await proven(), [])
+    await database.execute(`update reports set broken_terms = '{}'`)
+    const none = await sides.grocer.call('GET', `${part}/differences`)
+    assert.deepEqual(
+      [none.status, none.body.pagination.totalItems],
+      [200, 0],
+      'where there were none, none was removed',
+    )
+    assert.equal((await sides.grocer.call('GET', `${part}/differences.csv`)).status, 200)
   })
 
   test('a long report goes in small pieces, and is not shown as soon as the first one is gone', async () => {

@@ -2,6 +2,7 @@ import { Badge, Button, Group, NativeSelect, Stack, Text, Title } from '@mantine
 import { IconDownload, IconEqual } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { download } from '../../api/download.ts'
+import { isApiError } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -30,7 +31,16 @@ type Props = {
 export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Props) {
   const texts = useTexts(reconciliationTexts)
   const { total } = bank.differences
+  const columns = useColumns(currency)
   const query = useQuery(differencesQuery({ cashbackId, bank, search }))
+  // The differences of an old campaign are removed with its files. The summary still has their number.
+  if (isApiError(query.error, 404))
+    return (
+      <Stack component="section" gap="md" aria-label={texts.differences}>
+        <Title order={2}>{texts.differences}</Title>
+        <Empty title={texts.removed} text={texts.removedText} />
+      </Stack>
+    )
   const empty =
     total === 0 ? (
       <Empty
@@ -50,7 +60,7 @@ export function DifferencesTable({ cashbackId, bank, currency, search, onSearch 
       {total > 0 && <Filters bank={bank} search={search} onSearch={onSearch} />}
       <DataTable
         label={texts.differences}
-        columns={useColumns(currency)}
+        columns={columns}
         query={query}
         rows={query.data?.data}
         rowKey={item => [item.kind, item.transactionId, item.bankLine, item.merchantLine].join('\n')}
