@@ -279,6 +279,7 @@ describe('at the same time', () => {
 
 test('a process that dies before its answer is through: the repeat gets what was done', async () => {
   const settings = { ...sharedSettings(platform.databaseUrl, platform.dataDir), ...keys }
+  let repeated = 0
   for (const isCommitted of [true, true, false, false]) {
     const process = await startProcess(settings)
     const proxy = await startCuttingProxy(Number(new URL(process.url).port), 1)
@@ -297,13 +298,17 @@ test('a process that dies before its answer is through: the repeat gets what was
       await process.kill()
       await proxy.close()
     }
+    // On a very busy machine, even the answer that the proxy cut off may have been a refusal.
+    const wasDone = (await named(name)) === 1
     let answer = await create(key, body)
     while (answer.status === 409) answer = await create(key, body)
     assert.equal(answer.status, 201, answer.text)
-    if (isCommitted) assert.equal(replayed(answer), 'true')
+    if (wasDone) assert.equal(replayed(answer), 'true')
+    if (wasDone) repeated++
     assertSame(await create(key, body), answer)
     assert.equal(await named(name), 1)
   }
+  assert.ok(repeated > 0)
 })
 
 describe('other operations', () => {
