@@ -34,6 +34,9 @@ export type Endpoint = {
 
 /** The limit of unfinished deliveries of an endpoint. */
 export const maxPending = 1_000
+/** SQL for the number of unfinished deliveries of an endpoint. @param endpoint SQL for its id */
+export const pendingOf = (endpoint: string): string =>
+  `(select count(*)::int from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
 /** The limit of endpoints of an account. */
 export const maxEndpoints = 10
 
@@ -42,7 +45,7 @@ const columns = `
   e.event_types as "eventTypes", e.delivery_order as "order", e.status, e.disabled_reason as "disabledReason", e.position,
   e.failing_since as "failingSince", e.last_success_at as "lastSuccessAt", e.last_failure_at as "lastFailureAt", e.version,
   e.created_at as "createdAt", f.removed_through as "removedThrough", ${lastSequence} as "lastSequence",
-  (select count(*)::int from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending') as pending,
+  ${pendingOf('e.endpoint_id')} as pending,
   (select json_agg(json_build_object('createdAt', instant_text(s.created_at), 'validUntil', instant_text(s.valid_until))
      order by s.created_at desc)
    from webhook_secrets s where s.endpoint_id = e.endpoint_id and (s.valid_until is null or s.valid_until > now())) as secrets`

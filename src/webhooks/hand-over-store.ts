@@ -2,7 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { deliveryColumns } from './delivery-store.ts'
-import { maxPending } from './endpoint-store.ts'
+import { maxPending, pendingOf } from './endpoint-store.ts'
 import { eventsOf, type ReplayParams, replayedOf } from './replay-store.ts'
 
 /**
@@ -89,17 +89,14 @@ const made = (endpoint: string, replay: string) => `
   select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, ${endpoint}, event_id, sequence, type, ${replay},
          'pending', now(), now()`
 
-const pendingOf = (endpoint: string): string =>
-  `(select count(*) from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
-
 /**
  * Examines the next events of each endpoint, up to the last event for which there is room. It selects the endpoint's
  * types of events as `typesOf` does (events/catalogue.ts), and reads only days from the day of the endpoint's position
  * on.
  *
  * The statement does not see deliveries that others have made since it began. So whoever makes deliveries unfinished
- * writes the endpoint's row; only tests do not. If the locked row is newer than the row that the statement sees (`written_by` differs), the
- * statement hands nothing over to this endpoint.
+ * writes the endpoint's row; only tests do not. If the locked row is newer than the row that the statement sees
+ * (`written_by` differs), the statement hands nothing over to this endpoint.
  */
 const handOverText = `
   with locked as materialized (
@@ -176,7 +173,7 @@ type NextReplay = Pick<Account, 'type' | 'id'> &
  */
 const nextReplayText = `
   select r.replay_id as "replayId", e.account_type as type, e.account_id as id, r.position, r.through, r.types, r.since, r.until,
-    r.only_failed as "onlyFailed", ${pendingOf('$1')}::int as pending, (
+    r.only_failed as "onlyFailed", ${pendingOf('$1')} as pending, (
     select count(*)::int from webhook_deliveries d where d.endpoint_id = $1 and d.replay_id is not null
       and d.delivery_id >= (lpad(to_hex(floor(extract(epoch from now()) * 1000)::bigint - 1000), 12, '0') || repeat('0', 20))::uuid
       and d.created_at > now() - interval '1 second') as "justMade"

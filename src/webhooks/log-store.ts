@@ -2,7 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { begunAt, type DeliveryState, firstIdAt } from './delivery-store.ts'
-import { maxPending } from './endpoint-store.ts'
+import { maxPending, pendingOf } from './endpoint-store.ts'
 import type { Outcome } from './sender.ts'
 
 type AttemptRow = {
@@ -145,10 +145,9 @@ export async function lockEndpointOf(transaction: Queryable, account: Account, d
 
 /** Whether the endpoint of a delivery has as many unfinished deliveries as it may have. */
 export async function isEndpointFull(transaction: Queryable, endpointId: string): Promise<boolean> {
-  const [row] = await transaction.query<{ isFull: boolean }>(
-    `select count(*) >= ${maxPending} as "isFull" from webhook_deliveries where endpoint_id = $1 and state = 'pending'`,
-    [endpointId],
-  )
+  const [row] = await transaction.query<{ isFull: boolean }>(`select ${pendingOf('$1')} >= ${maxPending} as "isFull"`, [
+    endpointId,
+  ])
   return row?.isFull ?? false
 }
 
