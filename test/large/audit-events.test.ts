@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts'
 import { campaignDirectory, createCampaign, openMerchant } from '../support/campaigns.ts'
 import { advance, each, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { rowsRead } from '../support/table-reads.ts'
 
 /** Campaigns are checked in pieces of 200. */
 const campaigns = 1_000
@@ -34,21 +35,13 @@ async function countEvents(): Promise<number> {
   return row?.count ?? 0
 }
 
-async function readEvents(): Promise<number> {
-  const [row] = await database.query<{ read: string }>(
-    `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as read from pg_stat_user_tables where relname like 'events\\_2%'`,
-  )
-  return Number(row?.read)
-}
-
 test('the audit reads each event a few times, however many campaigns there are', async () => {
-  const before = await readEvents()
-  // A connection adds its reads to the statistics when it ends, so another process runs the audit.
+  const before = await rowsRead(database, 'events\\_2%')
   const sibling = await platform.sibling()
   const token = platform.config.operatorKey
   const { status, text } = await sibling.call('GET', '/admin/audit', { token }).finally(() => sibling.close())
   assert.equal(status, 200, text)
-  const count = (await readEvents()) - before
+  const count = (await rowsRead(database, 'events\\_2%')) - before
   assert.ok(count >= others, `${count}: they were not read at all`)
   assert.ok(count < 3 * others, `${count} events were read`)
 })

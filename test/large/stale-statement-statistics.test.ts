@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
 import { each, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { rowsRead } from '../support/table-reads.ts'
 
 const sold = 20_000
 const read = 100
@@ -51,25 +52,16 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Reads of lines since the database was made. */
-async function readLines(): Promise<number> {
-  const [row] = await database.query<{ read: string }>(
-    `select coalesce(idx_tup_fetch, 0) + seq_tup_read as read from pg_stat_user_tables where relname = 'statement_lines'`,
-  )
-  assert.ok(row)
-  return Number(row.read)
-}
-
-/** Does the work in another process, because a connection adds its reads to the statistics when it ends. */
+/** Does the work in another process (see `rowsRead`). */
 async function countReads(work: (sibling: TestPlatform, token: string) => Promise<void>): Promise<number> {
-  const before = await readLines()
+  const before = await rowsRead(database, 'statement_lines')
   const sibling = await platform.sibling()
   try {
     await work(sibling, token)
   } finally {
     await sibling.close()
   }
-  return (await readLines()) - before
+  return (await rowsRead(database, 'statement_lines')) - before
 }
 
 /** The jobs of a process read some lines, too. */
