@@ -4,6 +4,7 @@
  * request when it has the answer.
  */
 import { connect } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import process from 'node:process'
 import { type Call, callsOf, type Load } from './requests.ts'
 
@@ -22,6 +23,11 @@ export type Job = {
    * not have this cost, because the client would be awake.
    */
   awake?: boolean
+  /**
+   * The client gets only the processor time that nothing else wants. Use this for clients that disturb others: in
+   * production they run on machines of their own.
+   */
+  lowest?: boolean
 }
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
@@ -70,15 +76,14 @@ function requestText({ method, path, body, headers = {} }: Call, token: string |
   return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** The status and body of an answer; null while a part of it is missing. */
-function readAnswer(text: string): { status: number; body: string } | null {
+/** @returns null while the head of the answer is incomplete */
+function readHead(text: string): { status: number; headLength: number; bodyLength: number } | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd === -1) return null
   const status = Number(text.slice(9, 12))
   const length = status === 304 ? '0' : /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, headEnd + 2))?.[1]
   if (length === undefined) throw new Error('An answer without content-length')
-  if (text.length < headEnd + 4 + Number(length)) return null
-  return { status, body: text.slice(headEnd + 4) }
+  return { status, headLength: headEnd + 4, bodyLength: Number(length) }
 }
 
 export async function run(job: Job): Promise<Result> {
@@ -105,15 +110,18 @@ export async function run(job: Job): Promise<Result> {
       let call = next(null)
       let sentAt = 0
       let text = ''
+      let head: ReturnType<typeof readHead> = null
       const send = () => {
         sentAt = performance.now()
         socket.write(requestText(call, token), 'latin1')
       }
       const onData = (size: number, buffer: Uint8Array): boolean => {
         text += (buffer as Buffer).toString('latin1', 0, size)
-        const answer = readAnswer(text)
-        if (!answer) return true
+        head ??= readHead(text)
+        if (!head || text.length < head.headLength + head.bodyLength) return true
+        const answer = { status: head.status, body: text.slice(head.headLength) }
         text = ''
+        head = null
         const now = performance.now()
         settle(call, answer.status, sentAt, now)
         if (now >= end) {
@@ -143,6 +151,7 @@ export async function run(job: Job): Promise<Result> {
     if (!isEnded) setImmediate(stayAwake)
   }
   if (job.awake) stayAwake()
+  if (job.lowest) setPriority(constants.priority.PRIORITY_LOW)
   await Promise.all(Array.from({ length: connections }, (_, index) => converse(ports[index % ports.length])))
   isEnded = true
   const answered = Object.fromEntries([...histograms].map(([kind, histogram]) => [kind, histogram.read()]))

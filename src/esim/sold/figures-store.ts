@@ -114,8 +114,8 @@ export async function findTimeZone(database: Queryable, bankId: string): Promise
   return bank?.timeZone ?? 'UTC'
 }
 
-/** JSON texts for the answer: `days` is a list without its brackets, `totals` an object. */
-export type SalesTexts = { days: string; totals: string }
+/** JSON texts for the answer: each of `days` is one or more items of a list, `totals` an object. */
+export type SalesTexts = { days: string[]; totals: string }
 
 const ended = `status in ('confirmed', 'cancelled', 'expired')`
 const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
@@ -241,7 +241,7 @@ export async function countSales(
   })
   const totals = texts.pop()
   if (!totals) throw new Error('An aggregate without groups has one row')
-  return { days: texts.map(({ text }) => text).join(), totals: totals.text }
+  return { days: texts.map(({ text }) => text), totals: totals.text }
 }
 
 type Outcome = 'confirmed' | 'cancelled' | 'expired'

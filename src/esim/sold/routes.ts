@@ -7,6 +7,7 @@ import { authenticate, bankOf } from '../../access/request/authenticate.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
+import { sendPieces } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { Catalogue } from '../catalogue.ts'
@@ -175,8 +176,8 @@ function readSalesRoute(app: App, deps: PortalEsimDeps): void {
     },
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
-      const text = await readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
-      return reply.type('application/json; charset=utf-8').send(text as never)
+      const texts = await readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
+      return sendPieces(request, reply, texts) as never
     },
   )
 }

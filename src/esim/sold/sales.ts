@@ -14,13 +14,13 @@ const defaultDays = 30
  * Orders that ended on each day of the bank's statements, by tariff. Without `from` and `to` it covers the last 30
  * days.
  *
- * @returns JSON as clients get it
+ * @returns JSON as clients get it, in pieces
  * @throws DomainError 'invalid' for invalid or too many days
  */
 export async function readSales(
   deps: { database: Queryable; clock: Clock },
   params: { bankId: string; from?: string; to?: string },
-): Promise<string> {
+): Promise<string[]> {
   const now = deps.clock.now()
   const { bankId } = params
   const timeZone = await findTimeZone(deps.database, bankId)
@@ -28,5 +28,6 @@ export async function readSales(
   const from = params.from ?? dayOf(new Date(Date.parse(to) - (defaultDays - 1) * dayMs), 'UTC')
   const { names, bounds } = await findSalesDays(deps.database, bankId, { from, to, timeZone }, maxDays)
   const { days, totals } = await countSales(deps.database, { bankId, names, bounds, now })
-  return `${JSON.stringify({ timeZone, from, to }).slice(0, -1)},"days":[${days}],"totals":${totals}}`
+  const head = JSON.stringify({ timeZone, from, to }).slice(0, -1)
+  return [`${head},"days":[`, ...days.map((day, index) => (index > 0 ? `,${day}` : day)), `],"totals":${totals}}`]
 }

@@ -3,9 +3,10 @@
  * disconnected.
  */
 import type { ServerResponse } from 'node:http'
-import { pipeline, type Writable } from 'node:stream'
+import { pipeline, Readable, type Writable } from 'node:stream'
+import { pipeline as pipelineDone } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createEncoder, type Encoding } from './content-encoding.ts'
+import { chooseEncoding, createEncoder, type Encoding } from './content-encoding.ts'
 import { breakOff, noteStream } from './streams.ts'
 
 /**
@@ -44,4 +45,28 @@ function pipedTo(raw: ServerResponse, encoder: ReturnType<typeof createEncoder>)
     if (error) breakOff(raw.socket)
   })
   return encoder
+}
+
+/** An answer below this size is sent as a whole. */
+const wholeBytes = 64 * 1024
+/** How long a client may take to read all pieces. */
+const readMs = 90_000
+
+/**
+ * Sends a JSON text in the pieces in which it was made. As one text of some megabytes it would block all other requests
+ * for about ten milliseconds while it is joined, encoded and collected as garbage.
+ */
+export function sendPieces(request: FastifyRequest, reply: FastifyReply, texts: readonly string[]): FastifyReply {
+  reply.type('application/json; charset=utf-8')
+  const pieces = texts.map(text => Buffer.from(text))
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length < wholeBytes) return reply.send(texts.join(''))
+  const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
+  reply.header('vary', 'accept-encoding')
+  if (encoding === 'identity') reply.header('content-length', length)
+  else reply.header('content-encoding', encoding)
+  const writeTo = (taker: Writable) =>
+    pipelineDone(Readable.from(pieces), taker, { end: false, signal: AbortSignal.timeout(readMs) })
+  sendLong(request, reply, { encoding, writeTo })
+  return reply
 }

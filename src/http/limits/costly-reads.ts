@@ -50,19 +50,38 @@ const fileLimits: ConcurrencyLimits = {
   waitMs: 10_000,
 }
 
-/** Takes a place for the caller's partner until `signal` aborts. */
-async function takeUntil(places: ConcurrencyLimit, request: FastifyRequest, signal: AbortSignal): Promise<void> {
-  const end = await places.take(accountOf(request) ?? request.ip, signal)
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
-}
+const maxRestMs = 3_000
+/**
+ * How long the place of a long read stays taken after its end. So the long reads of one partner, sent one after the
+ * other in its two places, use half a processor of the database on average, and leave the rest to others.
+ */
+export const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 
-function createReads(database: Database, kind: AsideKind, places: ConcurrencyLimit): Reads {
+type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
+
+/**
+ * Returns a function that takes a place for the caller's partner until the signal aborts, and `restAfter` it.
+ *
+ * @param restAfter how long the place stays taken after work that took so many milliseconds; left out: not at all
+ */
+const taking =
+  (places: ConcurrencyLimit, restAfter?: (tookMs: number) => number): TakePlace =>
+  async (request, signal) => {
+    const free = await places.take(accountOf(request) ?? request.ip, signal)
+    if (signal.aborted) return free()
+    const start = performance.now()
+    signal.addEventListener('abort', () => {
+      if (restAfter) setTimeout(free, restAfter(performance.now() - start)).unref()
+      else free()
+    })
+  }
+
+function createReads(database: Database, kind: AsideKind, take: TakePlace): Reads {
   return {
-    takePlace: (request, reply) => takeUntil(places, request, leaving(reply)),
+    takePlace: (request, reply) => take(request, leaving(reply)),
     async begin(request, reply) {
       const signal = leaving(reply)
-      await takeUntil(places, request, signal)
+      await take(request, signal)
       return database.aside(signal, kind)
     },
   }
@@ -71,14 +90,19 @@ function createReads(database: Database, kind: AsideKind, places: ConcurrencyLim
 /** Limits expensive reads: sales figures, exports, differences, searches in terminals, long lists. */
 export function createCostlyReads(database: Database): CostlyReads {
   const busy = 'Two of your long reads are still running: wait for them'
-  const places = createConcurrencyLimit(limits.long, { code: 'too-many', text: busy }, 'costly-reads')
-  const files = createConcurrencyLimit(fileLimits, 'Other files are still being read: try again in a moment', 'files')
+  const takePlace = taking(
+    createConcurrencyLimit(limits.long, { code: 'too-many', text: busy }, 'costly-reads'),
+    restAfterLongRead,
+  )
+  const takeFile = taking(
+    createConcurrencyLimit(fileLimits, 'Other files are still being read: try again in a moment', 'files'),
+  )
   return {
-    ...createReads(database, 'long', places),
+    ...createReads(database, 'long', takePlace),
     async beginFile(request, reply) {
       const signal = leaving(reply)
-      await takeUntil(places, request, signal)
-      await takeUntil(files, request, signal)
+      await takePlace(request, signal)
+      await takeFile(request, signal)
       return { aside: database.aside(signal, 'long'), signal }
     },
   }
@@ -87,5 +111,9 @@ export function createCostlyReads(database: Database): CostlyReads {
 /** Limits quick reads, such as a page of a list that a person reads. Each statement may take some seconds. */
 export function createPageReads(database: Database): Reads {
   const busy = 'Two of your reads are still running: wait for them'
-  return createReads(database, 'short', createConcurrencyLimit(limits.short, { code: 'too-many', text: busy }, 'reads'))
+  return createReads(
+    database,
+    'short',
+    taking(createConcurrencyLimit(limits.short, { code: 'too-many', text: busy }, 'reads')),
+  )
 }

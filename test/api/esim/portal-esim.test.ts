@@ -288,6 +288,36 @@ suite('GET /portal/esim/sales', () => {
     await inZone('UTC')
   })
 
+  test('a long answer is the same in every encoding, and HEAD announces it', async () => {
+    const { database } = platform.platform
+    await inZone('UTC')
+    await database.execute(
+      `insert into sales_days (day, bank_id, tariff_id, currency, price, outcome, orders)
+       select day::date, bank_id, tariff_id, 'UAH', 1, 'cancelled', 3
+       from generate_series('2025-01-01'::timestamp, '2025-12-31', '1 day') as day, banks, tariffs where banks.code = 'alpha'`,
+    )
+    const ask = async (method: string, encoding: string) => {
+      const headers = { authorization: `Bearer ${alpha.token}`, 'accept-encoding': encoding }
+      const answer = await fetch(`${platform.url}/portal/esim/sales?from=2025-01-01&to=2025-12-31`, { method, headers })
+      return { answer, text: await answer.text() }
+    }
+    const { answer, text } = await ask('GET', 'identity')
+    assert.equal(answer.status, 200, text)
+    const { days, totals } = JSON.parse(text)
+    const tariffs = await database.query<{ count: number }>('select count(*)::int from tariffs')
+    assert.equal(days.length, 365 * (tariffs[0]?.count ?? 0))
+    assert.equal(totals.cancelled, 3 * days.length)
+    assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(text)))
+    assert.ok(text.length > 100_000, String(text.length))
+    for (const encoding of ['gzip', 'br']) {
+      const encoded = await ask('GET', encoding)
+      assert.deepEqual([encoded.answer.headers.get('content-encoding'), encoded.text], [encoding, text])
+    }
+    const head = await ask('HEAD', 'identity')
+    assert.deepEqual([head.answer.headers.get('content-length'), head.text], [String(text.length), ''])
+    await database.execute(`delete from sales_days where day < '2026-01-01'`)
+  })
+
   test('400 for days that are none, and for a zone', async () => {
     for (const [query, message] of [
       ['timeZone=Europe/Kyiv', 'timeZone must be omitted'],

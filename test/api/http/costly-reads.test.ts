@@ -70,6 +70,24 @@ suite('sales figures that take long', () => {
     const after = await platform.call('GET', '/portal/esim/sales', { token: alpha.token })
     assert.equal(after.status, 200)
   })
+
+  test('after a long read the partner’s place rests, so that a partner cannot keep the database busy', async () => {
+    const { token } = await openBank(platform)
+    const ask = () => platform.call('GET', '/portal/esim/sales', { token }).then(({ status }) => status)
+    await blocker.query('begin; lock table sales_days in access exclusive mode')
+    const start = performance.now()
+    const first = [ask(), ask()]
+    await until(async () => (await counting()) === 2)
+    const third = ask()
+    await sleep(300)
+    await blocker.query('commit')
+    assert.deepEqual(await Promise.all(first), [200, 200])
+    const ended = performance.now()
+    assert.equal(await third, 200)
+    // The rest is three times the length of the read; the test allows for some time before the read began.
+    const waited = performance.now() - ended
+    assert.ok(waited > 300, `${waited} ms after reads of ${ended - start} ms`)
+  })
 })
 
 suite('people, invitations and credentials of an account', () => {
