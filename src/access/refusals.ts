@@ -9,7 +9,6 @@ import type { Caller } from './caller.ts'
 import { type AddressList, createAddressList } from './policy/address-lists.ts'
 import { type AddressLists, listAddressLists, listFactorless, type Mfa } from './policy/policy-store.ts'
 import { findEndedTokens, findRefused } from './store.ts'
-import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
 
 /**
@@ -41,7 +40,7 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
     async refresh() {
       const startedAtMs = performance.now()
       await ended.refresh()
-      const found = new Set(await findRefused(database, tokenLifetimeSeconds))
+      const found = new Set(await findRefused(database))
       const foundFactorless = new Set(await listFactorless(database, platformMfa))
       const foundLists = await listAddressLists(database)
       if (startedAtMs < readAtMs) return

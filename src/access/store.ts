@@ -6,6 +6,7 @@ import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 import { loginKey } from './login-key.ts'
 import { type AccountOwner, type CredentialOwner, ownerId, ownerIds } from './owners.ts'
 import { type Mfa, policyOf } from './policy/policy-store.ts'
+import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export type Account =
   | { type: 'bank'; bankId: string; role: BankRole }
@@ -134,7 +135,10 @@ export async function replaceSecret(
   return before ?? null
 }
 
-/** Stores when a client secret ends. Its tokens are refused from then on. If an end is stored already, the earlier one counts. */
+/**
+ * Stores when a client secret ends. Its tokens are refused from then on. If an end is stored already, the earlier one
+ * counts. Also deletes ends from so long ago that all tokens of these secrets have expired.
+ */
 export async function endSecret(
   transaction: Queryable,
   secret: { clientId: string; secretId: string; endsAt: Date },
@@ -143,6 +147,14 @@ export async function endSecret(
     `insert into ended_secrets (secret_id, client_id, ends_at) values ($1, $2, $3)
      on conflict (secret_id) do update set ends_at = least(ended_secrets.ends_at, excluded.ends_at)`,
     [secret.secretId, secret.clientId, secret.endsAt],
+  )
+  // Rows that another rotation deletes at this moment are skipped, so that no rotation waits for another.
+  await transaction.execute(
+    `delete from ended_secrets where secret_id in (
+       select secret_id from ended_secrets where ends_at < now() - make_interval(secs => $1) - ${margin}
+       limit 1000 for update skip locked
+     )`,
+    [tokenLifetimeSeconds],
   )
 }
 
@@ -430,7 +442,7 @@ export async function insertEndedToken(
  * The ids whose tokens must be refused: suspended partners, and credentials, users and client secrets that ended recently. Those
  * that ended longer ago than the lifetime of a token are left out, because all their tokens have expired.
  */
-export async function findRefused(database: Queryable, tokenLifetimeSeconds: number): Promise<string[]> {
+export async function findRefused(database: Queryable): Promise<string[]> {
   const since = `now() - make_interval(secs => $1) - ${margin}`
   const rows = await database.query<{ id: string }>(
     `select client_id as id from credentials where revoked_at >= ${since}

@@ -24,6 +24,8 @@ type Statement = {
   sha256: string
 }
 type Missing = { bank: { code: string }; day: string }
+/** The platform lists at most this many statements. */
+const maxListed = 1_000
 
 const queryOf = ({ bank, from, to }: DaysOptions): string =>
   new URLSearchParams({ ...(bank && { bank }), ...(from && { from }), ...(to && { to }) }).toString()
@@ -47,8 +49,10 @@ export async function listStatements(options: DaysOptions): Promise<void> {
     one.late,
     one.statementId,
   ])
+  const isCut = rows.length === maxListed
   print(options, found, [
     ...table(['BANK', 'DAY', 'NUMBER', 'SALES', 'NET', 'LATE', 'ID'], rows),
+    ...(isCut ? [`only the newest ${maxListed} are listed: use --bank, --from and --to for others`] : []),
     ...found.missing.map(({ bank, day }) => `missing: ${plain(bank.code)} since ${day}`),
   ])
 }

@@ -55,7 +55,7 @@ const maxRestMs = 3_000
  * How long the place of a long read stays taken after its end. So the long reads of one partner, sent one after the
  * other in its two places, use half a processor of the database on average, and leave the rest to others.
  */
-export const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
+const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 
 type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 

@@ -285,6 +285,32 @@ suite('rotation and revocation', () => {
     assert.equal((await ask({ ...old, secret: second.secret })).status, 200)
   })
 
+  test('a rotation forgets secrets whose tokens have expired long ago, and no others', async () => {
+    const { database } = platform.platform
+    const { clientId } = await issueFor('alpha')
+    const rotate = () => rotateCredential(deps, { clientId, overlapMs: 0 })
+    const ended = async () => {
+      const rows = await database.query<{ hours: number }>(
+        `select round(extract(epoch from now() - ends_at) / 3600)::int as hours from ended_secrets
+         where client_id = $1 order by ends_at desc`,
+        [clientId],
+      )
+      return rows.map(({ hours }) => hours)
+    }
+    await rotate()
+    await database.execute(`update ended_secrets set ends_at = now() - interval '3 hours' where client_id = $1`, [
+      clientId,
+    ])
+    assert.deepEqual(await ended(), [3])
+    await rotate()
+    assert.deepEqual(await ended(), [0])
+    await database.execute(`update ended_secrets set ends_at = now() - interval '1 hour' where client_id = $1`, [
+      clientId,
+    ])
+    await rotate()
+    assert.deepEqual(await ended(), [0, 1])
+  })
+
   test('a token from before a rotation goes on while its secret does', async () => {
     const credential = await issueFor('alpha')
     const { body } = await ask(credential)
