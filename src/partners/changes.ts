@@ -29,7 +29,10 @@ const maxShown = 1_000
 /** Maximum length of a value that is shown in full. Only the data of pictures can be longer. */
 const maxText = 2_048
 
-/** Counts all changes, but keeps only as many as are shown. */
+/**
+ * Counts all changes, but keeps only as many as are shown. Changes of banks and merchants are all kept, because the
+ * audit log has an entry for each.
+ */
 export function createChanges(): Changes {
   const states = new Map(entryKinds.map(kind => [kind, new Map<string, Change['change']>()]))
   const keptOf = new Map(entryKinds.map(kind => [kind, new Map<string, Change>()]))
@@ -46,7 +49,8 @@ export function createChanges(): Changes {
       if (!state?.has(code)) state?.set(code, change.change)
       const before = kept?.get(code)
       if (before) Object.assign(before.fields, fields)
-      else if (kept && kept.size < maxShown) kept.set(code, { ...change, fields: { ...fields } })
+      else if (kept && (kind === 'bank' || kind === 'merchant' || kept.size < maxShown))
+        kept.set(code, { ...change, fields: { ...fields } })
     },
     count(kind) {
       const counts = (kind ? [kind] : entryKinds).map(count)

@@ -1,6 +1,6 @@
 /** The days of a bank's sales figures: those of its statements (contract/statements.md, "Days of the sales figures"). */
 import type { Queryable } from '../db/database.ts'
-import { type Days, dayAfter, daysBetween } from '../text/days.ts'
+import { type Days, dayAfter, dayOf, daysBetween } from '../text/days.ts'
 import { nextSpan } from './spans.ts'
 
 type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
@@ -24,8 +24,10 @@ export async function findSalesDays(
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
+  // The first statement may cover many days, and is named by its last one.
+  const lastBefore = dayAfter(dayOf(first.from, first.timeZone), -1)
   return joined([
-    daysWithin({ ...range, to: earlier(range.to, dayAfter(first.day, -1)), timeZone: first.timeZone }, maxDays),
+    daysWithin({ ...range, to: earlier(range.to, lastBefore), timeZone: first.timeZone }, maxDays),
     await findClosed(database, bankId, range),
     daysAfter(last, range, maxDays),
   ])

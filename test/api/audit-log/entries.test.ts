@@ -124,6 +124,21 @@ test('an apply is one entry of the platform with the counts, and one of each cha
   assert.equal(again.length, entries.length, 'the same again changes nothing')
 })
 
+test('an apply that changes more partners than its answer shows has the fields of each of them', async () => {
+  const count = 1_050
+  const merchants = Array.from({ length: count }, (_, index) => `  - { code: many-${index}, name: Shop ${index} }`)
+  const directory = testDirectory.replace(/^merchants:\n/m, `merchants:\n${merchants.join('\n')}\n`)
+  const applied = await platform.call('POST', '/admin/directory', { ...operator, body: { directory } })
+  assert.equal(applied.status, 200, applied.text)
+  const { database } = platform.platform
+  const recorded = await database.query<{ empty: number; all: number }>(
+    `select count(*) filter (where data -> 'change' = '{}')::int as empty, count(*)::int as all
+     from outbox where kind = 'audit' and data ->> 'action' = 'directory.applied' and account_type = 'merchant'
+       and account in (select merchant_id from merchants where code like 'many-%')`,
+  )
+  assert.deepEqual(recorded, [{ empty: 0, all: count }])
+})
+
 test('pages follow one another by number, and filters are exact', async () => {
   const token = await platform.bankToken()
   for (let count = 0; count < 7; count++) await platform.bankToken('alpha', count % 2 === 0 ? 'ADMIN' : 'VIEWER')

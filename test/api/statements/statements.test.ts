@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
+import { dayAfter } from '../../../src/text/days.ts'
 import { advance, type Bank, openBank, stopClock, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
@@ -345,6 +346,8 @@ suite('another bank', () => {
 suite('a gap', () => {
   test('of more than 400 days is one statement, on which nothing is late', async () => {
     const orderId = await sell()
+    const { body } = await beta.reserve('first-of-beta')
+    assert.equal((await beta.confirm(body.orderId, 'customer@example.com')).status, 200)
     await advance(platform, 'P2Y')
     const latest = await ok('/statements/latest')
     assert.deepEqual([latest.number, latest.late], [6, 0])
@@ -353,6 +356,20 @@ suite('a gap', () => {
       data.map((line: any) => line.orderId),
       [orderId],
     )
+  })
+
+  test('at the beginning: the sales figures count each sale once, on the day of the statement', async () => {
+    const first = await ok('/statements/latest', beta)
+    assert.equal(first.number, 1)
+    const confirmed = async (from: string, to: string): Promise<number> => {
+      const answer = await platform.call('GET', `/portal/esim/sales?from=${from}&to=${to}`, { token: beta.token })
+      assert.equal(answer.status, 200, answer.text)
+      return answer.body.totals.confirmed
+    }
+    assert.equal(await confirmed(dayAfter(first.day, -2), first.day), 1)
+    assert.equal(await confirmed(dayAfter(first.day, -200), dayAfter(first.day, -1)), 0)
+    const begins = first.from.slice(0, 10)
+    assert.equal(await confirmed(dayAfter(begins, -20), dayAfter(begins, 20)), 0)
   })
 })
 
