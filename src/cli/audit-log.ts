@@ -1,5 +1,4 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
-import { open, rename, rm, stat } from 'node:fs/promises'
 import { splitNotes } from '../audit-log/note.ts'
 import {
   type Anchor,
@@ -16,7 +15,7 @@ import {
 import { type FileChain, noAnchors, parseOrNull, type ReadAnchors, readAnchors, readKeys } from './audit-anchors.ts'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
-import { linesOf, readText, writeError } from './files.ts'
+import { linesOf, readText, writeWhole } from './files.ts'
 import { counted, minute, type OutputOptions, plain, print, table } from './output.ts'
 
 export type ListOptions = OutputOptions & {
@@ -66,51 +65,16 @@ export type ExportOptions = OutputOptions & { account?: string }
 
 /** `perkline audit-log export`: the whole log, or the log of one account, as a file of JSON lines. */
 export async function exportLog(path: string, options: ExportOptions): Promise<void> {
-  const entries = await ((await isOther(path)) ? writeLog(path, path, options) : writeBeside(path, options))
-  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
-}
-
-/** Whether the path is something other than a file, such as a pipe. A finished file must not replace it. */
-async function isOther(path: string): Promise<boolean> {
-  // Ignore an error here: if the path is wrong, writing the file fails too and reports why.
-  const found = await stat(path).catch(() => null)
-  return found !== null && !found.isFile()
-}
-
-/** Writes to a temporary file first. After an error there is no incomplete file, and an existing file is unchanged. */
-async function writeBeside(path: string, options: ExportOptions): Promise<number> {
-  const part = `${path}.part`
-  try {
-    const entries = await writeLog(path, part, options)
-    await rename(part, path)
-    return entries
-  } catch (error) {
-    await rm(part, { force: true })
-    throw error
-  }
-}
-
-/**
- * Writes the log to a file.
- * @returns the number of entries
- * @param path the name in error messages
- */
-async function writeLog(path: string, to: string, { account }: ExportOptions): Promise<number> {
-  const query = new URLSearchParams(account === undefined ? {} : { account })
-  const file = await open(to, 'w').catch((error: NodeJS.ErrnoException) => {
-    throw writeError(path, error)
-  })
+  const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
   let entries = 0
-  try {
+  const lines = async function* () {
     for await (const line of streamAdmin<object>({ method: 'GET', path: `/audit-log/export?${query}`, long: true })) {
-      await file.write(`${JSON.stringify(line)}\n`)
+      yield `${JSON.stringify(line)}\n`
       entries++
     }
-    await file.sync()
-  } finally {
-    await file.close()
   }
-  return entries
+  await writeWhole(path, lines())
+  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
 }
 
 type Made = { seq: number; hash: string; at: string }

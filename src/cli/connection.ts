@@ -43,7 +43,8 @@ export async function callAdmin<T>(call: AdminCall): Promise<T> {
 }
 
 /** Makes a call whose answer is a file, and returns its bytes as they arrive. */
-export const fetchAdmin = (call: AdminCall): Promise<AsyncIterable<Uint8Array>> => send(call)
+export const fetchAdmin = async (call: AdminCall): Promise<AsyncIterable<Uint8Array>> =>
+  wholeOf<Uint8Array>(await send(call))
 
 /** Makes a call whose answer is NDJSON, and yields each value as it arrives, so an answer may have any length. */
 export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGenerator<T, void, undefined> {
@@ -150,8 +151,13 @@ async function readText(response: IncomingMessage): Promise<string> {
   return text
 }
 
-async function* textOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
+function textOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
   response.setEncoding('utf8')
+  return wholeOf<string>(response)
+}
+
+/** @throws CommandError when the connection breaks before the end of the answer */
+async function* wholeOf<Piece>(response: IncomingMessage): AsyncGenerator<Piece, void, undefined> {
   try {
     yield* response
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Reads and writes the operator's files. Error messages name the file. */
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { CommandError } from './failure.ts'
 
@@ -105,6 +105,35 @@ const readError = (path: string, error: unknown): CommandError =>
 /** The error of writing `path`. */
 export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
+
+/**
+ * Writes a file that only its owner may read. It gets its name when it is complete: after an error there is no incomplete
+ * file, and an existing file is unchanged. A pipe or a device is written directly.
+ *
+ * @param pieces what to write; its errors are passed on
+ * @throws CommandError when the file can't be written
+ */
+export async function writeWhole(path: string, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
+  // Ignore an error here: if the path is wrong, writing the file fails too and reports why.
+  const found = await stat(path).catch(() => null)
+  const isFile = found?.isFile() ?? true
+  const to = isFile ? `${path}.part` : path
+  const refuse = (error: unknown) => {
+    throw writeError(path, error)
+  }
+  const file = await open(to, 'w', 0o600).catch(refuse)
+  try {
+    for await (const piece of pieces) await file.writeFile(piece).catch(refuse)
+    // A pipe can't be synchronized.
+    if (isFile) await file.sync().catch(refuse)
+    await file.close()
+    if (isFile) await rename(to, path).catch(refuse)
+  } catch (error) {
+    await file.close()
+    if (isFile) await rm(to, { force: true })
+    throw error
+  }
+}
 
 const reasons: Record<string, string> = {
   ENOENT: 'there is no such file or folder',

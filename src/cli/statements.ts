@@ -1,9 +1,7 @@
 /** The commands of `perkline statements`, and `perkline orders find`. */
-import { createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { callAdmin, fetchAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
-import { writeError } from './files.ts'
+import { writeWhole } from './files.ts'
 import { counted, type OutputOptions, plain, print, table } from './output.ts'
 
 export type DaysOptions = OutputOptions & { bank?: string; from?: string; to?: string }
@@ -52,7 +50,7 @@ export async function listStatements(options: DaysOptions): Promise<void> {
   const isCut = rows.length === maxListed
   print(options, found, [
     ...table(['BANK', 'DAY', 'NUMBER', 'SALES', 'NET', 'LATE', 'ID'], rows),
-    ...(isCut ? [`only the newest ${maxListed} are listed: use --bank, --from and --to for others`] : []),
+    ...(isCut ? [`at most the newest ${maxListed} are listed: use --bank, --from and --to for others`] : []),
     ...found.missing.map(({ bank, day }) => `missing: ${plain(bank.code)} since ${day}`),
   ])
 }
@@ -83,15 +81,13 @@ export async function showStatement(id: string, options: OutputOptions): Promise
 export async function exportStatements(path: string, options: DaysOptions): Promise<void> {
   const body = await fetchAdmin({ method: 'GET', path: `/statements.csv?${queryOf(options)}` })
   let bytes = 0
-  const counting = async function* (chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
+  const counting = async function* () {
+    for await (const chunk of body) {
       bytes += chunk.length
       yield chunk
     }
   }
-  await pipeline(body, counting, createWriteStream(path, { mode: 0o600 })).catch(error => {
-    throw writeError(path, error)
-  })
+  await writeWhole(path, counting())
   print(options, { file: path, bytes }, [`${plain(path)}: ${counted(bytes, 'byte', 'bytes')}`])
 }
 

@@ -1,7 +1,9 @@
 /** The commands of the audit log against a real platform (contract/audit-log.md, "Reading", "Checkpoints", "Checking"). */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -96,6 +98,12 @@ test('the log is exported whole or of one account, and checked from the file', a
     )
   const partly = await json('audit-log', 'verify', '--file', own)
   assert.deepEqual([partly.ok, partly.entries], [true, part.entries])
+  assert.equal(statSync(own).mode & 0o777, 0o600, 'others may not read it')
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const exported = run('audit-log', 'export', pipe, '--account', bank.id)
+  assert.equal(await readFile(pipe, 'utf8'), readFileSync(own, 'utf8'))
+  assert.deepEqual([(await exported).code, (await exported).stderr], [0, ''])
   const { code, stderr } = await run('audit-log', 'export', join(folder, 'nowhere', 'log.jsonl'))
   assert.equal(code, 1)
   assert.match(stderr, /nowhere/)

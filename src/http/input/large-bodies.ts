@@ -3,7 +3,8 @@
  * authenticated and, for an edit, has the right to edit (contract/http.md, "Request bodies").
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
+import { DomainError } from '../../errors.ts'
+import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { accountOf } from '../limits/account.ts'
 import { giveBackMemory } from './body-memory.ts'
@@ -46,13 +47,26 @@ export function readBodies(app: FastifyInstance): void {
   )
   // Fastify passes no reply to a body parser, so the reply of each request is kept here.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
+  /** The bodies that wait for the process that reads large ones, or are read there. */
+  const readings = new WeakMap<FastifyRequest, Promise<unknown>>()
+  /**
+   * Takes a place until the answer has ended or the caller has left. A body that is being read keeps its place until it
+   * is read: otherwise callers that send bodies and leave could fill the memory with bodies that wait.
+   */
+  const takePlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const signal = leaving(reply)
+    const end = await places.take(accountOf(request) ?? request.ip, signal)
+    request.hasBodyPlace = true
+    if (signal.aborted) return end()
+    signal.addEventListener('abort', () => void Promise.allSettled([readings.get(request)]).then(end))
+  }
   app.decorateRequest('hasBodyPlace', false)
   app.decorateRequest('bodyObserver', null)
   app.decorateRequest('requireAccess', null)
   const waitForPlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
     await beforeBody?.(request)
-    await takePlace(places, request, reply)
+    await takePlace(request, reply)
     if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
   }
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -67,8 +81,11 @@ export function readBodies(app: FastifyInstance): void {
     const { jsonBounds: bounds, asideReader: reader } = config
     if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
     const reply = replies.get(request)
-    if (!request.hasBodyPlace && reply) await takePlace(places, request, reply)
-    return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
+    if (!request.hasBodyPlace && reply) await takePlace(request, reply)
+    if (reply?.raw.closed) throw new DomainError('unavailable', 'The caller has left')
+    const reading = readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
+    readings.set(request, reading)
+    return reading
   }
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const read = (body: Buffer<ArrayBuffer>) =>
@@ -77,14 +94,6 @@ export function readBodies(app: FastifyInstance): void {
         .then(value => done(null, value), done)
     gatherBody(request, payload, read, done)
   })
-}
-
-async function takePlace(places: ConcurrencyLimit, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const signal = leaving(reply)
-  const end = await places.take(accountOf(request) ?? request.ip, signal)
-  request.hasBodyPlace = true
-  if (signal.aborted) end()
-  else signal.addEventListener('abort', end)
 }
 
 const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>

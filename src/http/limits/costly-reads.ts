@@ -52,8 +52,9 @@ const fileLimits: ConcurrencyLimits = {
 
 const maxRestMs = 3_000
 /**
- * How long the place of a long read stays taken after its end. So the long reads of one partner, sent one after the
- * other in its two places, use half a processor of the database on average, and leave the rest to others.
+ * How long the place of a long read stays taken after its answer. A partner that sends one read of up to a second after
+ * the other so uses half a processor of the database on average, in its two places. Longer reads use more, because the
+ * rest is limited.
  */
 const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 

@@ -1,5 +1,6 @@
 /** Media types, sizes and odd content of request bodies, for every API (contract/http.md). */
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { assertErrorBody, fromManyAddresses } from '../../support/many-addresses.ts'
@@ -228,6 +229,30 @@ for (const [operation, body] of Object.entries(bodies))
       assert.ok(answer.text.length < 64 * 1024)
     }
   })
+
+test('large bodies of callers that leave delay others no more than those of callers that stay', async () => {
+  const [leaving, other] = [await platform.merchantToken(), await platform.merchantToken('voltshop')]
+  const path = '/cashbacks/for-merchant'
+  const body = JSON.stringify({ x: Array(400_000).fill(1_234_567) })
+  const timeOf = async (token: string, raw: string) => {
+    const start = performance.now()
+    assert.equal((await platform.call('POST', path, { token, raw, headers: json })).status, 400)
+    return performance.now() - start
+  }
+  await timeOf(other, body)
+  const one = await timeOf(other, body)
+  const headers = { ...json, authorization: `Bearer ${leaving}`, 'content-length': String(Buffer.byteLength(body)) }
+  const sendAndLeave = () =>
+    new Promise<void>(resolve => {
+      const socket = connect(Number(new URL(platform.url).port), '127.0.0.1')
+      socket.once('close', () => resolve()).on('error', () => {})
+      socket.write(requestText('POST', path, headers) + body, () => socket.end())
+      setTimeout(() => socket.destroy(), 500)
+    })
+  for (let count = 0; count < 12; count++) await Promise.all([sendAndLeave(), sendAndLeave()])
+  const behind = await timeOf(other, JSON.stringify({ x: 'y'.repeat(300 * 1024) }))
+  assert.ok(behind < 8 * one, `${behind} ms, but a large body takes ${one} ms`)
+})
 
 test('odd authorization headers are 401', async () => {
   const odd = ['', 'Bearer', 'Bearer ', 'Bearer  ', 'Basic YTpi', `Token ${token}`, `Bearer${token}`, `Bearer:${token}`]
