@@ -14,7 +14,7 @@ import {
   type KeptAnswer,
   keepAnswer,
   listAnswers,
-  replaceBody,
+  replaceSealed,
   type Scope,
   tryLock,
 } from './store.ts'
@@ -67,7 +67,7 @@ const keyReused = () => new DomainError('key-reused', 'The Idempotency-Key was u
 
 /** @param deps.hours how long answers are kept, in real time */
 export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
-  const { opened, sealed } = createBodySealing(masterKeys)
+  const { opened, sealed } = createAnswerSealing(masterKeys)
   const requireIdle = async (scope: Scope) => {
     if (await isRunning(database, scope)) throw inProgress()
   }
@@ -113,21 +113,29 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
   }
 }
 
-/** Encrypts the bodies of stored answers, and decrypts an answer only for the request to which it was the answer. */
-function createBodySealing(masterKeys: readonly Buffer[]) {
+/**
+ * Encrypts stored answers, and decrypts an answer only for the request to which it was the answer. The fingerprint is
+ * encrypted too: from the hash of a body with a password, the password could be guessed.
+ */
+function createAnswerSealing(masterKeys: readonly Buffer[]) {
   const sealer = createSealer(masterKeys, purpose)
   return {
-    opened(scope: Scope, fingerprint: Buffer, { fingerprint: first, body, ...answer }: KeptAnswer): Answer {
+    opened(scope: Scope, fingerprint: Buffer, { fingerprint: kept, body, ...answer }: KeptAnswer): Answer {
+      const first = isSealed(kept) ? sealer.open(kept, additionalData(scope)) : kept
       if (!first.equals(fingerprint)) throw keyReused()
       return { ...answer, body: sealer.open(body, additionalData(scope)) }
     },
     sealed: (scope: Scope, fingerprint: Buffer, answer: Answer): KeptAnswer => ({
       ...answer,
-      fingerprint,
+      fingerprint: sealer.seal(fingerprint, additionalData(scope)),
       body: sealer.seal(answer.body, additionalData(scope)),
     }),
   }
 }
+
+const hashBytes = 32
+/** Earlier builds stored the hash itself. Such answers are kept for some hours after an upgrade. */
+const isSealed = (fingerprint: Buffer): boolean => fingerprint.length > hashBytes
 
 const purpose = 'idempotency'
 
@@ -142,10 +150,14 @@ export async function resealAnswers({ database, masterKeys }: Omit<Deps, 'hours'
   const sealer: Sealer = createSealer(masterKeys, purpose)
   for (let after: Scope | null = null; ; ) {
     const answers: Awaited<ReturnType<typeof listAnswers>> = await listAnswers(database, after, resealedAtOnce)
-    for (const { body, ...scope } of answers)
+    for (const { body, fingerprint, ...scope } of answers)
       if (!sealer.isCurrent(body)) {
-        const data = additionalData(scope)
-        await replaceBody(database, scope, body, sealer.seal(sealer.open(body, data), data))
+        const resealed = (bytes: Buffer) =>
+          sealer.seal(sealer.open(bytes, additionalData(scope)), additionalData(scope))
+        await replaceSealed(database, scope, body, {
+          body: resealed(body),
+          fingerprint: isSealed(fingerprint) ? resealed(fingerprint) : fingerprint,
+        })
       }
     after = answers.at(-1) ?? null
     if (answers.length < resealedAtOnce) return

@@ -5,7 +5,7 @@ import type { Queryable, Statement } from '../db/database.ts'
 
 /** The scope of an Idempotency-Key. Two accounts may use the same key, and so may two operations. */
 export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
-/** `body` is encrypted. */
+/** `fingerprint` and `body` are encrypted. */
 export type KeptAnswer = {
   fingerprint: Buffer
   status: number
@@ -98,20 +98,26 @@ export function listAnswers(
   database: Queryable,
   after: Scope | null,
   limit: number,
-): Promise<(Scope & { body: Buffer })[]> {
+): Promise<(Scope & { body: Buffer; fingerprint: Buffer })[]> {
   return database.query(
-    `select account_type as "accountType", account_id as "accountId", operation, key, body from idempotency_answers
+    `select account_type as "accountType", account_id as "accountId", operation, key, body, fingerprint
+     from idempotency_answers
      where $1::text is null or (account_type, account_id, operation, key) > ($1, $2::uuid, $3, $4)
      order by account_type, account_id, operation, key limit $5`,
     [...(after ? valuesOf(after) : [null, null, null, null]), limit],
   )
 }
 
-/** Replaces the body of an answer, unless it has changed meanwhile. */
-export async function replaceBody(database: Queryable, scope: Scope, body: Buffer, sealed: Buffer): Promise<void> {
+/** Replaces the encrypted parts of an answer, unless it has changed meanwhile. @param before its body until now */
+export async function replaceSealed(
+  database: Queryable,
+  scope: Scope,
+  before: Buffer,
+  { body, fingerprint }: { body: Buffer; fingerprint: Buffer },
+): Promise<void> {
   await database.execute(
-    `update idempotency_answers set body = $6
+    `update idempotency_answers set body = $6, fingerprint = $7
      where account_type = $1 and account_id = $2 and operation = $3 and key = $4 and body = $5`,
-    [...valuesOf(scope), body, sealed],
+    [...valuesOf(scope), before, body, fingerprint],
   )
 }

@@ -186,7 +186,9 @@ export async function reserveWithinShares(
 
   const answers = new Map<Reservation, ReserveResult>()
   const refused = new Set<Reservation>()
-  const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
+  // Without a profile no order is made, so the limit does not apply.
+  const possible = reservations.filter(({ profileId }) => profileId !== null)
+  const byTariff = Map.groupBy(possible, ({ tariffId }) => tariffId)
   for (const [tariffId, wanted] of byTariff) {
     if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
     // Answer repeated requests first. They make no new order, so the limit does not apply to them.
@@ -275,6 +277,7 @@ async function reserveWithinLimit(
   // While these requests waited for the lock, another request may have made an order with the same externalId. So look
   // for such orders once more.
   if (waiting.length > 0) await answerRepeats()
-  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
+  for (const reservation of waiting)
+    results.set(reservation, { outcome: reservation.profileId === null ? 'not-made' : 'at-limit' })
   return { results: input.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
 }

@@ -221,7 +221,11 @@ export async function confirm(
   if (others.length > 0)
     for (const order of await findSealedOrders(database, input.bankId, others))
       results.set(order.orderId, { moved: false, order })
-  return ids.map(orderId => results.get(orderId) ?? null)
+  // Of several confirms of one order, only the first has confirmed it. The others repeat it.
+  return ids.map((orderId, n) => {
+    const result = results.get(orderId) ?? null
+    return result?.moved && ids.indexOf(orderId) < n ? { ...result, moved: false } : result
+  })
 }
 
 /** Cancels an order. @returns false when the order is no longer reserved, or belongs to another bank */

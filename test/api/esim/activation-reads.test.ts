@@ -117,6 +117,28 @@ suite('each answer with activation data', () => {
   })
 })
 
+test('confirms of one order that come together: all but the first are recorded as repeated', async () => {
+  await platform.addStock('kyivstar', 'eu-10gb', 40)
+  const reserve = async () => {
+    const { body } = await platform.call('POST', '/esim/v1/orders', { token: bank, body: newOrder() })
+    return body.orderId as string
+  }
+  const confirm = (orderId: string) =>
+    platform.call('POST', `/esim/v1/orders/${orderId}/confirm`, { token: bank, body: {} })
+  for (let round = 0; round < 5; round++) {
+    // While these are confirmed, the confirms below wait and then share a statement.
+    const before = await Promise.all([reserve(), reserve(), reserve()])
+    const orderId = await reserve()
+    const warm = before.map(confirm)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => confirm(orderId)))
+    await Promise.all(warm)
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+    const repeated = async () => (await timeline(orderId)).find(({ event }) => event === 'confirm-repeated')?.count ?? 0
+    await until('seven repeated confirms', async () => (await repeated()) >= 7)
+    assert.equal(await repeated(), 7)
+  }
+})
+
 suite('the counts', () => {
   const stored = (orderId: string) =>
     platform.platform.database.query<{ caller: string; reads: number }>(

@@ -62,6 +62,16 @@ suite('a share of 20 per cent', () => {
     }
   })
 
+  test('a tariff without stock is sold out, not at its limit, also when several ask at once', async () => {
+    const bank = await openBank(platform)
+    const answers = await Promise.all(
+      range(12).map(index =>
+        bank.reserve({ externalId: `none-${index}`, operatorCode: 'roamwide', tariffCode: 'world' }),
+      ),
+    )
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [503])
+  })
+
   test('the directory says otherwise for one bank', async () => {
     await platform.applyDirectory(
       testDirectory
