@@ -4,7 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -71,6 +74,28 @@ test('an export has the bytes of the files', async () => {
     createHash('sha256').update(file).digest('hex'),
   )
   assert.deepEqual(hashes, data.map((one: any) => one.sha256).toReversed())
+})
+
+test('an export that breaks off leaves the former file as it was', async () => {
+  const path = join(folder, 'former.csv')
+  writeFileSync(path, 'as it was')
+  const server = createServer((_request, reply) => {
+    reply.writeHead(200, { 'content-type': 'text/csv' })
+    reply.write('H,1\nL,2\n', () => setTimeout(() => reply.destroy(), 50))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const PERKLINE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { code, stderr } = await perkline(['statements', 'export', path, '--bank', 'alpha'], {
+    env: { PERKLINE_URL, OPERATOR_KEY: platform.config.operatorKey },
+  })
+  server.close()
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /The connection to the platform broke before its answer was complete/)
+  assert.equal(readFileSync(path, 'utf8'), 'as it was')
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.endsWith('.part')),
+    [],
+  )
 })
 
 test('an order is found by exactly its externalId', async () => {
