@@ -20,12 +20,13 @@ export type Changes = {
   /** The codes of all changed entries of a kind. */
   codes(kind: EntryKind): string[]
   /** Every changed bank and merchant, with the fields that changed. */
-  ofPartners(): { kind: 'bank' | 'merchant'; code: string; fields: Change['fields'] }[]
+  ofPartners(): { kind: (typeof partnerKinds)[number]; code: string; fields: Change['fields'] }[]
   /** The changes in the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
 }
 
 const maxShown = 1_000
+const partnerKinds = ['bank', 'merchant'] as const
 /** Maximum length of a value that is shown in full. Only the data of pictures can be longer. */
 const maxText = 2_048
 
@@ -49,7 +50,7 @@ export function createChanges(): Changes {
       if (!state?.has(code)) state?.set(code, change.change)
       const before = kept?.get(code)
       if (before) Object.assign(before.fields, fields)
-      else if (kept && (kind === 'bank' || kind === 'merchant' || kept.size < maxShown))
+      else if (kept && (partnerKinds.some(one => one === kind) || kept.size < maxShown))
         kept.set(code, { ...change, fields: { ...fields } })
     },
     count(kind) {
@@ -59,7 +60,7 @@ export function createChanges(): Changes {
     },
     codes: kind => [...(states.get(kind)?.keys() ?? [])],
     ofPartners: () =>
-      (['bank', 'merchant'] as const).flatMap(kind =>
+      partnerKinds.flatMap(kind =>
         [...(states.get(kind)?.keys() ?? [])].map(code => {
           return { kind, code, fields: keptOf.get(kind)?.get(code)?.fields ?? {} }
         }),

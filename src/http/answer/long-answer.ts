@@ -1,10 +1,10 @@
 /**
- * Sends answers while they are produced. The whole answer is never in memory, and a client that reads too slowly is
- * disconnected.
+ * Sends long answers piece by piece: `sendLong` while they are produced, so that the whole answer is never in memory, and
+ * `sendPieces` when the pieces are there already. A client that reads too slowly is disconnected.
  */
 import type { ServerResponse } from 'node:http'
-import { pipeline, Readable, type Writable } from 'node:stream'
-import { pipeline as pipelineDone } from 'node:stream/promises'
+import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding, createEncoder, type Encoding } from './content-encoding.ts'
 import { breakOff, noteStream } from './streams.ts'
@@ -41,9 +41,7 @@ export function sendLong(
 }
 
 function pipedTo(raw: ServerResponse, encoder: ReturnType<typeof createEncoder>): Writable {
-  pipeline(encoder, raw, error => {
-    if (error) breakOff(raw.socket)
-  })
+  pipeline(encoder, raw).catch(() => breakOff(raw.socket))
   return encoder
 }
 
@@ -66,7 +64,7 @@ export function sendPieces(request: FastifyRequest, reply: FastifyReply, texts: 
   if (encoding === 'identity') reply.header('content-length', length)
   else reply.header('content-encoding', encoding)
   const writeTo = (taker: Writable) =>
-    pipelineDone(Readable.from(pieces), taker, { end: false, signal: AbortSignal.timeout(readMs) })
+    pipeline(Readable.from(pieces), taker, { end: false, signal: AbortSignal.timeout(readMs) })
   sendLong(request, reply, { encoding, writeTo })
   return reply
 }

@@ -10,7 +10,8 @@ import { accountOf } from './account.ts'
 
 export type Reads = {
   /**
-   * Waits until the request's partner may run another read. The place is freed when the answer ends.
+   * Waits until the request's partner may run another read. The place is freed when the answer ends; after
+   * a long read, only when it has rested.
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
