@@ -30,7 +30,7 @@ export async function readOverview(database: Queryable, input: { now: Date; orde
         from tariffs) as tariffs,
        (select count(*) from portal_users where disabled_at is null) as users,
        (select count(*) from credentials where revoked_at is null) as credentials,
-       (select count(*) from customers) as customers,
+       (select coalesce(sum(customers), 0)::bigint from customer_counts) as customers,
        (select coalesce(json_agg(json_build_object('status', status, 'count', count)), '[]')
         from (
           select campaign_status as status, sum(campaigns)::bigint as count from campaign_counts where bank_status = '' group by 1

@@ -65,11 +65,6 @@ export type Walk = {
   key: readonly (readonly [column: string, type: string])[]
   /** How many rows of the table are in one piece. */
   rows: number
-  /**
-   * SQL that returns the last key of the piece as one row of texts, or no row for the last piece. By default, the last
-   * key of the next `rows` rows in the order of `key`.
-   */
-  bound?: (after: string[] | null) => string
   /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
   guaranteedBy?: string
   /** The statements of a piece. */
@@ -99,10 +94,23 @@ export function walkOver(walk: Walk): Step {
     async next(database, after) {
       if (walk.guaranteedBy && !after && (await database.query(walk.guaranteedBy)).length > 0)
         return { findings: [], counts: {}, rows: 0, reached: null }
-      const [bound] = await database.query<Record<string, string>>((walk.bound ?? boundOf(walk))(after))
+      const [bound] = await database.query<Record<string, string>>(boundOf(walk)(after))
       const reached = bound ? Object.values(bound) : null
       const piece: Piece = { findings: [], counts: {}, rows: walk.rows, reached }
       for (const read of walk.reads(rangeOf(walk.key, after, reached))) await take(database, read, piece)
+      return piece
+    },
+  }
+}
+
+/** A step whose rules one statement checks for the whole table. Use it where rows have no useful order. */
+export function checkAtOnce({ name, table, read }: { name: string; table: string; read: Read }): Step {
+  return {
+    name,
+    table,
+    async next(database) {
+      const piece: Piece = { findings: [], counts: {}, rows: 0, reached: null }
+      await take(database, read, piece)
       return piece
     },
   }

@@ -7,8 +7,7 @@ export type BankCustomers = { id: string; code: string; name: string; customers:
 export function countCustomers(database: Queryable): Promise<BankCustomers[]> {
   return database.query(
     `select b.bank_id as id, b.code, b.name, coalesce(c.customers, 0) as customers
-     from banks b left join (select bank_id, count(*) as customers from customers group by bank_id) c using (bank_id)
-     order by b.code`,
+     from banks b left join customer_counts c using (bank_id) order by b.code`,
   )
 }
 

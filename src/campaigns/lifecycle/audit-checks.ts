@@ -55,6 +55,6 @@ export const campaignChecks: readonly Check[] = [
   {
     code: 'segment-counts',
     name: 'every segment has as many customers as it says',
-    holds: 'counts and lists agree, and every customer belongs to a bank that exists',
+    holds: 'counts and lists agree, and every customer belongs to a bank that exists and counts it',
   },
 ]

@@ -2,7 +2,7 @@
  * The statements with which the audit checks campaigns. Each one checks the campaigns in a range of ids, with their
  * banks, history, reports or segments.
  */
-import { listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
+import { checkAtOnce, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { shownInstant } from '../../db/instants.ts'
 import {
   bankReportingStatus,
@@ -72,7 +72,7 @@ export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[]
   }),
   walkOver(countsOf('bank')),
   walkOver(countsOf('merchant')),
-  walkOver(customers),
+  checkAtOnce({ name: 'customers', table: 'customers', read: customers }),
 ]
 
 /** How each field of the card compares with its column; `j` is the card. */
@@ -317,32 +317,21 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
   }
 }
 
-const pagesAtOnce = 500
-
-/**
- * Checks customers in the order in which they are stored (`ctid`). Their ids are random, so in the order of ids almost
- * every row would need another page of the table to be read.
- */
-const customers: Walk = {
-  name: 'customers',
-  table: 'customers',
-  key: [['ctid', 'tid']],
-  rows: pagesAtOnce * 100,
-  bound(after) {
-    const page = Number(after?.[0]?.match(/\d+/)?.[0] ?? 0) + pagesAtOnce
-    return `select '(${page},0)' where ${page} < pg_relation_size('customers') / current_setting('block_size')::int`
-  },
-  reads: within => [
+/** Checks each bank's number of customers. One statement counts all of them, so no import can come between. */
+const customers: Read = {
+  of: 'customers',
+  from: `(select bank_id, count(*) as kept from customers group by bank_id) as present
+    full join (select bank_id, customers as told from customer_counts) as counted using (bank_id) left join banks b using (bank_id)`,
+  rules: [
     {
-      of: 'customers',
-      from: `(select distinct bank_id from customers where ${within('ctid')}) as owners left join banks b using (bank_id)`,
-      rules: [
-        {
-          code: 'segment-counts',
-          broken: 'b.bank_id is null',
-          text: `'customers belong to the bank ' || owners.bank_id || ', which does not exist'`,
-        },
-      ],
+      code: 'segment-counts',
+      broken: 'kept > 0 and b.bank_id is null',
+      text: `'customers belong to the bank ' || bank_id || ', which does not exist'`,
+    },
+    {
+      code: 'segment-counts',
+      broken: 'coalesce(told, 0) <> coalesce(kept, 0)',
+      text: `'bank ' || bank_id || ' has ' || coalesce(kept, 0) || ' customers, but ' || coalesce(told, 0) || ' are counted'`,
     },
   ],
 }

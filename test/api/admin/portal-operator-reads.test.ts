@@ -343,6 +343,7 @@ test('customers: counts of every bank, and whose one is', async () => {
       ['gamma', 0],
     ],
   )
+  assert.equal((await get('/overview')).customers, 3)
   const customerId = 'C/2 ї'
   const find = (body: object, by = staff) => by.call('POST', '/admin/customers/find', { body })
   for (const reader of [staff, viewer])

@@ -32,7 +32,7 @@ suite('customers forget and export', () => {
   })
   after(() => platform.close())
   beforeEach(async () => {
-    await platform.platform.database.execute('truncate customers')
+    await platform.platform.database.execute('delete from customers')
     await addCustomers(platform, 'alpha', customers('A', 5))
     await addCustomers(platform, 'beta', customers('B', 3))
   })
@@ -97,7 +97,7 @@ suite('customers forget and export', () => {
 
   test('an upload at the same moment cannot bring a forgotten customer back', async () => {
     for (let round = 0; round < 10; round++) {
-      await platform.platform.database.execute('truncate customers')
+      await platform.platform.database.execute('delete from customers')
       await addCustomers(platform, 'alpha', customers('A', 5))
       const id = await createCampaign(platform, {}, sides.grocer)
       const [answer] = await Promise.all([putSegment(sides.grocer, id, fileOf(customers('A', 5))), forget(['A-3'])])
