@@ -27,6 +27,17 @@ export function readInstant(text: string): Date | null {
   return instant >= first && instant <= last ? instant : null
 }
 
+/**
+ * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is rounded up to the
+ * next: what happened before it is then outside the range that begins with it, and inside the one that ends with it.
+ *
+ * @returns null as `readInstant`
+ */
+export function readBound(text: string): Date | null {
+  const instant = readInstant(text)
+  return instant && (/\.\d{3}\d*[1-9]/.test(text) ? later(instant, 1) : instant)
+}
+
 /** Whether a text is a date without a time. Such a text means a whole day where days are meant. */
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 

@@ -1,6 +1,6 @@
 /** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
 import type { BrokenRule } from '../error-rules.ts'
-import { endOf, instantRule, later, readInstant } from './instant.ts'
+import { endOf, instantRule, later, readBound, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /**
@@ -43,8 +43,9 @@ export function readPeriodFilter(
     return from && { from, until: endOf(text, from) }
   }
   const active = read('activeOn')
+  const startsFrom = read('dateFrom') && readBound(String(params.dateFrom))
   return {
-    startsFrom: read('dateFrom')?.from ?? null,
+    startsFrom,
     endsBy: read('dateTo')?.until ?? null,
     // The platform's instants are whole milliseconds, so an instant alone becomes a period of one millisecond.
     active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },

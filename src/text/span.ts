@@ -1,7 +1,7 @@
 /** Time ranges in the queries of lists. A date alone means that whole day, UTC. */
 import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { endOf, instantRule, readInstant } from './instant.ts'
+import { endOf, instantRule, readBound } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /** A range of time. It includes `from` but not `until`; null: no bound. */
@@ -52,7 +52,7 @@ type Bound = [field: string, text: string | undefined]
 function readBounds(...bounds: [from: Bound, to: Bound]): Span {
   const errors: BrokenRule[] = []
   const [from, to] = bounds.map(([field, text]) => {
-    const found = text === undefined ? null : readInstant(text)
+    const found = text === undefined ? null : readBound(text)
     if (text !== undefined && found === null) errors.push({ field, ...instantRule })
     return found
   }) as [Date | null, Date | null]

@@ -21,7 +21,7 @@ import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
 import { addDuration } from '../text/duration.ts'
-import { isDateAlone, readInstant } from '../text/instant.ts'
+import { isDateAlone, readBound, readInstant } from '../text/instant.ts'
 import { attemptTest, type DeliveringDeps, testEndpoint } from './delivering.ts'
 import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
@@ -368,7 +368,7 @@ export function readOverlap(text = 'PT24H'): number {
  */
 export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
   if (typeof input === 'number') return input
-  const at = readInstant(input)
+  const at = field === 'from' ? readBound(input) : readInstant(input)
   if (at === null) throw new DomainError('invalid', [broken(field, 'sequence-or-instant')])
   return field === 'to' && isDateAlone(input) ? new Date(at.getTime() + dayMs - 1) : at
 }

@@ -8,7 +8,7 @@ import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
 import type { CampaignState, CampaignStatus } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { ruleMessage } from '../../src/error-rules.ts'
 import { matches } from '../../src/http/answer/etag.ts'
-import { readInstant } from '../../src/text/instant.ts'
+import { readBound, readInstant } from '../../src/text/instant.ts'
 
 const idA = 'a1a1a1a1-0000-4000-8000-000000000001'
 const idB = 'b2b2b2b2-0000-4000-8000-000000000002'
@@ -34,6 +34,17 @@ describe('an instant', () => {
   ]
   for (const [text, instant] of right)
     test(`${text} is ${instant}`, () => assert.equal(readInstant(text)?.toISOString(), instant))
+
+  const bounds: [string, string][] = [
+    ['2026-12-01T10:20:30.123Z', '2026-12-01T10:20:30.123Z'],
+    ['2026-12-01T10:20:30.123000000Z', '2026-12-01T10:20:30.123Z'],
+    ['2026-12-01T10:20:30.123000001Z', '2026-12-01T10:20:30.124Z'],
+    ['2026-12-01T10:20:59.9991+02:00', '2026-12-01T08:21:00.000Z'],
+    ['2026-12-01', '2026-12-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
+  ]
+  for (const [text, instant] of bounds)
+    test(`a range from ${text} begins at ${instant}`, () => assert.equal(readBound(text)?.toISOString(), instant))
 
   const wrong = [
     '',

@@ -107,6 +107,21 @@ test('a name given twice is refused, naming it with its path', () => {
   for (const [body, fault] of Object.entries(twice)) assert.deepEqual(faultOf(body), [fault], body)
 })
 
+test('all that is wrong with names, numbers and texts is told at once, up to a hundred errors', () => {
+  const wrong =
+    '{"a":1,"a":2,"a":3,"b":{"__proto__":1,"c":5.00000000000000000001},"d":"\\u0000","e":[{"f":1,"f":"\\ud800"}]}'
+  assert.deepEqual(faultOf(wrong), [
+    'a must be given once only',
+    'b.__proto__ must be omitted',
+    'b.c must be a number of at most 15 digits',
+    'e.0.f must be given once only',
+    'd must be well-formed text without NUL',
+    'e.0.f must be well-formed text without NUL',
+  ])
+  const names = Array.from({ length: 200 }, (_, n) => `"n${n}":1,"n${n}":1`)
+  assert.equal(faultOf(`{${names}}`).length, 100)
+})
+
 test('two spellings of one name are the same name', () => {
   const spellings = ['"a"', '"\\u0061"', '"\\u0061"'.toUpperCase().replace('\\U', '\\u')]
   for (const first of spellings)

@@ -98,13 +98,11 @@ export function readJson(
   } catch {
     throw new DomainError('invalid', 'The body must be valid JSON')
   }
-  checkNames(text, maxNames)
+  const errors: BrokenRule[] = []
+  checkNames(text, maxNames, errors)
   // Valid UTF-8 can become ill-formed text only through an escape.
-  if (text.includes('\\u')) {
-    const errors: BrokenRule[] = []
-    checkTexts(value, '', errors)
-    if (errors.length > 0) throw new DomainError('invalid', errors)
-  }
+  if (text.includes('\\u')) checkTexts(value, '', errors)
+  if (errors.length > 0) throw new DomainError('invalid', errors.slice(0, maxErrors))
   return value
 }
 
@@ -118,18 +116,22 @@ function decode(bytes: Uint8Array): string {
 
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
-/** Scans text that JSON.parse has accepted, so it needs to look only at strings, brackets and numbers. */
-function checkNames(text: string, maxNames: number): void {
+/**
+ * Scans text that JSON.parse has accepted, so it needs to look only at strings, brackets and numbers.
+ *
+ * @throws DomainError 'invalid' for an object with too many names
+ */
+function checkNames(text: string, maxNames: number, errors: BrokenRule[]): void {
   const levels: Level[] = []
   let nameNext = false
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && errors.length < maxErrors; at++) {
     const char = text.charCodeAt(at)
     const level = levels.at(-1)
     if (char === 0x22 /* " */) {
       const end = endOfString(text, at)
       if (nameNext && level?.names) {
         level.name = JSON.parse(text.slice(at, end + 1)) as string
-        checkName(level, maxNames)
+        checkName(level, maxNames, errors)
         nameNext = false
       }
       at = end
@@ -146,7 +148,7 @@ function checkNames(text: string, maxNames: number): void {
     } else if (isDigit(char)) {
       const end = endOfNumber(text, at)
       if (isRounded(text.slice(at, end)))
-        throw new DomainError('invalid', [broken((level && shownName(pathWithin(level))) || 'body', 'exact-number')])
+        errors.push(broken((level && shownName(pathWithin(level))) || 'body', 'exact-number'))
       at = end - 1
     }
   }
@@ -197,19 +199,25 @@ function digitsOf(number: string): [digits: string, exponent: number] {
 
 const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)
 
-function checkName(level: Level, maxNames: number): void {
+function checkName(level: Level, maxNames: number, errors: BrokenRule[]): void {
   const { names, name } = level
-  const error = (rule: RuleCode) => new DomainError('invalid', [broken(shownName(pathWithin(level)), rule)])
-  if (!isText(name)) throw error('json-text')
-  if (name === '__proto__') throw error('omitted')
-  if (names?.has(name)) throw error('given-once')
+  const rule = brokenRuleOf(names, name)
+  const field = shownName(pathWithin(level))
+  // A name that is given many times is one error.
+  if (rule && !errors.some(error => error.field === field && error.rule === rule)) errors.push(broken(field, rule))
   names?.add(name)
   if (names && names.size > maxNames)
     throw new DomainError('invalid', [broken(shownName(level.path) || 'body', 'max-fields', { max: maxNames })])
 }
 
+function brokenRuleOf(names: Level['names'], name: string): RuleCode | null {
+  if (!isText(name)) return 'json-text'
+  if (name === '__proto__') return 'omitted'
+  return names?.has(name) ? 'given-once' : null
+}
+
 function checkTexts(value: unknown, path: string, errors: BrokenRule[]): void {
-  if (errors.length === maxErrors) return
+  if (errors.length >= maxErrors) return
   if (typeof value === 'string') {
     if (!isText(value)) errors.push(broken(shownName(path) || 'body', 'json-text'))
   } else if (typeof value === 'object' && value !== null) {

@@ -137,6 +137,16 @@ suite('the list', () => {
       await ids(`createdTo=${at}`),
       expected(({ createdAt }) => createdAt < at),
     )
+    // Finer than the platform's milliseconds: the order of that millisecond was made before it.
+    const finer = at.replace('Z', '9Z')
+    assert.deepEqual(
+      await ids(`createdFrom=${finer}`),
+      expected(({ createdAt }) => createdAt > at),
+    )
+    assert.deepEqual(
+      await ids(`createdTo=${finer}`),
+      expected(({ createdAt }) => createdAt <= at),
+    )
     const sold = made.find(({ confirmedAt }) => confirmedAt !== null)?.confirmedAt ?? ''
     for (const sort of ['', '&sort=-confirmedAt']) {
       const inOrder = (found: string[]) => (sort === '' ? found : found.toSorted())
