@@ -1,6 +1,9 @@
 /** The customer directory: how many customers each bank has, and which bank a customer belongs to. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { originOf } from '../audit-log/request/origin.ts'
+import type { EntryDeps } from '../audit-log/seldom.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { count, instant, text, uuid } from '../http/schemas.ts'
@@ -47,7 +50,10 @@ const CustomerExport = Type.Object(
   { description: 'All stored data of the customer. Reports and orders name no customer' },
 )
 
-export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads, costlyReads }) => {
+export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps> = async (
+  app,
+  { pageReads, costlyReads, seldomEntries },
+) => {
   app.get(
     '/customers',
     {
@@ -98,7 +104,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
           'Customers',
           'exportCustomer',
           'Export the data of one customer',
-          'For an access request. The id is compared byte by byte.',
+          'For an access request. The id is compared byte by byte. Recorded in the bank’s audit log, without the id.',
         ),
         querystring: NoQuery,
         body: ExportBody,
@@ -114,6 +120,9 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
       const { segments, ...kept } = await exportCustomer({ database }, request.body)
+      const owner = { type: 'bank', id: kept.bank.id } as const
+      const fact = { action: 'customers.exported', object: owner, owner }
+      await seldomEntries.write(originOf(request as FastifyRequest), fact)
       return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },
   )

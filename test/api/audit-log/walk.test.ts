@@ -56,7 +56,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   searchOrderByProfile: { none: 'a search' },
   searchAnyOrderByProfile: { none: 'a search' },
   findCustomer: { none: 'a search' },
-  exportCustomer: { none: 'a read' },
+  exportCustomer: 'customers.exported',
   deliverWebhooks: { none: 'the sandbox delivers what is due' },
   enableAnyEndpoint: 'endpoint.enabled',
   disableAnyEndpoint: 'endpoint.disabled',
