@@ -120,7 +120,8 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
         security: secured,
         operationId: 'listSessions',
         summary: 'Your sessions',
-        description: 'Each login makes a session, including a login by `POST /auth/login`.',
+        description:
+          'Each login makes a session, including a login by `POST /auth/login`. The newest 200, and always this one.',
         querystring: NoQuery,
         response: { 200: schemas.Sessions, ...portalErrors() },
       },
@@ -128,7 +129,7 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
     async request => {
       const { userId, sessionId } = personOf(request)
       await activity.write()
-      return sessionListView(await listSessions(database, userId), sessionId)
+      return sessionListView(await listSessions(database, userId, sessionId), sessionId)
     },
   )
 

@@ -60,13 +60,19 @@ export async function insertSession(
   return opened === 1
 }
 
-/** The live sessions of a person, newest first. */
-export function listSessions(database: Queryable, userId: string): Promise<SessionListing[]> {
+/** A program that logs in for each call has thousands of sessions. Nobody reads more of them. */
+const maxListed = 200
+
+/** The newest live sessions of a person, and always `currentId`; newest first. */
+export function listSessions(database: Queryable, userId: string, currentId: string): Promise<SessionListing[]> {
   return database.query(
-    `select session_id as "sessionId", created_at as "createdAt", last_seen_at as "lastSeenAt", address,
-       user_agent as "userAgent", method
-     from sessions where user_id = $1 and expires_at > now() order by created_at desc, session_id`,
-    [userId],
+    `select * from (
+       select session_id as "sessionId", created_at as "createdAt", last_seen_at as "lastSeenAt", address,
+         user_agent as "userAgent", method
+       from sessions where user_id = $1 and expires_at > now()
+       order by session_id::text = $2 desc, created_at desc limit ${maxListed}
+     ) as listed order by "createdAt" desc, "sessionId"`,
+    [userId, currentId],
   )
 }
 

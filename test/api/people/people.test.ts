@@ -290,6 +290,23 @@ suite('sessions', () => {
     assert.equal((await person.call('GET', '/portal/session')).status, 200)
     assert.equal((await foreign.call('GET', '/portal/session')).status, 200)
   })
+
+  test('a person with very many sees the newest 200, and always the own', async () => {
+    const person = await openPerson(platform, { merchant: 'grocer' }, 'viewer')
+    await platform.platform.database.execute(
+      `insert into sessions (session_id, user_id, created_at, last_seen_at, expires_at, factor_at, address, user_agent, method)
+       select gen_random_uuid(), user_id, created_at + n * interval '1 second', last_seen_at, expires_at, factor_at, address, user_agent, method
+       from sessions, generate_series(1, 300) as n where user_id = $1`,
+      [person.userId],
+    )
+    const { data } = (await person.call('GET', '/portal/sessions')).body
+    assert.equal(data.length, 200)
+    const times = data.map(({ createdAt }: { createdAt: string }) => createdAt)
+    assert.deepEqual(times, times.toSorted().reverse())
+    assert.ok(data.at(-1).current)
+    assert.equal((await person.call('DELETE', '/portal/sessions')).status, 204)
+    assert.equal((await person.call('GET', '/portal/sessions')).body.data.length, 1)
+  })
 })
 
 suite('an id in capitals is the same id', () => {
