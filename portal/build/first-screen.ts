@@ -1,7 +1,7 @@
 /**
  * The content that is visible before the portal's script runs (`src/app/first-screen.css`): the login page without its
- * fields for people who are not logged in, or the empty frame of the pages. `public/first-paint.js` chooses one of them
- * and its language. The portal's first page replaces it.
+ * fields, or, for people who are logged in, the empty frame of the pages. `public/first-paint.js` chooses one of them and
+ * its language. The portal's first page replaces it.
  */
 import type { Plugin } from 'vite'
 import { appTexts } from '../src/app/texts.ts'

@@ -1,7 +1,7 @@
 /**
  * Keeps the files of earlier builds for a day, because a page that is open during an upgrade still loads files of its
- * own version. Each build writes all its files again, so a file that is older than a day belongs to no build of the
- * last day.
+ * own version. Each build writes all its files again, so a file that is older than a day does not belong to a build of
+ * the last day, and is removed.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
