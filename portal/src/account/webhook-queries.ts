@@ -11,10 +11,11 @@ import type { DeliveriesSearch } from './search.ts'
 const root = 'webhooks'
 
 /**
- * The platform makes attempts also after it has answered the person's request, so the page reads deliveries again while
- * an attempt is pending.
+ * How often a page reads deliveries again while an attempt is due. The platform makes attempts in the background, after it
+ * has answered the person's request.
  */
 const lookAgainMs = 2_000
+/** How often a page reads the endpoint's counts again while events or deliveries are waiting. */
 const lookAtCountsMs = 5_000
 
 export const endpointsQuery = queryOptions({

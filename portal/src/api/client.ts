@@ -16,6 +16,8 @@ import { endSession, needFactor } from './session-end.ts'
 /**
  * Turns an error answer into an ApiError. A 401 ends the session on every page, except where it only means that a code
  * was wrong or is needed.
+ *
+ * @param isRead if a read needs a second factor, the person is sent to the page that sets one up
  */
 export async function refuse(response: Response, isRead = false): Promise<never> {
   const body: unknown = await response.json().catch(() => null)

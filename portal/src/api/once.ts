@@ -24,12 +24,12 @@ const storagePrefix = 'perkline.key/'
 /** The keys in a browser that cannot store anything. */
 const inMemory = new Map<string, string>()
 
-/** Keeps a key until its request was answered. */
+/** An Idempotency-Key, which is stored until its request was answered. */
 export type Key = {
   value: string
   /**
-   * @param status of the answer: a success or a refusal ends the key. Without an answer the change may have been made,
-   *   so the key stays
+   * @param status of the answer. A success or a refusal ends the key. Without an answer or after a 5xx the change may have
+   *   been made, so the key stays, as it does while the first request is still being processed
    */
   answered(status: number, code: unknown): void
 }

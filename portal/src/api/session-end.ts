@@ -1,4 +1,7 @@
-/** Calls a listener when the session has ended, because the platform answered 401 or another tab has logged out. */
+/**
+ * Lets the API client tell the portal that the session has ended (the platform answered 401, or another tab has logged out),
+ * or that the account requires a second factor.
+ */
 let listener: () => void = () => {}
 
 /** @param onEnd called when the person is no longer logged in */

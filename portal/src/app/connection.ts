@@ -60,8 +60,9 @@ function find(): void {
 }
 
 /**
- * Requests a small file that needs no session, again and again until there is an answer.
- * @returns whether there was one
+ * Requests a small file that needs no session. Without an answer, the connection counts as lost, and the request is repeated
+ * later until there is an answer.
+ * @returns whether this request was answered
  */
 export async function look(): Promise<boolean> {
   clearTimeout(timer)

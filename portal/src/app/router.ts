@@ -62,7 +62,7 @@ declare module '@tanstack/react-router' {
     router: PortalRouter
   }
   interface StaticDataRouteOption {
-    /** Starts the page's requests before its code is loaded, but only for the kind of account that may make them. */
+    /** Starts the page's requests before its code is loaded, but only for people who may make them. */
     ahead?: {
       isFor(reader: Pick<Session, 'typeAccount' | 'role'>): boolean
       read(queryClient: QueryClient, search: never): Promise<unknown>

@@ -123,7 +123,7 @@ export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string
   }
 }
 
-/** One order; null when the bank has no order with that id. */
+/** One order. The read fails with 404 when the bank has no order with that id. */
 export const orderQuery = (orderId: string) =>
   queryOptions({
     queryKey: ['bank', 'order', orderId],
@@ -131,7 +131,7 @@ export const orderQuery = (orderId: string) =>
       answer(api.GET('/portal/esim/orders/{orderId}', { params: { path: { orderId } }, signal })),
   })
 
-/** The bank's orders that hold a profile now. */
+/** Finds the bank's orders that hold the profile with this phone number or ICCID now. */
 export const searchByProfile = async (body: ProfileSearch) =>
   (await answer(api.POST('/portal/esim/orders/search', { body }))).data
 

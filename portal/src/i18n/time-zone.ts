@@ -56,7 +56,7 @@ export function fromZoned(local: string, zone: string): Date {
   return new Date(offsetAt(before) === asUtc - before ? before : offsetAt(after) === asUtc - after ? after : before)
 }
 
-/** The next day, both as `YYYY-MM-DD`; `days` may be negative. */
+/** The day that comes `days` days later, or earlier if `days` is negative. Both days are `YYYY-MM-DD`. */
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 

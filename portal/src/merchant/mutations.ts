@@ -39,7 +39,7 @@ export function useLaunch(campaign: CampaignDetails): Action {
   )
 }
 
-/** The banks' names for the confirmation; '' until they are loaded. */
+/** Says for the confirmation which customers the campaign is for; '' until the segment is loaded. */
 function useLaunchCustomers({ cashbackId, permissions }: CampaignDetails): string {
   const { launchCustomers: texts } = useTexts(campaignPageTexts)
   const format = useFormat()

@@ -119,7 +119,8 @@ export const statementsQuery = (days: { from: string; to: string }) =>
   })
 
 /**
- * Page after page, newest first.
+ * Orders of all banks, page after page, newest first.
+ * @param search `externalId` may also be a complete order id
  * @param timeZone of the days in the filters
  */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
@@ -143,7 +144,7 @@ export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string
     },
   })
 
-/** The orders of all banks that hold a profile now. */
+/** Finds the orders, of any bank, that hold the profile with this phone number or ICCID now. */
 export const searchByProfile = async (body: ProfileSearch) =>
   (await answer(api.POST('/admin/orders/search', { body }))).data
 

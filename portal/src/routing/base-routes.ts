@@ -54,7 +54,7 @@ export const homeRoute = createRoute({
   },
 })
 
-/** For the `beforeLoad` of an area's first route: people with another kind of account see a page that says so. */
+/** For the `beforeLoad` of an area's first route: people with another kind of account see that they have no access. */
 export const onlyFor =
   (typeAccount: AccountType) =>
   ({ context }: { context: { session: { typeAccount: AccountType } } }): void => {

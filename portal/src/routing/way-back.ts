@@ -1,7 +1,7 @@
 /** Remembers the page from which somebody came to the login, and leads back to it. */
 import { type AccountType, areaOf } from '../session/session.ts'
 
-/** The address to return to. The start page is left out, because it is the default. */
+/** The address to return to after the login; undefined for the start page, which is the default, and for the login. */
 export const wayBack = (href: string): string | undefined =>
   href === '/' || href.startsWith('/login') ? undefined : href
 

@@ -8,8 +8,8 @@ import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'id
 export type KeptDraft<Values> = { at: string; values: Values }
 
 /**
- * The key of the instant, in milliseconds, at which somebody logged out in this browser. Forms that were opened before
- * that store nothing any more, in any tab.
+ * The key under which localStorage has the time of the last logout in this browser, in milliseconds. Forms that were opened
+ * before the logout store no more drafts, in any tab.
  */
 const removedKey = 'perkline.drafts-removed'
 /** Version 0.2 kept its drafts in localStorage under this prefix. */
@@ -28,7 +28,7 @@ export async function readDraft<Values>(key: string): Promise<KeptDraft<Values> 
 
 /**
  * @param openedAt when the form was opened, in milliseconds
- * @throws when the browser cannot store it; then no older draft of the form is left either
+ * @throws when the browser cannot store the draft; an older draft of the form is removed then
  */
 export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
   if (openedAt <= Number(localStorage.getItem(removedKey) ?? 0)) return

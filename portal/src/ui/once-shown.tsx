@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Shows texts in a dialog until the person confirms that they are stored; a click beside the dialog does not close it.
+ * Shows texts in a dialog until the person confirms that they are stored; a click outside the dialog does not close it.
  */
 export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
   modals.closeAll()

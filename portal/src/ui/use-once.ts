@@ -1,9 +1,8 @@
-/** Makes one change at a time: a second press sends nothing while the request of the first one is under way. */
 import { useRef } from 'react'
 
 /**
- * Starts a change once at a time. The second press of a double click comes before the button is disabled, and would
- * otherwise send everything again.
+ * Makes one change at a time. The second press of a double click comes before the button is disabled, and would otherwise
+ * send everything again.
  *
  * @param mutation a mutation that takes no variables
  */

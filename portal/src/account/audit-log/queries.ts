@@ -57,7 +57,7 @@ export const allPeopleQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/users', { signal })),
 })
 
-/** The banks and the first merchants; only the platform's people may read them. */
+/** All banks and the first 100 merchants; only the platform's people may read them. */
 export const accountsQuery = queryOptions({
   queryKey: ['account', 'partners'],
   async queryFn({ signal }) {

@@ -17,7 +17,7 @@ import type { Attempt, Delivery } from '../../webhooks/types.ts'
 import { type DeliveriesSearch, deliveryStates } from '../search.ts'
 import { type DeliveriesParams, deliveriesQuery, useEventTypeNames } from '../webhook-queries.ts'
 
-/** A table of deliveries, newest first, which grows by "show more". @param props.page the pages loaded so far */
+/** A table of deliveries, newest first, which grows by "show more". @param props.page how many pages to show */
 export function Deliveries(props: {
   params: DeliveriesParams
   page: number | undefined

@@ -64,7 +64,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   )
 }
 
-/** Reads the reconciliation again whenever the campaign is read, because the campaign says who must act next. */
+/** Reads the reconciliation as often as the campaign, which says who must act next, so that both show the same state. */
 function Figures({ campaign }: { campaign: BankCampaign }) {
   const query = useQuery({
     ...reconciliationQuery(campaign.cashbackId),

@@ -51,7 +51,7 @@ export function BankDecisions(props: {
 }
 
 /**
- * Shows a logo only if the platform itself serves it, otherwise initials, because our pages load nothing from other
+ * Shows a logo only if its `data:` URL contains the picture, otherwise initials, because our pages load nothing from other
  * sites.
  */
 function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; link?: ReactNode }) {

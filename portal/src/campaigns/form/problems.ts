@@ -7,13 +7,13 @@ import type { formTexts } from './form-texts.ts'
 import { type CampaignValues, type EditableField, type Figure, periodOf } from './values.ts'
 
 type Texts = SameTexts<(typeof formTexts)['en']>
-/** true: the field itself says what is wrong. */
+/** The message for each wrong field; true: the field itself says what is wrong. */
 export type Problems = Partial<Record<FormField, string | true>>
 type Found = Partial<Record<FormField, string | boolean | null | undefined>>
 
 /**
- * @param form.isOpen whether a field may be changed; fields that may not are not checked
- * @param form.isByBank a bank chooses the merchant instead of banks
+ * @param form.isOpen whether a field may be changed; only these fields are checked
+ * @param form.isByBank a bank fills in the form, so it chooses a merchant instead of banks
  * @param texts of the form in the person's language
  */
 export function problemsOf(

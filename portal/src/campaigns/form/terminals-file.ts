@@ -6,7 +6,7 @@ import type { CampaignTerminal } from '../types.ts'
 
 const maxTerminals = 50_000
 
-/** The first errors of a file, by line; the header is line 1. */
+/** An error in a line of a file; the header is line 1. */
 export type FileError = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
 
 const columnNames: Record<string, keyof CampaignTerminal> = {

@@ -90,7 +90,10 @@ type Source = CampaignOffer &
     banks: readonly { id: string }[]
   }
 
-/** @param chosenZone a period of whole days in UTC, but not in this zone, is shown in UTC */
+/**
+ * The form's values for an existing campaign.
+ * @param chosenZone the zone of the form's days and times; UTC is used if the period has whole days in UTC but not in this zone
+ */
 export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
   const { dateFrom, dateTo } = campaign
   const zone = [chosenZone, 'UTC'].find(each => daysOfPeriod(dateFrom, dateTo, each) !== null) ?? chosenZone

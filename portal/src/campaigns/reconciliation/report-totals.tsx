@@ -9,7 +9,7 @@ import { reconciliationTexts } from './texts.ts'
 export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side: Report['side']): Report | null =>
   reports.findLast(report => report.side === side) ?? null
 
-/** The sum of the cashback; null when a merchant's report has no such column. */
+/** The sum of the cashback; null for a merchant's report with the sum 0, which usually has no such column. */
 export const reportedCashback = ({ side, totalCashback }: Report): number | null =>
   side === 'merchant' && totalCashback === 0 ? null : totalCashback
 

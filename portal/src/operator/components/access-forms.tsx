@@ -27,7 +27,10 @@ export type Owner = { kind: 'bank' | 'merchant'; code: string }
 
 type FormProps<Result extends unknown[]> = {
   owner?: Owner
-  /** Called when the user or the credential was made, with the new credential; default: closes the dialog. */
+  /**
+   * Called after a user or a credential was created. For a credential, its argument is the new credential. By default the
+   * form of a user closes the dialog, and the form of a credential shows the secret.
+   */
   onMade?: (...result: Result) => void
   /** Default: closes the dialog. */
   onCancel?: () => void

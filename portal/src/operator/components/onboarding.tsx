@@ -51,7 +51,7 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
 }
 
 /**
- * Opens the flow; a click beside the dialog does not close it.
+ * Opens the flow; a click outside the dialog does not close it.
  *
  * @param onFinished called with the code of the new partner
  */

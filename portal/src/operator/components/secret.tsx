@@ -15,7 +15,7 @@ export const mayBeMade = (error: unknown): boolean =>
   isApiError(error) && (error.status === noAnswer || error.status >= 500)
 
 /**
- * Shows a secret in a dialog until the person confirms that it is stored; a click beside the dialog does not close it.
+ * Shows a secret in a dialog until the person confirms that it is stored; a click outside the dialog does not close it.
  *
  * @param oldUntil when the previous secret stops working
  */

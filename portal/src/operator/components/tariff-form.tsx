@@ -38,7 +38,7 @@ const fields = [
   'smsCount',
 ] as const
 
-/** An emptied number field has the value ''; the API uses null for "not set". */
+/** Replaces '', the value of an empty field, by null, which the API uses for "not set". An empty description stays ''. */
 const toEntry = (values: Values): object =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === '' && name !== 'description' ? null : value]),
