@@ -28,8 +28,8 @@ const tryAgainMs = 500
 let booted = 0
 
 /**
- * Enters a new control group, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the group's
- * name.
+ * Enters a new control group, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the
+ * group's name.
  */
 const enterGroup = `
 set -e
@@ -48,7 +48,7 @@ mount -t sysfs -o ro sysfs "$1/sys"
 mount -t cgroup2 none "$1/sys/fs/cgroup"
 mount -t tmpfs -o mode=755 none "$1/run"
 mount --rbind /dev "$1/dev"
-# Shared memory is of this machine alone: units remove what their users leave.
+# This machine gets shared memory of its own, because systemd removes what the users of its services leave there.
 mount -t tmpfs none "$1/dev/shm"
 cd "$1"
 mkdir -p before

@@ -84,6 +84,7 @@ export async function columnsOf(database: Queryable, table: string, row?: string
  * @returns their ids
  */
 export async function copyCampaigns(database: Database, cashbackId: string, count: number): Promise<string[]> {
+  // In these statements, `jsonb_populate_record(row, values)` is a copy of the row with some other values.
   return database.transaction(async transaction => {
     const copies = await transaction.query<{ id: string }>(
       `insert into campaigns (${await columnsOf(transaction, 'campaigns')})

@@ -91,11 +91,11 @@ export async function openUser(
 }
 
 /**
- * Checks who may call an operation for merchants: nobody without a token, no bank, nobody of the platform, and for a
- * change no `viewer`.
+ * Checks that an operation for merchants refuses callers without a token, banks, the platform's people and, if it changes
+ * something, a `viewer`.
  *
- * @param isChange false: a `viewer` may call it, too
- * @param statusFor the status for callers who may
+ * @param given.isChange false: a `viewer` may call it, too
+ * @param given.statusFor the status that callers get who may call it
  */
 export async function assertMerchantsOnly(
   platform: TestPlatform,

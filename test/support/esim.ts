@@ -131,8 +131,9 @@ export function assertOrder(
 export type Books = { profiles: number; free: number; reserved: number; sold: number; withdrawn: number }
 
 /**
- * Checks the books of one tariff over all banks with plain SQL: no profile is on two live orders, every order has its
- * profile, no order was confirmed or cancelled after its end, and the sale finds each free profile.
+ * Checks the books of one tariff over all banks with plain SQL. It counts profiles that are on two live orders (`twice`),
+ * orders without a profile of the tariff (`strange`), free profiles that a sale would not find (`lost`), and orders that were
+ * confirmed or cancelled after the end of their reservation (`late`). There must be none.
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)

@@ -50,7 +50,7 @@ async function connectTo(database: Database): Promise<pg.Client> {
   }
 }
 
-/** Makes the part of a transaction that `recordEvents` uses, on a connection of our own. */
+/** Makes a transaction on a connection of our own; it has only the method that `recordEvents` uses. */
 export const transactionOn = (client: pg.Client): Queryable =>
   ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
@@ -173,8 +173,8 @@ export async function endOfFeed(processes: readonly PerklineProcess[], token: st
 }
 
 /**
- * Fails unless the reader saw every committed event exactly once, no event that was rolled back, and the events of each subject in
- * their order. Without a filter, the sequences must have no gaps.
+ * Fails unless the reader saw every committed event exactly once, no event that was rolled back, and the events of each
+ * subject in their order. Without a filter, the sequences must have no gaps.
  */
 export function proveSeen({ name, query, seen }: Reader, { told }: Pick<Writing, 'told'>): void {
   const own = seen.filter(({ key }) => told.has(key) || /^\d+\/\d+$/.test(key))

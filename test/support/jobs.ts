@@ -91,7 +91,7 @@ function coreTimes(): CoreTimes {
 
 type Event = { type: string; data: { file?: string } }
 
-/** Events are reported when a file ends, because the events of several processes would be mixed otherwise. */
+/** Runs a job. Reports the events of a file when the file ends, so that events of several processes are not mixed. */
 async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobResult> {
   const result = nothing()
   let isWhole = false
@@ -115,7 +115,7 @@ async function runJob(job: Job, cwd: string, report: PassThrough): Promise<JobRe
       isWhole = success
       result.counts = { ...noCounts, ...counts }
     })
-    // Passes on every event of a file, but no summary, and not the totals of this job, which name no file.
+    // Passes on the events that belong to a file. Summaries and the totals of this job are left out.
     .on('data', (event: Event) => {
       if (event.data.file !== undefined && event.type !== 'test:summary') heard.push(event)
     })

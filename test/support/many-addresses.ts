@@ -31,7 +31,7 @@ export function assertErrorBody(
 
 /**
  * Each request comes from a different address, because an address with too many malformed bodies is throttled.
- * @param platform trusts 127.0.0.1 as a proxy; is called within tests only
+ * @param platform returns a platform that trusts 127.0.0.1 as a proxy; called only in tests, because a hook starts the platform
  */
 export function fromManyAddresses(platform: () => TestPlatform) {
   let lastAddress = 0

@@ -9,8 +9,7 @@ const stalledMs = 500
 const rounds = 3
 
 /**
- * Runs a round, and repeats it at most twice when it fails while a timer next to it was late by more than half a
- * second.
+ * Runs a round. If it fails, and a timer of ours was late by more than half a second meanwhile, runs it again, at most twice.
  *
  * @param round prepares everything that it needs each time
  */

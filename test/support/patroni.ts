@@ -45,7 +45,7 @@ export type PatroniCluster = {
    * @returns its member
    */
   primary(): Promise<Member>
-  /** Whether a standby has each acknowledged write on its disk. */
+  /** Whether there is a synchronous standby, which has each acknowledged write on its disk. */
   hasStandby(): Promise<boolean>
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>

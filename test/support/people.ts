@@ -36,7 +36,7 @@ export const callerWith =
 
 /**
  * A code of an authenticator app.
- * @param steps how many steps from now
+ * @param steps how many steps of 30 seconds from now; negative: before now
  */
 export const codeOf = (secret: string, steps = 0): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })

@@ -8,7 +8,7 @@ const sweeps = 10
 /**
  * Races until each outcome was seen, and for at least `least` rounds. One side starts some time before or after the
  * other. This time sweeps from negative to positive values, and each sweep is wider than the one before. Early sweeps
- * show outcomes of short delays, later ones those that a busy machine hides.
+ * show the outcomes that need short delays; on a busy machine some outcomes need the longer delays of later sweeps.
  * @param round starts both sides, the second one `lead` milliseconds after the first (negative: before it), and names
  * the outcome
  */

@@ -79,7 +79,7 @@ if (kind === null) {
 } else console.log(`\nRan against ${kind}.`)
 process.exit(status)
 
-/** Runs experiments that failed beside others once more, one at a time. Rules and API tests have no second run. */
+/** Runs failed experiments again, one at a time, because others may have disturbed them. Other tests have no second run. */
 async function passAlone(failed: readonly string[]): Promise<boolean> {
   if (!failed.every(isExperiment)) return false
   for (const file of failed) {

@@ -2,8 +2,8 @@
 import type { Database } from '../../src/db/database.ts'
 
 /**
- * How many rows of some tables were read since the database was made. A connection adds its reads when it ends, so
- * measure the work of another process, after that process has ended.
+ * How many rows of some tables were read since the database was made. Reads are counted for certain only when their
+ * connection has ended. So let another process do the work, and measure after it has ended.
  *
  * @param tables a `like` pattern for their names
  */
