@@ -48,7 +48,7 @@ const daySeconds = 86_400
 /** The longest wait between probes of an endpoint (contract/webhooks.md, "When"). */
 const lastProbeMs = 300_000
 
-/** Returns metrics that show, for the shortened time of a week ago, one confirmed order each second. */
+/** Returns the metrics of last week's sales: one confirmed order each second. A week is shortened here, too. */
 function lastWeek(): string {
   const from = Math.round((Date.now() - weekMs) / 1_000) - 900
   const series =

@@ -5,10 +5,10 @@
  *
  * These run only when they are named. `soak` looks for anything that grows without end, for an hour or the given
  * seconds. `ha` makes servers and networks of a Patroni cluster fail, some of them once a minute. `alerts` checks with
- * Prometheus that alerts fire, `every-alert` all of them in shortened time. `upgrade` rolls releases out and back. `events` follows
- * feeds and receives webhooks while processes are killed and transactions commit late; its counts are
- * fixed. `statements` counts again what was sold while processes are killed, and walks a list for ten minutes. `keys` repeats
- * requests with an Idempotency-Key at processes that are killed. `install` walks through docs/install.md in an empty
+ * Prometheus that alerts fire, `every-alert` all of them in shortened time. `upgrade` rolls releases out and back.
+ * `events` follows feeds and receives webhooks while processes are killed and transactions commit late; its counts are
+ * fixed. `statements` counts again what was sold while processes are killed, and reads a list for ten minutes. `keys`
+ * repeats requests with an Idempotency-Key at processes that are killed. `install` walks through docs/install.md in an empty
  * Debian under systemd, `ha-install` through docs/high-availability.md in three. `image` builds the container image
  * twice and runs it. `archive` loses a machine and restores it.
  */
