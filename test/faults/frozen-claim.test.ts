@@ -1,5 +1,5 @@
 /**
- * A process freezes for longer than its leases, as on a suspended machine, while it holds deliveries. Another process
+ * A process freezes for longer than its leases, as on a suspended machine, after it has claimed deliveries. Another process
  * makes the attempts again. When the first one thaws, it must not change what the other one is doing.
  */
 import assert from 'node:assert/strict'
@@ -19,7 +19,10 @@ const deliveries = 60
 const quickAnswers = 20
 const atOnce = 10
 const tariffCode = 'frozen'
-/** A thawed process gives back what it has held for this long. */
+/**
+ * Longer than `maxWaitMs` (webhooks/lanes.ts) and `maxClaimMs` (webhooks/worker.ts), after which a process gives back the
+ * deliveries that it has claimed but not sent.
+ */
 const frozenMs = 11_000
 
 type Request = { sequence: number; attempt: number; response: ServerResponse }
@@ -82,11 +85,13 @@ test('the attempts of the other process go on and count, and the endpoint is not
   assert.ok(begun.size === atOnce && claimedOnly.length > 0, `${begun.size} sent, ${claimedOnly.length} claimed`)
   const ofFrozen = unanswered.splice(0)
 
-  // The other process delivers everything but some of what the frozen one had sent, and some of what it had only claimed.
+  // The receiver keeps the other process waiting for eight deliveries: four that the frozen process had sent, and four that
+  // it had only claimed. The other process delivers all others.
   const slow = new Set([...begun].slice(0, 4).concat(claimedOnly.slice(0, 4).map(({ sequence }) => sequence)))
   isHeld = ({ sequence, attempt }) => slow.has(sequence) && attempt === 2
   processes.push(await startProcess(settings))
-  // Only then do the leases end, because a request of the other process must not last longer than 15 seconds.
+  // End the leases only now. Otherwise the other process would begin earlier, and its waiting requests could exceed their limit
+  // of 15 seconds.
   await sleep(Math.max(0, frozenMs - (performance.now() - frozenAtMs)))
   await database.execute('update webhook_deliveries set leased_until = now() where leased_until > now()')
   await eventually(

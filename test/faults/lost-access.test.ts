@@ -40,7 +40,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 /**
  * Holds a lock until the first change waits for it and the second one waits as well, or has answered.
- * @param lock SQL that takes what the first change needs at its end
+ * @param lock SQL that takes a lock which the first change needs at its end
  */
 async function inOrder(lock: string, first: () => Promise<Answer>, second: () => Promise<Answer>): Promise<Answer[]> {
   const answers: Promise<Answer>[] = []
