@@ -367,7 +367,8 @@ describe('what the state permits', () => {
   const present = fields({ terminals: own(2), participantsIds: [idA] })
   const errorsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
-    // Mimics `compareTerminals`: a list without terminals lacks the first one, and a list of two terminals has changed.
+    // Replaces `compareTerminals`. The stored list has two terminals. A list of three contains both; a shorter list lacks the
+    // terminal `1`, and a list of two has it only with other values.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
     return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(

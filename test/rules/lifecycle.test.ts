@@ -19,7 +19,7 @@ const reservedUntil = reservationEnd(reservedAt)
 const after = (ms: number) => new Date(reservedUntil.getTime() + ms)
 const order = (status: OrderStatus) => ({ status, reservedUntil })
 
-/** The contract's table: for each trigger and each status, in which the order is shown, the result. */
+/** The contract's table: what each trigger does to an order that is shown with each status. */
 const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | ErrorCode>> = {
   reserved: { confirm: 'confirmed', cancel: 'cancelled' },
   confirmed: { confirm: 'repeat', cancel: 'order-confirmed' },
