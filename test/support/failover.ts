@@ -44,11 +44,11 @@ type Scene = {
 /**
  * Sells while something happens to the cluster.
  *
- * @param options.recoverWithinMs the longest time without a sale
+ * @param options.recoverWithinMs the longest allowed time from a disturbance to the next sale
  * @param options.tries how often a client sends a request that is answered with 503, each time after the wait that the
  *   answer names
- * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, or the books are
- *   wrong
+ * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, a recovery took too long,
+ *   or the books are wrong
  */
 export async function sellThrough(
   options: ClusterOptions & { tries?: number; recoverWithinMs?: number },

@@ -38,14 +38,17 @@ export type TestPlatform = {
   merchantToken(merchant?: string): Promise<string>
   /** A second platform on the same database, like another process. */
   sibling(settings?: Record<string, string>): Promise<TestPlatform>
-  /** Applies a directory. Entries that it leaves out get their defaults again, even if a test has changed them. */
+  /**
+   * Applies a directory. Before that, sets some fields of all entries to their defaults, because the directory may leave out
+   * what an earlier test has changed.
+   */
   applyDirectory(yaml: string): Promise<void>
   /** Loads this many new profiles. */
   addStock(operatorCode: string, tariffCode: string, count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Two banks (alpha: local, beta: qr_email, gamma: only one operator), two merchants, two mobile operators. */
+/** Three banks (alpha: local, beta: qr_email, gamma: only one operator), two merchants, two mobile operators. */
 export const testDirectory = `
 countries:
   - { code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }

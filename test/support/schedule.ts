@@ -27,8 +27,8 @@ const unknownSeconds = 30
 const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
 
 /**
- * A shared process starts no more files after this time, so that no core waits long for the last process. A shorter time would cost
- * more, because each new process loads and compiles the platform again.
+ * The files of a shared process may take this long together, by their recorded times, so that no core waits long for the
+ * last process. A shorter time would cost more, because each new process loads and compiles the platform again.
  */
 const jobSeconds = 150
 

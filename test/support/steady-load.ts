@@ -6,7 +6,7 @@ import { type Bank, type EsimAnswer, range } from './esim.ts'
 export type SteadyLoad = AsyncDisposable & {
   /** How many requests were answered as they should be. */
   answered(): number
-  /** Stops. @returns the errors in plain words: an unexpected status, or no answer */
+  /** Stops. @returns figures; `faults` has the errors in plain words: an unexpected status, or no answer */
   end(): Promise<{ answered: number; faults: string[]; slowestMs: number }>
 }
 
