@@ -74,7 +74,7 @@ test('the attempts of the other process go on and count, and the endpoint is not
   const event = { type: 'tariff.availability_changed', at: null, banks: [bank?.id ?? ''], data } as const
   await database.transaction(transaction => recordEvents(transaction, Array(deliveries).fill(event)))
   await eventually('requests are under way', async () => unanswered.length === atOnce, patienceMs)
-  // Meanwhile it also reads which further deliveries it has claimed.
+  // Give the process time to read which further deliveries it has claimed.
   await sleep(300)
   frozen?.freeze()
   const frozenAtMs = performance.now()

@@ -123,6 +123,7 @@ suite('limits that time shows', { concurrency: true }, () => {
     // A connection without time limits, because renaming the table waits for everybody who is reading it.
     const owner = new pg.Client({ connectionString: platform.databaseUrl })
     await owner.connect()
+    // A view whose reads take two minutes replaces the table.
     await owner.query('alter table sales_days rename to slow_sales_days')
     await owner.query(
       'create view sales_days as select * from slow_sales_days where (select pg_sleep(120)) is not null',
