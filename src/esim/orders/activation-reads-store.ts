@@ -1,4 +1,4 @@
-/** All SQL that counts reads of activation data by caller. */
+/** Stores the counts of reads of activation data, by order and caller. */
 import type { Queryable } from '../../db/database.ts'
 
 const readKinds = ['confirm_repeated', 'qr_read'] as const

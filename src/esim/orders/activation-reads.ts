@@ -15,9 +15,10 @@ export type ActivationReads = {
 
 const flushEveryMs = 500
 const writeAgainAfterMs = 60_000
-/** The maximum number of entries in memory. When there are that many, all entries are written at once. */
+/** When there are this many entries in memory, all of them are written at once, and those without new reads are removed. */
 const maxEntries = 10_000
 
+/** The reads of one caller. `reads` counts those that are not written yet. */
 type Entry = ReadCount & { writtenAtMs: number }
 
 /**
@@ -28,7 +29,12 @@ export function createActivationReads(deps: { database: Queryable; onError(error
   const entries = new Map<string, Entry>()
   let writing = Promise.resolve()
 
-  /** Writes the entries that are due. Reads that arrive meanwhile wait for the next write. */
+  /**
+   * Writes the entries that are new, or were last written a minute ago or earlier. Removes such entries that have no new
+   * reads. Reads that are noted during the write are written the next time.
+   *
+   * @param all true: treats every entry as due
+   */
   const flush = async (all: boolean): Promise<void> => {
     const nowMs = performance.now()
     const isOld = (entry: Entry) => all || nowMs - entry.writtenAtMs >= writeAgainAfterMs
@@ -60,7 +66,8 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // If the database cannot be reached, nobody can read activation data, so no new entries are added meanwhile.
+      // Entries are added while this write runs, too. Their number stays bounded even if the write fails because the database is
+      // away: without the database nobody can read activation data, so no entries are added.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -10,7 +10,7 @@ const reportedAtOnce = 1_000
  * reservations that are being confirmed or cancelled: the next call continues with them, because the change may still
  * be rolled back.
  *
- * @returns whether there may be more that nobody holds
+ * @returns whether a further call may find more reservations
  */
 export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
@@ -33,8 +33,8 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
  * Records the events and moves the position to the last reservation whose event is recorded, or to the end of the span
  * if there are no more. After a sandbox's clock was set back, the position moves back as well.
  *
- * The position stops before the first reservation that another transaction holds; later ones wait with it. Times of
- * reservations have whole milliseconds.
+ * The position stops one millisecond before the first reservation that another transaction has locked (`held`). Later
+ * reservations wait for the next call. The times of reservations are whole milliseconds, so no reservation is between.
  */
 const expiringStatement = {
   name: 'esim.tell-expiring',

@@ -1,7 +1,8 @@
 /**
- * Reads single orders by one of their names. Requests that arrive together share one statement. An order that was read before is
- * kept in memory and costs little or nothing: before it ends, only its status can change, and after that nothing
- * (contract/esim.md, "States").
+ * Reads single orders by their id, or by the bank's own identifier. Requests that arrive together share one statement. An order
+ * that was read before is kept in memory, so reading it again costs little or nothing. Until the order ends, only its
+ * status can change, so only the status is read. After that, it changes no more (contract/esim.md, "States"), except for
+ * what `isUnchanged` checks and for its phone number, which is removed when it is old.
  */
 import type { Clock } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
@@ -82,7 +83,7 @@ export function createOrderReader<Found extends Read>(
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())
 
-/** Keeps the most recently read orders in memory. */
+/** Keeps up to `maxKept` orders in memory. When it is full, a new order replaces the one that was added first. */
 function createKnownOrders<Known>(maxKept: number) {
   const orders = new Map<string, Known>()
   const keyOf = ({ bankId, name }: OrderName): string => `${bankId} ${name}`

@@ -9,7 +9,9 @@
  * The assumed maximum rate of reservations of one bank over all processes: well above what a database server can do.
  */
 const maxPerSecond = 20_000
+/** The maximum time for which a count is used. */
 const maxStatementMs = 60_000
+/** The part of the remaining reservations that one process may make after a count. */
 const shareOfRoom = 1 / 16
 /**
  * When the bank may make fewer than this many further reservations, every reservation is counted under the lock. The
@@ -17,6 +19,10 @@ const shareOfRoom = 1 / 16
  */
 const minRoom = 4_000
 
+/**
+ * What a count allows. `credit`: how many reservations this process may still make without the lock. When the credit falls
+ * below `refreshBelow`, or half of `validMs` has passed, the reservations are counted again in the background.
+ */
 type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; validMs: number }
 
 export type OpenReservations = {

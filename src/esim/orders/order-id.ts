@@ -12,8 +12,8 @@ export function newOrderId(now: Date): string {
 }
 
 /**
- * The lowest id that an order made at this instant can have. Ids ascend with the time at which orders are made, and begin
- * with 1970.
+ * The lowest id that an order made at this instant can have. Ids ascend with the time at which orders are made. An
+ * instant before 1970 counts as 1970.
  */
 export function firstOrderId(at: Date): string {
   const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0')

@@ -1,6 +1,6 @@
 /**
  * Limits how many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock
- * (contract/limits.md, "Campaigns and stock"). Only banks whose share is below 100 % pay for the counting.
+ * (contract/limits.md, "Campaigns and stock"). The stock is counted only for banks whose share is below 100 %.
  */
 import type { Database } from '../../db/database.ts'
 import { countUnsold } from './reserve-store.ts'

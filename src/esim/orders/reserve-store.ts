@@ -131,6 +131,10 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
   return row?.count ?? 0
 }
 
+/**
+ * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free ones in the
+ * list of returned profiles, and the reserved ones up to the position.
+ */
 const countUnsoldStatement: Statement = {
   name: 'esim.count-unsold',
   text: `
@@ -240,7 +244,7 @@ export function countHolders(database: Queryable, now: Date): Promise<HeldReserv
 
 /**
  * Reserves for one bank that may be near its limit of live reservations. It counts and reserves under a lock, so that
- * the limit is exact. At the limit it still finds orders made before.
+ * the limit is exact. At the limit, repeated requests still get the orders that they made before.
  *
  * @returns the results in the order of the reservations, and how many live reservations the bank has now (counted up to
  *   `limit`)

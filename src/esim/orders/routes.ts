@@ -327,7 +327,10 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
 
 const viewOf = async (catalogue: Catalogue, order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
 
-/** Authenticates the caller and counts the request against the bank's rate limit before anything else. */
+/**
+ * Before anything else: authenticates the caller, refuses what a person with the role VIEWER must not do, and counts the
+ * request against the bank's rate limit.
+ */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimiter } = deps
   authenticate(api, deps)

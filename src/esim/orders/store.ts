@@ -1,7 +1,8 @@
 /**
- * All SQL of orders. The busiest statements process many orders at once (`unnest`), because requests that arrive
- * together share one statement (`db/batching.ts`). Each statement checks itself whose order it is and whether the order
- * may change.
+ * SQL that reads orders by id, confirms, cancels and expires them, records their e-mails, and finds free profiles. Orders
+ * are made in `reserve-store.ts` and listed in `sold/`. The busiest statements process many orders at once (`unnest`),
+ * because requests that arrive together share one statement (`db/batching.ts`). Each statement checks itself whose order
+ * it is and whether the order may change.
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
@@ -184,8 +185,8 @@ const confirmWith = (name: string, change: string): Statement => ({
 
 const confirmStatement = confirmWith('esim.confirm', '')
 /**
- * Confirms orders with payment references. It is a separate statement, because most confirms send no reference and need
- * no look-up of one.
+ * Confirms orders with payment references ($6), which are in the sequence of the ids ($1). It is a separate statement,
+ * because most confirms send no reference and need no look-up of one.
  */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
@@ -257,7 +258,9 @@ const expiredAtOnce = 1_000
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
+/** Always true. A statement that uses it must read `warned_up_to`, and so takes its lock, before it locks orders. */
 const isWarnedKnown = '(select reached from warned_up_to) is not null'
+/** Records `order.expiring` for those of the `expired` reservations that do not have this event yet. */
 const warnFirst = `
   late as (
     select o.bank_id, o.reserved_until - interval '${expiringMinutes} minutes' as at, ${orderText(`'reserved'`)} as text
@@ -265,8 +268,9 @@ const warnFirst = `
   ), warned as (
     ${recordingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
   )`
+/** The expired reservations. The count makes PostgreSQL record `order.expiring` before the caller records `order.expired`. */
 const afterWarning = 'expired cross join (select count(*) from warned) as first'
-/** `ended_by` says that this statement records the event itself (migration 0026). */
+/** `ended_by` tells the trigger of migration 0026 that this statement records the event itself. */
 const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
 
 /**
@@ -316,16 +320,18 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
 }
 
 /**
- * Waits until another process has decided about a reservation of the tariff that is over: it marks the reservation as
- * expired, or finishes a confirm that came first. Without this wait, the answer "sold out" could be wrong, because the
- * profile may be free.
+ * Looks for a reservation of this tariff whose time is over but which is still stored as reserved. If there is one,
+ * another process is changing it at this moment: it marks the reservation as expired, or confirms it just in time. Waits
+ * until that change is committed or rolled back. Without this wait, the answer "sold out" could be wrong, because the
+ * reservation's profile may become free.
  *
- * @returns false when there was nothing to wait for
+ * @returns false when there was no such reservation
  */
 export async function waitForLapsed(database: Queryable, tariffId: number, now: Date): Promise<boolean> {
   const [row] = await database.query<{ found: number; held: number }>(
     {
       name: 'esim.wait-for-lapsed',
+      // `held` waits for the row's lock. PostgreSQL runs it only because its rows are counted.
       text: `
         with lapsed as materialized (
           select order_id from orders where tariff_id = $1 and status = 'reserved' and reserved_until <= $2 limit 1
@@ -355,7 +361,7 @@ export function forgetSold(database: Queryable): Promise<number> {
 
 /**
  * Marks the attempt to send the e-mail, before its first byte is sent.
- * @returns false when another attempt was made, unless that one is known to have failed
+ * @returns false when another attempt was made and is not known to have failed
  */
 export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
   const claimed = await database.execute(
@@ -396,6 +402,11 @@ export const joinLiveOrder = (profile: string): string => `
     select true as taken from orders o
     where o.profile_id = ${profile}.profile_id and o.${holdsProfile} limit 1) o on true`
 
+/**
+ * For each tariff, looks for a profile in four places and takes the first that it finds: the profile that was free last
+ * time, the profiles above the tariff's position, the returned profiles, and the reservations that are over but not
+ * marked yet.
+ */
 const findFreeStatement: Statement = {
   name: 'esim.find-free',
   plannedOnce: ['orders', 'profiles'],

@@ -1,7 +1,7 @@
 /**
  * Checks the sales figures and the counters of stock against the orders and profiles. The figures are the stored sums
- * plus the orders in events that are not added yet. Each piece is one statement, so it compares both sides at the same
- * instant.
+ * plus the orders in outbox rows that are not added yet. Each comparison is one statement, so it sees both sides at the
+ * same instant.
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -40,13 +40,17 @@ const piece = (code: string, rows: number, found: readonly { text: string }[], r
   reached: reached === null ? null : [reached],
 })
 
+/** A cell is one row of the figures of an hour or a day: the number of orders that have all of these values in common. */
 const cell = 'bank_id, tariff_id, currency, price, outcome'
-/** The cell of an outcome of a tariff in the sums of all banks, which have no currency and no price. */
+/**
+ * The sums of all banks have no bank, no currency and no price. To be compared in the same way, their rows get this id as
+ * their bank, an empty currency and the price 0.
+ */
 const allBanks = '00000000-0000-0000-0000-000000000000'
 const cellOfAll = `'${allBanks}'::uuid as bank_id, tariff_id, '' as currency, 0 as price, outcome`
 
 type Unit = 'hour' | 'day'
-/** Rows that were stored, and the same rows counted anew; the last column is the number of orders. */
+/** Two queries: for the stored rows, and for the same rows counted anew. Their columns are the unit, `cell` and `orders`. */
 type Sides = { kept: string; counted: string }
 
 /**
@@ -68,7 +72,7 @@ const differences = (unit: Unit, { kept, counted }: Sides) => `
 /**
  * SQL for a checksum of rows: each order adds the hash of its cell (day or hour, bank, tariff, currency, outcome,
  * price). The sum is the same whether the orders of a cell are in one row or in several. The hash has 40 bits, so that
- * it can be multiplied by the number of orders of a row.
+ * its product with the number of orders of a row fits into 64 bits.
  */
 const fingerprint = (unit: Unit, rows: string) => `
   select coalesce(sum(orders * (1099511627775 & hash_numeric_extended(price, hashtextextended(outcome, hashtextextended(currency,
@@ -92,7 +96,8 @@ async function compareSides(
 
 /**
  * Pieces of whole hours with about `ordersAtOnce` orders. The orders are found by id, because an id begins with the
- * instant at which the order was made, which is shortly before the order ends.
+ * instant at which the order was made, which is shortly before the order ends. The values begin with $4, because
+ * `readFigures` uses $1 to $3.
  */
 const hours: Step = {
   name: hoursCheck.code,
@@ -125,7 +130,7 @@ const hours: Step = {
 const firstId = '00000000-0000-0000-0000-000000000000'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The end of the hour in which the orders of a piece end; null for the last piece. */
+/** Where a piece ends: at the end of the hour in which its last order was made; null for the last piece. */
 async function hourBehind(database: Queryable, from: Date | null): Promise<Date | null> {
   const [last] = await database.query<{ madeAt: Date }>(
     `select created_at as "madeAt" from orders where order_id >= $1 order by order_id offset ${ordersAtOnce} limit 1`,
@@ -207,6 +212,7 @@ const stock: Step = {
 }
 
 const ofTariffs = 'tariff_id > $4 and tariff_id <= $5'
+/** Used together with `holdsProfile`, which is the condition of the index of live orders, so that this index is used. */
 const isGone = `status in ('confirmed', 'withdrawn')`
 const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) as p`
 
@@ -252,7 +258,10 @@ async function findRange(database: Queryable, from: number, to: number): Promise
   return first !== null && last !== null && last - first < maxIdsForEach * loaded ? [first, last] : []
 }
 
-/** The counter only limits the size of a piece; its value is checked. */
+/**
+ * Finds the last tariff of a piece. It trusts the stored counter (`loaded`) only for the size of the piece: a wrong counter
+ * makes the piece larger or smaller, and the piece then reports it.
+ */
 const lastTariffText = `
   select max(tariff_id) as "tariffId", max(tariff_id) = (select max(tariff_id) from tariffs) as "isEnd"
   from (

@@ -7,6 +7,7 @@
 const hourMs = 3_600_000
 const dayMs = 86_400_000
 
+/** A part of a span. `sign`: whether the part is added to the span or subtracted from it. */
 type Signed = { span: number; sign: 1 | -1 }
 
 export type Parts = {

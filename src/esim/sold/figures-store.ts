@@ -1,6 +1,6 @@
 /**
- * All SQL that reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest
- * orders. So each statement adds the orders of the outbox rows that are not in the sums yet, and its figures are exact.
+ * Reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest orders. So each
+ * statement adds the orders of the outbox rows that are not in the sums yet, and its figures are exact.
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -20,8 +20,9 @@ const maxTries = 10
  * Reads figures together with the orders that are not added up yet. The query reads these from `fresh`: the orders with
  * their `outcome` and `ended_at`.
  *
- * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4
- * @throws DomainError 'unavailable' until the orders from before the outbox are added up
+ * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4. `ofBank`: SQL of a bank's
+ *   id, to leave the orders of other banks out of `fresh`
+ * @throws DomainError 'unavailable' until the orders from before the outbox are added up, and when every try failed
  */
 export async function readFigures<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   const [found] = await readUpToDate<{ rows: Row[] }>(database, {
@@ -35,7 +36,7 @@ type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: u
 
 /**
  * Like `readFigures`, but the rows come one by one. Long texts in one JSON value would block other requests while it is
- * parsed. Returns at least one row.
+ * parsed. The query must return at least one row, because `isUpToDate` comes with the rows.
  */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
@@ -48,6 +49,7 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
       ${query.ofBank ? `where told.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
+  // The position is read by a separate statement (see `unseen`). `isUpToDate`: it was still the newest when `text` ran.
   for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]
@@ -128,6 +130,9 @@ export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.ge
 /**
  * The beginning of the `with` query `cells`: a bank's orders that ended within spans, by tariff, currency, price and
  * outcome. Its last bracket is left open, so that callers can add more rows. Uses the values $4 to $15.
+ *
+ * `partsOf` has split the spans into days ($5, $6), hours ($7 to $9) and rests ($10 to $15). For days and hours, the cells
+ * are the stored sums plus the orders of `fresh`. For a rest, the orders themselves are counted. A `sign` of -1 subtracts.
  */
 export const spanCells = `
       days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
@@ -197,6 +202,8 @@ export async function countSales(
   const { bankId, names, bounds, now } = input
   const texts = await readUpToDate<{ text: string }>(database, {
     ofBank: '$4',
+    // To the cells it adds reservations that are over by now but not marked yet. `width_bucket` finds the span in which
+    // each of them ends.
     parts: `${spanCells}
         union all
         select width_bucket(reserved_until, $16::timestamptz[]) - 1, tariff_id, currency, price, 'expired', 1

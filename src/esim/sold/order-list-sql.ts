@@ -1,7 +1,7 @@
 /**
  * Lists of a bank's orders for programs, as SQL. It reads one index range for each status, or for each tariff and
  * status, and takes at most one page from each (`migrations/0027_order_lists.sql`). Filters by time are ranges of ids,
- * because an id begins with the instant at which the order was made, and an order ends when its reservation does or before.
+ * because an id begins with the instant at which the order was made, and an order ends with its reservation at the latest.
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
@@ -120,9 +120,13 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * Sorts the orders of tariffs by confirmation, for which there is no index. An order is confirmed at most
- * `reservationMinutes` after it was made. So the page needs only the next `limit` orders by id, and the orders that
- * were made at most `reservationMinutes` beyond the last of them.
+ * Sorts the orders of tariffs by confirmation, for which there is no index. It uses that an order is confirmed at most
+ * `reservationMinutes` after it was made.
+ *
+ * In an ascending list, `nth` is the `limit`-th order of each tariff by id. The earliest time at which one of them was made
+ * is the horizon. The tariff of this order alone fills the page with orders made up to the horizon, which are confirmed
+ * less than `reservationMinutes` later. An order made later than that cannot be on the page, so it is not read. A
+ * descending list does the same backwards. Without a horizon, all orders are read.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)
@@ -153,7 +157,11 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
     ${filter.tariffIds ? `and tariff_id = any(${put(filter.tariffIds.map(String))}::int[])` : ''}
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 
-/** Turns the times and the page's position into ranges of ids and instants. */
+/**
+ * Turns the times and the page's position into conditions. Most times give two of them: an exact one on the instant, and a
+ * range of ids that contains all possible orders, by which the index finds them. An order that ends at an instant was made
+ * at most `reservationMinutes` before it (`firstIdEndingAt`).
+ */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
   const conditions: string[] = []
   const instant = (column: string, sign: string, at: Date) =>

@@ -51,8 +51,8 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Finds an id such that one index range has at least `count` matching orders above it. Returns no row if no range has
- * that many.
+ * Finds the id above which one index range has `count` orders; the highest such id if several ranges have that many. It
+ * ignores the filter's `externalId`. Returns no row if no range has that many orders.
  */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
@@ -84,7 +84,7 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   return `${ended} union all ${reserved}`
 }
 
-/** The `count` newest orders of all banks within the filter's times; other filters are ignored. */
+/** The `count` newest orders within the filter's times and page. Bank, tariff and status of the filter are ignored. */
 export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
   `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
 

@@ -1,4 +1,4 @@
-/** All SQL for people who search orders, newest first, one page at a time. */
+/** SQL that reads orders, whatever their status: searches of people, lists for programs, and look-ups of single orders. */
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
@@ -192,8 +192,8 @@ function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): Order
 type Find = (query: OrderQuery) => Promise<string[]>
 
 /**
- * Finds orders by the first characters of their identifier, in two quick ways. If few identifiers begin so, the index
- * of identifiers finds them all. If many do, enough of them are probably among the newest orders.
+ * Finds orders by the first characters of their identifier. If few identifiers begin so, the index of identifiers finds
+ * them all. If many do, enough of them are probably among the newest orders. If not, all that begin so are sorted.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))
@@ -271,7 +271,12 @@ const shownJoins = `${ownJoins}
     select t.code, t.name, m.code as operator_code
     from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t`
 
-/** Orders by their ids, newest first. The first rows arrive at once, even when many follow. */
+/**
+ * The query for the orders with some ids. The first rows arrive at once, even when many follow.
+ *
+ * @param ids SQL for the rows `(order_id, n)`
+ * @param order how to sort; left out: newest first
+ */
 const shownText = (ids: string, order = 'found.order_id desc'): string => `
   select ${shownColumns} from ${ids} found (order_id, n)
   cross join lateral (select * from orders where order_id = found.order_id offset 0) o ${shownJoins}
@@ -283,7 +288,11 @@ export type StoredOrder = Pick<ShownOrder, keyof typeof ownColumns | 'status'> &
 const stored: { [Name in keyof StoredOrder]: string } = { ...ownColumns, tariffId: 'o.tariff_id', status: 'o.status' }
 const storedNames = Object.keys(stored) as (keyof StoredOrder)[]
 
-/** Finds orders by one index, so that many requests can share the statement. $1: banks, $2: names. */
+/**
+ * Looks up one order for each pair of a bank ($1) and a name ($2). Requests that arrive together share the statement.
+ *
+ * @param found the condition by which an index finds the order
+ */
 const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],

@@ -99,6 +99,7 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
       rules: [references, ...states, values],
       counts: {
         [booksCheck.code]: {
+          // The walk over profiles counts each profile as free. Each live order takes one off.
           free: `-count(*) filter (where o.${holdsProfile} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
           reserved: `count(*) filter (where o.status = 'reserved' and o.reserved_until > ${now})`,
           sold: `count(*) filter (where o.status = 'confirmed')`,
@@ -123,7 +124,7 @@ const references = {
     else ${profileFits} end`,
 }
 
-/** SQL for whether a live order has another tariff than its profile. `l`: the live orders of the profile `p`, which may be missing. */
+/** SQL for whether a live order (of `l`) has another tariff than its profile `p`. The profile may be missing. */
 const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
 const otherTariffRules = (now: string) => {
   const others = `from orders o where o.profile_id = l.profile_id and o.${holdsProfile} and p.tariff_id is distinct from o.tariff_id`

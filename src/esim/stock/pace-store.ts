@@ -1,4 +1,4 @@
-/** All SQL that measures how quickly the stock is sold. */
+/** Reads how quickly the stock is sold, and when it was last imported. */
 import type { Queryable } from '../../db/database.ts'
 import { countSoldSince } from '../sold/figures-store.ts'
 

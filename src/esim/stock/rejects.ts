@@ -5,13 +5,15 @@ import { type StockError, stockErrors } from './file.ts'
 /** `rule` is the code of the reason, for programs. */
 export type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 
-/** The refused lines of a file, in a few bytes each, because there may be millions. */
+/**
+ * The refused lines of a file, in a few bytes each, because there may be millions. `add` throws DomainError 'invalid' when
+ * so many lines are refused that the file cannot be a stock file.
+ */
 export type Rejects = Iterable<Reject> & { readonly count: number; add(lineNumber: number, error: StockError): void }
 
 const linesOfAPart = 65_536
 const maxRejects = 10_000_000
 
-/** `add` throws DomainError 'invalid' when so many lines are refused that the file cannot be a stock file. */
 export function createRejects(): Rejects {
   type Part = { lineNumbers: Uint32Array; errors: Uint8Array }
   const parts: Part[] = []

@@ -38,6 +38,11 @@ export async function reportAvailability({ database, clock }: Deps): Promise<fal
 
 type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
 
+/**
+ * `told` is what was reported last. `other_since` is when the availability began to differ from it: `other` sets it, `back`
+ * clears it when the difference is gone, and `turned` reports a difference that has lasted. A later `other_since` than now
+ * means that a sandbox's clock was set back.
+ */
 const availabilityText = `
   with present as materialized (
     select t.tariff_id, t.code, m.code as operator_code, m.mobile_operator_id,
@@ -93,6 +98,7 @@ function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: Desk
 }
 
 const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
+/** As `availabilityText`. A level has three values, so `other` stores the present one while it differs from `told`. */
 const levelText = `
   with present as materialized (
     select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as p (operator_code, tariff_code, level, n)

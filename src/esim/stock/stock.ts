@@ -39,7 +39,9 @@ type Window = {
   free: Candidate[]
   /** Profiles in the window, and profiles that callers are trying. */
   known: Set<number>
+  /** How many callers are trying a profile. */
   trying: number
+  /** Resolves when the next of these callers knows the outcome; then it is replaced. */
   settled: PromiseWithResolvers<void>
   /** The highest id of the profiles that refills have examined. */
   scannedUpTo: number
@@ -83,6 +85,7 @@ export function createStock(deps: StockDeps): Stock {
     async take(tariffId) {
       const window = windowOf(tariffId)
       while (window.free.length === 0) {
+        // Read before the refill, so that an outcome during the refill also ends the wait below.
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break
@@ -136,8 +139,10 @@ const newWindow = (refill: () => Promise<void>): Window => ({
 })
 
 /**
- * Refills an empty window. It marks some reservations that are over, then looks for every profile that can be free.
- * There may be very many such reservations, so it marks more of them only while it finds nothing.
+ * Refills an empty window, and stops as soon as it has found a profile. It marks some reservations that are over as
+ * expired, then looks at the returned profiles and at those beyond the last scan. There may be very many reservations that
+ * are over, so it marks more of them only while it finds nothing. After the last of them, it scans all profiles above the
+ * tariff's position again. If it still finds nothing, it waits for reservations that other processes are changing.
  */
 async function refillDry(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
   if (window.free.length > 0) return
@@ -155,6 +160,7 @@ async function refillDry(deps: StockDeps, tariffId: number, window: Window): Pro
   }
 }
 
+/** Refills a window in the background, before it is empty. */
 async function refillAhead(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
   window.refilling = true
   const before = window.free.length

@@ -1,6 +1,6 @@
 /**
- * All SQL of what the platform's operator does with the stock: importing and sealing again. The SQL of selling is in
- * `orders/store.ts`, the SQL of counting in `sold/`.
+ * SQL that imports profiles, and seals them again with another key. The SQL of selling is in `stock.ts` and `orders/`, the
+ * SQL of counting in `sold/`, the SQL of taking profiles off sale in `withdrawal.ts`.
  */
 import type { Queryable } from '../../db/database.ts'
 import type { ProfileRow } from './sealing.ts'
