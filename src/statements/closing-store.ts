@@ -1,4 +1,4 @@
-/** SQL that closes a statement, in one transaction for each bank and day. */
+/** SQL for closing statements, and the reads of their stored files. */
 import type { Queryable } from '../db/database.ts'
 import { commissionOf } from './commission.ts'
 import type { TariffTotal } from './read-store.ts'

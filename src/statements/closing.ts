@@ -28,6 +28,7 @@ export type ClosingDeps = {
 const runMs = 2_000
 const linesWithinMs = 10_000
 
+/** Where the bank's next statement begins; null: the bank has never sold. */
 export function standingOf({ last, firstOpen, timeZone }: store.BankState): Standing | null {
   if (last) return { from: last.to, day: last.day, timeZone }
   return firstOpen && beginningWith(firstOpen, timeZone)

@@ -1,4 +1,4 @@
-/** The stored files of statements, as bytes that are passed on as they arrive. */
+/** Writes the files of statements, and opens them as bytes that are passed on as they arrive. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Database } from '../db/database.ts'
@@ -55,6 +55,7 @@ const pieceText = `
   )
   select records, lines, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "firstUnused" from piece`
 
+/** @property firstUnused the transaction number that the database gives out next (`Pace`) */
 type Piece = { records: string; lines: number; firstUnused: number }
 
 const insertPiece = 'insert into statement_files (statement_id, piece, bytes) values ($1, $2, $3)'

@@ -36,10 +36,11 @@ export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statemen
 }
 
 /**
- * Sums the period from the stored figures and the newer outbox rows. Late sales already have lines.
+ * Sums the sales of the period from the stored figures and the newer outbox rows. Late sales already have lines, so their
+ * lines are added.
  *
- * @returns also the number of the last closed statement: if it changed, the parts of the sum are from different
- *   moments
+ * @returns also the number of the last closed statement at the moment of the sums. If it is not the one that `bank` has, a
+ *   statement was closed meanwhile, and the sums do not fit to the period
  */
 async function sumOpen(database: Queryable, bank: BankState, span: StatementSpan): Promise<Sums & { number: number }> {
   const [sums] = await readFigures<Sums & { number: number }>(database, {

@@ -12,7 +12,7 @@ const maxShown = 1_000
 
 type BankReference = { id: string; code: string; name: string }
 export type StatementOfBank = ClosedStatement & { bank: BankReference }
-/** A bank with its oldest day that should be closed but is not. */
+/** A bank and its oldest day that should be closed but is not; the day ends at `to`. */
 export type MissingStatement = { bank: BankReference; day: string; to: Date }
 
 const withBank = `${statementColumns}, json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name) as bank`

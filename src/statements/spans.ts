@@ -7,8 +7,8 @@ import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 export type StatementSpan = { from: Date; to: Date; day: string }
 
 /**
- * `from` is where a bank's next statement begins. `day` is the last closed day. Before the first statement, it is the
- * day before the first sale.
+ * How far a bank's days are closed. `from` is where its next statement begins. `day` is the last closed day; before the
+ * first statement, it is the day before the first sale.
  */
 export type Standing = { from: Date; day: string; timeZone: string }
 
