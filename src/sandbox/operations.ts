@@ -1,6 +1,7 @@
 /**
- * The sandbox clock (contract/operations.md, "The clock of the sandbox"). It is stored in the database, so that all processes
- * agree. It only moves forwards, and everything that becomes due is done before the answer.
+ * The sandbox clock (contract/operations.md, "The clock of the sandbox"). Its shift is stored in the database, so that all
+ * processes agree. A move goes only forwards; a reset returns to real time. Everything that becomes due is done before the
+ * answer.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,7 +41,7 @@ export function readClock(clock: Clock): ClockReading {
   return { now: clock.now().toISOString(), offsetSeconds: clock.offsetMs() / 1000 }
 }
 
-/** Reads the offset that all processes share. */
+/** Sets the clock of this process to the offset that all processes share. */
 export async function followSharedClock(database: Queryable, clock: Clock): Promise<void> {
   const asOfMs = performance.now()
   const [row] = await database.query<{ offsetMs: number }>('select offset_ms as "offsetMs" from sandbox_clock')

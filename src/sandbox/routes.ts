@@ -1,4 +1,4 @@
-/** `/sandbox/clock`: exists in sandbox mode only. */
+/** The routes below `/sandbox`: the clock, and the delivery of webhooks. They exist in sandbox mode only. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

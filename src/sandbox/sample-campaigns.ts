@@ -144,7 +144,7 @@ function reportText(
   const terminals = terminalsOf(merchant, stage)
   const [startMs, endMs] = [Date.parse(stage.date(offered.from)), Date.parse(stage.date(offered.to))]
   const rows = Array.from({ length: lines }, (_, index) => {
-    // Whole hryvnias, so that 5 % of the amount has at most two decimals.
+    // Whole hryvnias, so that a whole percentage of the amount has at most two decimals.
     const amount = 150 + ((index * 7919) % 2_400)
     const cents = amount * offered.percentage + (index < wrong ? 100 : 0)
     const cashback = (cents / 100).toFixed(2)
@@ -184,7 +184,7 @@ async function settleAll(
 
 type Story = (stage: Stage) => Promise<void>
 
-/** Makes the campaigns from the oldest to the future ones. Due transitions of one campaign never affect the next. */
+/** Each makes one campaign, the oldest first. `passDay` acts on all campaigns made so far, but finds no other one due. */
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast
