@@ -20,7 +20,8 @@ export type ConcurrencyLimit = {
   /**
    * Waits for a free place.
    *
-   * @param who the partner, or the groups of the caller from the widest to the narrowest: each group gets its share
+   * @param who the partner, or the groups of the caller from the widest to the narrowest. The narrowest is the partner. Free
+   *   places are shared fairly among the widest groups, then within each of them
    * @param signal aborts when the caller stops waiting
    * @returns a function that frees the place
    * @throws DomainError as the refusal says when too many callers wait, the wait was too long, or the caller left
@@ -96,7 +97,7 @@ export function createConcurrencyLimit(
 function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   /** The partner in each place that is taken. */
   const running: string[] = []
-  /** When each group was served last. Cleared when nobody runs or waits. */
+  /** When each group was served last, as a running number. Cleared when nobody runs or waits. */
   const servedAt = new Map<string, number>()
   let served = 0
 
@@ -167,8 +168,8 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * The waiter that must leave a full queue for a newcomer: the last one of the group with the most waiters.
- * @returns null when the newcomer itself belongs to that group
+ * The waiter that must leave a full queue for a newcomer: the last one of the widest group with the most waiters.
+ * @returns null when the newcomer must be refused instead: with it, its own group would have as many waiters
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])
