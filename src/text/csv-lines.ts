@@ -12,9 +12,9 @@ export type FileLine = { lineNumber: number; text: string | undefined }
 
 /**
  * Splits a stream of bytes into numbered lines, at most 200 per array. Line numbers begin with 1, lines end with LF
- * or CRLF, and a UTF-8 byte-order mark at the beginning is skipped. It holds at most one chunk and one line of 4,096
- * bytes. A longer line has no text. Bytes are read as Latin-1, which loses none, so that a reader of ASCII columns
- * sees each non-ASCII byte as one non-ASCII character.
+ * or CRLF, and a UTF-8 byte-order mark at the beginning is skipped. It keeps at most one chunk, one array of lines and one
+ * line of 4,096 bytes in memory. A longer line has no text. Bytes are read as Latin-1, which maps each byte to one
+ * character. So no byte is lost, and a reader of ASCII columns notices each non-ASCII byte.
  */
 export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator<FileLine[], void, undefined> {
   let lines: FileLine[] = []

@@ -28,8 +28,9 @@ export function readInstant(text: string): Date | null {
 }
 
 /**
- * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is rounded up to the
- * next: what happened before it is then outside the range that begins with it, and inside the one that ends with it.
+ * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is rounded
+ * up to the next millisecond. What happened before the instant is then outside of a range that begins with it, and inside
+ * of a range that ends with it.
  *
  * @returns null as `readInstant`
  */

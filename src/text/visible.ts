@@ -1,6 +1,6 @@
 /**
- * Characters that a name for people must not have, as parts of a regular expression's class. The syntax means the same in all
- * regular expression engines, because the published schemas contain it.
+ * Characters that a name for people must not have, as parts of a regular expression's class. All engines of regular
+ * expressions read this syntax in the same way. That is necessary, because the published schemas contain it.
  */
 
 export const controls = '\\x00-\\x1f\\x7f-\\x9f'
