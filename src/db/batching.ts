@@ -35,9 +35,12 @@ export function createBatcher<Item, Result>(options: {
   type Waiting = { item: Item; sinceMs: number; resolve(result: Result): void; reject(error: unknown): void }
   let waiting: Waiting[] = []
   let running = 0
+  /** How many of the running statements have run for longer than `patienceMs`. */
   let held = 0
 
   const start = () => {
+    // While a statement runs normally, another one starts only when it is full. If none runs, or all that run are held up,
+    // one waiting item is enough.
     while (running < options.inFlight && waiting.length >= (running > held ? options.maxItems : 1)) {
       const batch = waiting.slice(0, options.maxItems)
       waiting = waiting.slice(options.maxItems)

@@ -46,7 +46,7 @@ export type Step = {
 
 type Rule = {
   code: string
-  /** The SQL condition of a broken row; null means not broken. */
+  /** The SQL condition of a row that breaks the rule; if it is null, the row does not. */
   broken: string
   /** SQL expression for the text; evaluated for broken rows only. */
   text: string

@@ -1,4 +1,4 @@
-/** SQL that writes one text of a CSV file that people download, by the rules of `csvCell`. */
+/** Writes cells of CSV files that people download, in SQL and by the rules of `csvCell`. */
 import { csvPatterns } from '../text/csv-cell.ts'
 
 const { harmless, opening, formula } = csvPatterns

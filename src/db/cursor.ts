@@ -28,7 +28,7 @@ export async function* readPiecewise<Row extends object>(
     await ended.promise
   })
   lent.catch(opened.reject)
-  // Nobody awaits it when no connection was reached.
+  // When no connection was made, nobody awaits this promise.
   ended.promise.catch(() => {})
   const leave = () => ended.reject(new Error('The reader has left'))
   signal.addEventListener('abort', leave)

@@ -64,7 +64,7 @@ export type Database = Queryable & {
   /**
    * The same database, but statements and transactions run on new connections. All other connections are shared.
    *
-   * @param busiest further connections for the busiest statements (`Statement.plannedOnce`); 0: they have no plans kept
+   * @param busiest further connections for the busiest statements (`Statement.plannedOnce`); 0: their plans are not kept
    */
   apart(connections: number, busiest?: number): Database
   /**

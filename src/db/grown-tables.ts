@@ -1,8 +1,8 @@
 /** Knows which tables are large enough to keep plans for them (`Statement.plannedOnce`). */
 
 /**
- * The number of rows from which on a table has grown. From this size on, it stays cheapest to find one row by an index,
- * so a plan that does so can be kept.
+ * A table with at least this many rows has grown. In such a table it is always cheapest to find one row by an index, so a
+ * plan that does so can be kept.
  */
 const grownRows = 1_000
 
@@ -43,8 +43,8 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
     for (const table of unknown) small.add(table)
-    // One look is for the tables of all statements. Otherwise the tables of a rare statement would wait for those of a
-    // frequent one that stay small.
+    // Each look asks about the small tables of all statements. If it asked only about those of the caller, a frequent
+    // statement whose tables stay small would use up every look, and the tables of a rare statement would wait for ever.
     if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }

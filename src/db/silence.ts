@@ -1,8 +1,7 @@
 /**
- * Finds silent connections. The network has lost such a connection without an error, so a caller would wait for its
- * answer for ever. Statements of the pool have a time limit. For long work, which has no time limit, this module ends
- * silent connections. It also remembers that a connection was silent, so that other callers do not have to wait until
- * they find that out again.
+ * Finds silent connections: the network has lost them without an error, so a caller would wait for an answer for ever.
+ * Statements of the pools have a time limit. For long work, which has none, this module ends silent connections. It also
+ * remembers that a connection was silent, so that other callers do not have to wait until they notice it themselves.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
@@ -39,6 +38,7 @@ export function createHearing() {
     foundSilent(): void {
       foundSilentAtMs = performance.now()
     },
+    /** Whether the connection has answered since a silent one was found last. */
     maySpeak: (client: pg.ClientBase): boolean => (heardAtMs.get(client) ?? 0) > foundSilentAtMs,
   }
 }

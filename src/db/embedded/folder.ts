@@ -51,6 +51,7 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
   return release
 }
 
+/** Tries to take the lock. @returns whether this process holds it now */
 function isTaken(lock: DatabaseSync): boolean {
   const busy = 5
   try {
