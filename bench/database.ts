@@ -14,6 +14,7 @@ export type DatabaseServer = {
   port: number
   /** The path of pgbench. null: this PostgreSQL does not include pgbench. */
   pgbench: string | null
+  /** The path of psql; null as for `pgbench`. */
   psql: string | null
   /** Milliseconds of processor time of all processes of the server (Linux; NaN elsewhere). */
   cpuMs(): number

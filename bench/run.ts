@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME...] [-- --quick]` starts what it needs, measures, prints a table and writes `bench/results`.
  * `--orders`, `--profiles`, `--campaigns`, `--banks` and `--share` set the sizes of the large world of `scale`. `--times`
- * says how many times fewer orders its small world has, and `--keep FOLDER` keeps its database there for the next run.
+ * says how many times fewer orders its small world has, and `--keep FOLDER` keeps the databases there for the next run.
  * `--parts a,b` chooses parts of a case. The compared sides alternate in one run, and only their ratios count, because
  * other programs on the machine change the times.
  */

@@ -1,4 +1,4 @@
-/** A directory, a credential and a large stock of profiles in a database, from which other databases are copied. */
+/** Makes the database from which most cases copy theirs: a directory, a credential and a large stock of profiles. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { profileLines } from '../samples/make-profiles.ts'

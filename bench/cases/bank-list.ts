@@ -183,7 +183,7 @@ async function cost(
 
 /**
  * Sends about 200 requests a second that do not read the bank's list.
- * @returns the 99th percentile of its time in milliseconds
+ * @returns the 99th percentile of their times in milliseconds
  */
 async function others({ port, bankTokens }: Served, seconds: number): Promise<number> {
   const load = { kind: 'get' as const, paths: ['/retailers'] }

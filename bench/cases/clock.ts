@@ -42,7 +42,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   ]
 }
 
-/** Makes other campaigns. Half of them have ended; the other half start far in the future. */
+/** Makes the campaigns among which others start. Half of them are completed; the other half start far in the future. */
 async function makeOthers(platform: CampaignPlatform, count: number): Promise<void> {
   const { database } = platform
   const period = { dateFrom: new Date(Date.now() + 4_000 * dayMs), dateTo: new Date(Date.now() + 5_000 * dayMs) }

@@ -51,8 +51,8 @@ async function measure(bench: Bench, unsold: Served, after: Served, sold: number
 }
 
 /**
- * Inserts the rows that this many sales over thirty days would create. The last profile sold is stored as in
- * `esim/stock/stock.ts`.
+ * Inserts the rows that this many sales over thirty days would create. It also moves the tariff's position behind the last
+ * profile sold, as `esim/stock/stock.ts` does.
  */
 async function sell(bench: Bench, count: number): Promise<void> {
   const { template, tariffId, bankId } = await bench.world()

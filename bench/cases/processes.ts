@@ -1,6 +1,6 @@
 /**
- * Compares two processes on one database with one process alone, to which the load always opens 64 connections. To each
- * of the two processes it opens 64 connections in the first comparison and 32 in the second.
+ * Compares two processes on one database with one process alone. The one process always gets 64 connections. The two
+ * processes get 64 connections each in the first comparison, and 32 each in the second.
  */
 import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

@@ -8,6 +8,7 @@ import { makeOrders } from '../sales.ts'
 const database = 'bench_qr'
 const rateTarget = 300
 const stallTargetMs = 10
+/** The number of connections that ask for pictures. */
 const drawing = 8
 // With this pause, each connection sends 40 requests a second. All connections together send a little more than the
 // target.

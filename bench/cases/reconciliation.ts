@@ -52,8 +52,8 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 }
 
 /**
- * The lines of a report. In each hundred transactions, the bank's report has one wrong id, and each side has one
- * transaction that the other side lacks.
+ * The lines of a report. In each hundred transactions, each side has one that the other side lacks, one has different
+ * amounts on the two sides, and one has a wrong cashback in the bank's report.
  */
 function* reportLines(side: 'bank' | 'merchant', count: number, from: number): Generator<string> {
   yield 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'

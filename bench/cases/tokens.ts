@@ -48,7 +48,7 @@ async function issuing(bench: Bench): Promise<Figure> {
  * cache.
  */
 async function checking(bench: Bench): Promise<Figure[]> {
-  // The number of tokens. The cache (`src/access/tokens.ts`) keeps more than this, so that none is lost.
+  // The number of tokens. The cache (`src/access/tokens.ts`) has room for more, so it still has each of them the second time.
   const count = 10_000
   const perCheck = { first: [] as number[], again: [] as number[] }
   for (let round = 0; round <= bench.rounds; round++) {

@@ -15,6 +15,7 @@ const warmUp = 1_500
 const leastOfBare = 0.4
 const mostBeside = 1.5
 
+/** Makes an endpoint of the bank with this index. @returns its id */
 const makeEndpoint = async (platform: CampaignPlatform, index: number, url: string): Promise<string> => {
   const fields = { url, eventTypes: ['tariff.*'] }
   const made = await platform.call('POST', '/partner/v1/webhook-endpoints', platform.bankTokens[index] ?? '', fields)

@@ -1,4 +1,7 @@
-/** Ticks, and pages of the feed and the log: an account with a million events compared with one with ten thousand. */
+/**
+ * The speed of ticks (which give the recorded events their numbers), and the time to read pages of the feed and of the log of
+ * deliveries: an account with a million events compared with one with ten thousand.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Database } from '../../src/db/database.ts'
@@ -87,7 +90,10 @@ async function fill(bench: Bench, platform: CampaignPlatform, index: number, eve
   return { token, events, endpointId: body.endpointId, eventId: page.data[0].id }
 }
 
-/** Compares reads of all pages of 1,000 events with psql, which copies the same texts, and pages with each other. */
+/**
+ * Compares reading the whole feed in pages of 1,000 events with psql, which copies the same texts. Also compares the first, a
+ * middle and the last page with each other.
+ */
 async function wholeFeed(
   bench: Bench,
   { port, database, bankIds: [bankId = ''] }: CampaignPlatform,

@@ -1,4 +1,4 @@
-/** Model campaigns, taken through their lives by the real lifecycle; the tables are then filled with copies of them. */
+/** Model campaigns, one for each status. The real lifecycle makes their steps; the tables are then filled with copies of them. */
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
 import { applied } from '../../src/campaigns/lifecycle/transitions-store.ts'
@@ -53,6 +53,7 @@ const before = new Date(0)
 const within = new Date(10 * dayMs)
 const after = new Date(30 * dayMs)
 
+/** Decides a step; null: nothing is due. */
 type Decide = (campaign: LockedCampaign, bank: life.BankState) => life.Decision | null
 const slots = Array.from({ length: banksOfCampaign }, (_, index) => String(index + 1).padStart(2, '0'))
 const approving = slots.slice(0, -2)
@@ -75,6 +76,7 @@ const launched = [
   ...ofBanks('created', declining, (campaign, bank) => life.reject(campaign, bank, before)),
   ...ofCampaign('created', campaign => life.launch(campaign, before)),
 ]
+/** The steps of a campaign that reaches the last status. Most models are this campaign, stopped at an earlier status. */
 const wholeLife = [
   ...launched,
   ...ofCampaign('from', clock(within)),
@@ -86,13 +88,14 @@ const wholeLife = [
   ...ofBanks('received', approving, life.acknowledge),
   ...ofCampaign('completed', life.complete),
 ]
+/** The steps to the statuses that `wholeLife` does not have, or has only before any bank has decided. */
 const lives: Partial<Record<life.CampaignStatus, typeof wholeLife>> = {
   awaitingBankApproval: [...birth, ...approvals.slice(0, 4)],
   expired: [...birth, ...approvals.slice(0, 4), ...ofCampaign('to', clock(after))],
   deleted: [...launched, ...ofCampaign('created', campaign => life.remove(campaign, before))],
 }
 
-/** Takes a campaign through its life until it has its final status, or its life is over. */
+/** Takes a campaign through the steps until it has this status. @throws Error when the steps do not end with this status */
 function live(status: life.CampaignStatus, age: Model['age']): Model {
   let campaign = newCampaign()
   const steps: Step[] = []

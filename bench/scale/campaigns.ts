@@ -86,6 +86,10 @@ const merchantOf = (sizes: Sizes): string =>
 const instant = `date_trunc('milliseconds', case s.instant when 'created' then c.created when 'from' then c."from" when 'to' then c."to"
   when 'received' then c.received else c.received + interval '30 days' end + s.n * interval '1 minute')`
 
+/**
+ * The stored text of a campaign as a template for the function `format` of PostgreSQL. `cardText` makes it with values that
+ * are easy to find, and these are then replaced by `%1$s` to `%8$s`.
+ */
 const card = cardText(
   { cashbackId: '{1}', merchantId: '{2}', createdByBankId: null, createdAt: new Date(1) },
   {

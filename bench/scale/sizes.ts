@@ -1,4 +1,4 @@
-/** The sizes of a world, and its special partners. */
+/** The sizes of a world (a database with generated data, see `world.ts`), and its special partners. */
 
 export type Sizes = {
   orders: number

@@ -1,4 +1,4 @@
-/** Fills a database of any size within minutes, with rows that pass the audit. */
+/** Makes worlds: databases of any size, filled within minutes with generated rows that pass the audit. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

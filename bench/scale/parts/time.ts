@@ -124,7 +124,10 @@ async function reserve(side: Side, count: number): Promise<void> {
 }
 
 /**
- * @returns milliseconds until no open reservation is left. The request may be refused meanwhile, but the job continues
+ * Moves the clock beyond the end of all reservations.
+ *
+ * @returns milliseconds until all of them are marked as expired. The platform's job marks them even if the request that moves
+ *   the clock fails before that
  */
 async function lapse(side: Side): Promise<number> {
   const start = performance.now()
