@@ -1,7 +1,7 @@
 /**
  * Mobile operators, tariffs and which banks may sell them. This is a copy in memory, read again when the directory
  * changes. It does not contain whether a tariff has a free profile, because that changes with every sale
- * (`store.findFree` reads it).
+ * (`findFree` in `orders/store.ts` reads it).
  */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -44,7 +44,7 @@ export type Catalogue = {
   version(): number
   /**
    * The active mobile operators that this bank may sell. The array stays the same object until the directory changes.
-   * @throws DomainError 'unavailable' if the bank is not in the copy and the database cannot be read
+   * @throws DomainError 'unavailable' if the copy does not contain the bank
    */
   operatorsFor(bankId: string): readonly MobileOperator[]
   /**

@@ -50,7 +50,7 @@ export type ShownOrder = {
   paymentReference: string | null
   /** Who reserved it, in the form of `callerName`; null: unknown. */
   reservedBy: string | null
-  /** Who confirmed or cancelled it; null: unknown. */
+  /** Who confirmed or cancelled it; `clock` for an expired one; null: it has not ended, or this is unknown. */
   endedBy: string | null
   /** The closed statement that contains the order. */
   statement: { statementId: string; number: number; day: string; closedAt: string } | null
