@@ -1,4 +1,4 @@
-/** All SQL that looks up customers in the directory. */
+/** SQL for questions about the customer directory: how many customers a bank has, and the bank of one customer. */
 import type { Queryable } from '../db/database.ts'
 
 export type BankCustomers = { id: string; code: string; name: string; customers: number }

@@ -1,4 +1,4 @@
-/** All SQL of the customer directory. */
+/** SQL of an import into the customer directory: the locks of the directory, and the new customers. */
 import type { Queryable } from '../db/database.ts'
 
 const importLock = 7_365_015

@@ -1,4 +1,4 @@
-/** All SQL that forgets customers. */
+/** SQL that forgets customers, and that finds the segments that contain a customer. */
 import type { Queryable } from '../db/database.ts'
 
 /** Copies the customer ids of the staged file to a temporary table, which exists until the connection closes. */
@@ -64,8 +64,9 @@ export type SegmentOfCustomer = {
 }
 
 /**
- * The bank's segments that contain the customer, the latest first. A search in the text of a segment comes before the
- * reading of its list, as it is many times faster. It finds too much when another id has a quote in it.
+ * The bank's segments that contain the customer, the latest first. `strpos` searches the text of a segment, which is many
+ * times faster than reading its JSON. It may also find a part of another id that contains a quote, so the JSON of the
+ * segments that it finds is read as well.
  */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(

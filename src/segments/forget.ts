@@ -1,4 +1,4 @@
-/** A customer's rights: shows what is stored about a customer, and forgets customers (contract/operations.md, "Customers"). */
+/** Exports what is stored about a customer, and forgets customers (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
@@ -71,7 +71,7 @@ export type KeptOfCustomer = {
 }
 
 /**
- * What the platform stores about a bank's customer. Reports and orders contain no customers.
+ * What the platform stores about a bank's customer. Reports and orders contain no customer ids.
  *
  * @throws DomainError 'not-found' for an unknown bank
  */

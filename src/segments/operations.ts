@@ -28,8 +28,9 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  *
  * @param params.open opens the form, whose errors are reported before all others
  * @param params.signal aborts when the client closes the connection: the segment then stays as it was
- * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is
- *   closed, or the file is invalid; 'stale'; 'too-many' when the merchant has formed its maximum of segments today
+ * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'campaign-state' when its period has ended
+ *   or it is closed; 'invalid' for an invalid file; 'stale'; 'too-many' when the merchant has formed its maximum of
+ *   segments today
  */
 export async function formSegment(
   deps: CampaignDeps,

@@ -1,9 +1,13 @@
-/** All SQL of segments. A file is split by bank before the campaign is locked, so that no other request waits for the split. */
+/**
+ * SQL that forms a segment from the staged file. The file is split by bank before the campaign is locked, so that no other
+ * request waits for the split.
+ */
 import type { Queryable } from '../db/database.ts'
 
 /**
  * Splits the staged customers by bank into temporary tables, which are dropped at the commit. Banks that are not invited are
- * included. A repeated id counts once, at its first line.
+ * included. A repeated id counts once, at its first line. `storage external` keeps the texts uncompressed, as in
+ * `campaign_segments`, so that no time is spent on compressing them.
  */
 export async function splitByBank(transaction: Queryable): Promise<void> {
   await transaction.execute(

@@ -79,7 +79,7 @@ async function* rowsOf(
     result.staged += lines.length
     // After the first error nothing will be kept, and the rest is read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
-    // A thousand lines take some milliseconds. Let the process serve other requests after them.
+    // Let the process serve other requests between two batches of lines.
     await othersTurn()
   }
 }
