@@ -1,4 +1,7 @@
-/** All SQL that removes personal data that is too old, and that checks that it was removed. */
+/**
+ * Removes report lines, segments and phone numbers that are too old, and checks that they were removed. Other old data is
+ * removed by its own room.
+ */
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { hashReport } from '../reconciliation/file-store.ts'
@@ -77,9 +80,9 @@ export async function removeSegment(
 }
 
 /**
- * Removes the phone numbers of profiles sold by orders with ids below `before`. Examines at most `limit` orders per
- * call and continues where the last call ended. Unsold profiles keep their numbers, because an unsold profile belongs
- * to nobody.
+ * Removes the phone numbers of profiles sold by orders with ids below `before`. Ids ascend with the time of the orders, so
+ * these are the oldest ones. Examines at most `limit` orders per call and continues where the last call ended. Unsold
+ * profiles keep their numbers, because an unsold profile belongs to nobody.
  *
  * @returns how many orders were examined, sold or not
  */
@@ -103,7 +106,10 @@ export async function removeMsisdns(
   return orders.length
 }
 
-/** A check of the audit: the rule of one setting and the statement that finds its violations in a range of campaigns or orders. */
+/**
+ * A check of `perkline audit` for one setting. `campaigns` or `orders` gives the statement that finds violations in a range of
+ * campaigns or orders.
+ */
 export type RetentionCheck = Check & { campaigns?: (within: Within) => Read; orders?: (within: Within) => Read }
 
 const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`

@@ -17,10 +17,10 @@ const segmentsAtOnce = 20
 const ordersAtOnce = 1_000
 
 /**
- * Removes one piece of old data of each kind. If one kind fails, the others still go on to their ends.
+ * Removes one piece of old data of each kind. An error of one kind does not stop the other kinds.
  *
  * @returns whether there may be more
- * @throws the error of a kind, once no other kind has more
+ * @throws the first error, but only when no other kind has more to remove. Until then, the call is repeated
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   const errors: unknown[] = []
@@ -40,7 +40,7 @@ export async function removeOld(deps: RetentionDeps): Promise<boolean> {
  * stay.
  */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
-  // What was marked is removed even if the setting has been taken away since.
+  // Reports that are marked already are removed even if the setting was unset afterwards.
   if (await database.transaction(store.removeReportPiece)) return true
   const { reportLinesDays } = retention
   if (reportLinesDays === null) return false
