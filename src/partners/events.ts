@@ -24,7 +24,7 @@ export async function findSights(transaction: Queryable, bankCodes: readonly str
 
 type Turned = { gained: string[]; lost: string[] }
 
-/** The mobile operators that each changed bank has gained and lost. */
+/** The mobile operators that each changed bank has gained and lost. Banks without such a difference are left out. */
 async function findTurned(transaction: Queryable, changes: Changes, before: Sights): Promise<Map<string, Turned>> {
   const banks = changes.codes('bank')
   const after = banks.length > 0 ? await findSights(transaction, banks) : new Map<string, Set<string>>()
@@ -38,6 +38,11 @@ async function findTurned(transaction: Queryable, changes: Changes, before: Sigh
 
 /**
  * The changed operators that each bank may see. Banks that have gained or lost operators are always in the result.
+ *
+ * @param operators the operators that have changed themselves. They are included even if they are no longer active, so
+ *   that banks learn of it
+ * @param concerned the operators that have changed or whose tariffs have changed
+ * @param turned the codes of banks that have gained or lost operators
  */
 function findSeen(
   transaction: Queryable,

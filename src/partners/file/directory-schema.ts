@@ -234,6 +234,10 @@ function reference(kind: Reference['kind'], references: Reference[]): Reader<str
   })
 }
 
+/**
+ * Wraps the reader of an entry so that it also adds the entry to `entries`. While the entry is read, `reading.missing` collects
+ * only its own absent keys, not those of the entry that contains it.
+ */
 function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader<T>, entries: Entry[]): Reader<T> {
   return (node, place) => {
     const { reading } = place

@@ -77,7 +77,10 @@ export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E exten
   >
 }
 
-/** A mapping that may have only these keys. Unknown and repeated keys are errors; the field of a missing key decides what holds. */
+/**
+ * A mapping that may have only these keys. Unknown and repeated keys are errors. For an absent key, its field's `leftOut` gives
+ * the value.
+ */
 export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
   const names = Object.keys(fields).join(', ')
   return (node, place) => {
