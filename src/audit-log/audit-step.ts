@@ -69,7 +69,10 @@ async function findStart(database: Queryable, before: Date): Promise<number> {
 const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
-/** The head of the whole log at an entry; null when that entry was removed or never existed. */
+/**
+ * The head of the whole log at an entry: from the entry itself, or from the record of a removal that ended with it. It is null
+ * when there is neither. Number 0 is the head before the first entry.
+ */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {
   const [head] = await database.query<Head>(
     `select seq, hash from audit_log where seq = $1
@@ -81,7 +84,7 @@ async function findHead(database: Queryable, seq: number): Promise<Head | null> 
 
 type AccountHead = Head & { type: 'bank' | 'merchant' | 'platform'; id: Account['id'] }
 
-/** The heads of the accounts' chains before a range of entries. */
+/** The heads, before a range of entries, of the chains of all accounts with an entry in this range. */
 async function findAccountHeads(database: Queryable, from: number, last: number): Promise<Map<string, Head>> {
   const heads = await database.query<AccountHead>(
     `select type, id, head.seq, head.hash

@@ -36,6 +36,10 @@ export async function chainEntries(database: Database, waits: boolean): Promise<
 
 type Row = { mayBeMore: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
 
+/**
+ * Takes the next rows of the outbox, and returns the audit entries among them. `taken` always has one row, and the left join
+ * keeps it even when no row of the piece is an audit entry. So the answer always says whether there may be more.
+ */
 async function take(
   transaction: Queryable,
   { name, parts, values }: OrderedPiece,

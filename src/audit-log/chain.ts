@@ -34,5 +34,5 @@ export function hashOf(previous: Buffer, seq: number, accountHash: Buffer): Buff
   return sha256(roomOfAll.subarray(0, end))
 }
 
-/** Makes the hash as a string first, because the engine takes six times as long to make a buffer for each hash. */
+/** Gets each hash as a string and converts it. To get a buffer from `digest` takes six times as long. */
 const sha256 = (bytes: Buffer): Buffer => Buffer.from(digest('sha256', bytes, 'binary'), 'latin1')

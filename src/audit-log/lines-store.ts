@@ -1,6 +1,6 @@
 /**
  * Reads the log in the order of its numbers, for exports and checks. Reads page by page, so that no query holds a
- * snapshot for long.
+ * snapshot for long. Also reads checkpoints and heads of chains, and removes old entries.
  */
 import { type Account, platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
@@ -9,7 +9,7 @@ import type { Head } from './chain.ts'
 import { accountIs, boundsOf, type Put, where } from './read-store.ts'
 import type { Line } from './verifier.ts'
 
-/** An account as entries name it; null: all accounts. */
+/** An account in the form in which entries contain it; null: all accounts. */
 export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
 
 const linesAtOnce = 1_000
@@ -21,7 +21,10 @@ export const logAccountOf = ({ type, id }: Account): NonNullable<LogAccount> => 
 
 type Range = { first: number; last: number }
 
-/** The first and the last number of a period; null: the period has no entries. */
+/**
+ * The lowest and the highest number of the entries in a period: the account's own numbers, or for all accounts those of the
+ * whole log. It is null when the period has no entries.
+ */
 async function findRange(database: Queryable, account: LogAccount, span: Span): Promise<Range | null> {
   const number = account ? 'account_seq' : 'seq'
   const values: unknown[] = []
@@ -66,7 +69,10 @@ export async function* readLines(database: Queryable, account: LogAccount, span:
   }
 }
 
-/** The heads before the first stored entry: of empty chains, or as the removal of old entries has left them. */
+/**
+ * The heads of all chains before their first stored entry. If old entries were removed, it is the head at the last removed
+ * entry; otherwise, the head of an empty chain. `ofAccount` has only chains from which entries were removed.
+ */
 export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
   const rows = await database.query<Head & { type: string | null; id: string | null }>(
     `select distinct on (account_type, account_id) account_type as type, account_id as id, seq, hash
@@ -81,7 +87,7 @@ export async function findStart(database: Queryable): Promise<{ all: Head; ofAcc
   }
 }
 
-/** The stored checkpoints of entries after a number. */
+/** The stored checkpoints whose last entry has a number above `after`. */
 export function findKeptNotes(
   database: Queryable,
   after: number,

@@ -20,6 +20,9 @@ const maxDays = 7
  * Finds the first entry since the last checkpoint that was recorded and chained but is no longer in the log; null
  * when none is missing. One statement reads the position of the chain and the log, so that both are from the same
  * snapshot.
+ *
+ * The outbox has the entry without `accountSeq` and `account`, so the comparison leaves these two fields out. Entries may
+ * be equal. So the statement counts them: the log must have at least as many as the outbox.
  */
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {
   const [lost] = await database.query<{ next: number | null; last: number }>(`

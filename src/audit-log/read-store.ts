@@ -65,6 +65,7 @@ export async function findEntries(
   if (entries.length > page.limit && last)
     return { entries: entries.slice(0, page.limit), next: search.account ? last.accountSeq : last.seq }
   if (filters.length === 0) return { entries, next: null }
+  // If all `maxScanned` entries were examined, the next page continues after the last of them. It may not match the filters.
   const [end] = await database.query<{ next: number }>(
     `select ${number} as next from (${looked} offset ${maxScanned - 1} limit 1) as looked`,
     lookedValues,

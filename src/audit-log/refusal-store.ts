@@ -1,6 +1,6 @@
 /**
  * All SQL of refusals that were counted but not yet recorded in the audit log. Rows live for some minutes. Times are
- * real, by the database's clock.
+ * the database's real time.
  */
 import type { Queryable } from '../db/database.ts'
 import type { Origin } from './origin.ts'
@@ -14,7 +14,7 @@ export type KeptSum = {
   tries: number
   /** How many of the tries came from the portal's own page. */
   byPortal: number
-  /** How many of the tries lacked each kind of proof. */
+  /** How many of the tries were refused for each reason. */
   lacking: Partial<Record<Lacking, number>>
   addresses: string[]
   since: string

@@ -1,8 +1,8 @@
 /**
- * Counts refused attempts to log in, and the addresses that they came from. Every ten minutes it writes one entry for each known login, and one for all
- * unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the log nor the memory, and
- * what was typed is not stored.
- * The counts are stored every few seconds, so that a killed process loses no more than that.
+ * Counts refused attempts to log in, and the addresses that they came from. Every ten minutes it writes one entry for each
+ * known login, and one for all unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the
+ * log nor the memory, and what was typed is not stored. The counts are stored every few seconds, so that a killed process
+ * loses only the counts of its last seconds.
  */
 import { randomUUID } from 'node:crypto'
 import type { Caller, Trace } from '../access/caller.ts'
@@ -23,8 +23,9 @@ export type Refused = {
 }
 
 /**
- * `access` means that the proof was right, but the login is disabled, belongs to another kind of account, or may not
- * log in from this address.
+ * Why an attempt was refused: the password, the code or the secret was wrong or missing. `access` means that the password
+ * or secret was right, but the login may not be used now: it was disabled or revoked, its bank or merchant is suspended, it
+ * belongs to another kind of account, or it may not log in from this address.
  */
 export type Lacking = 'password' | 'code' | 'secret' | 'access'
 
@@ -188,7 +189,7 @@ const lackingFields = {
   access: 'withoutAccess',
 } as const satisfies Record<Lacking, string>
 
-/** Returns the counts for an entry. A kind of proof that was never lacking is left out. */
+/** Returns the counts for an entry. A reason that never occurred is left out. */
 function changeOf({ tries, byPortal, lacking, addresses, since }: Counted): Entry['change'] {
   const counts = (Object.keys(lackingFields) as Lacking[]).flatMap(kind =>
     lacking[kind] ? [[lackingFields[kind], [null, lacking[kind]]] as const] : [],

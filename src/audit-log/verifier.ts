@@ -150,6 +150,7 @@ function checkLink(
   const fitsAll = all === null || hashOf(all.head.hash, seq, line.accountHash).equals(line.hash ?? firstHead.hash)
   const isNext = account === null || read.accountSeq === account.head.seq + 1
   if (fitsAccount && fitsAll && isNext) return null
+  // Another entry has already continued the account's chain from the same earlier entry.
   if (account?.before && accountHashOf(account.before.hash, line.entry).equals(line.accountHash))
     return { seq, reason: 'forked' }
   return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
