@@ -34,7 +34,7 @@ const breaks = '(outside_period or unknown_terminal or amount_out_of_range or wr
 /**
  * Finds the terms of the campaign $1 that each line of the report $2 breaks. If several lines name the same transaction, the
  * first one counts. The budget limits only the bank's report: `spent` is the running total of its cashback, in the order of the
- * file, over lines without other violations.
+ * file, over lines without other violations. The selected columns must be in the order of `createChecked`.
  */
 export function checkLines(side: Side): string {
   const spent = `case when not ${breaks} then sum(cashback_amount) filter (where not ${breaks}) over (order by line) end`
@@ -63,6 +63,7 @@ const merchantBase = 2 ** 40
 /** The number of places for the differences of one line. It is higher than the number of kinds of differences. */
 const placesOfALine = 16
 
+/** SQL for a difference's place in the list of all differences: they are sorted by side, then by line, then by kind. */
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>
   `${side === 'merchant' ? merchantBase : 0} + ${line}::bigint * ${placesOfALine} + ${differenceKinds.indexOf(kind)}`
 
@@ -121,7 +122,7 @@ export function insertTermDifferences(side: Side): string {
 
 /**
  * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of each
- * transaction.
+ * transaction. For the other report, the differences that are stored already tell which lines repeat a transaction.
  */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'

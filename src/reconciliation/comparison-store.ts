@@ -74,7 +74,10 @@ export async function compareReport(
   return { ...sums, matched: otherReportId === null ? null : transactions - unlike, brokenTerms, unmatched }
 }
 
-/** Deletes the lines and differences of this side's previous report, and its differences from the other side's. */
+/**
+ * Deletes the lines and differences of this side's previous report. Also deletes the differences between both reports that
+ * are stored with the other side's report.
+ */
 export async function forgetReport(transaction: Queryable, side: Side, before: Compared): Promise<void> {
   await transaction.execute('delete from report_differences where report_id = $1', [before[side]])
   await transaction.execute('delete from report_lines where report_id = $1', [before[side]])

@@ -32,7 +32,10 @@ const chunkStatement: Statement = {
   text: 'select bytes from report_chunks where report_id = $1 and chunk = $2',
 }
 
-/** The bytes of a report, in order. They throw an Error when the file is removed meanwhile, so that what was read is incomplete. */
+/**
+ * The bytes of a report, in order. If the file is removed while it is read, the generator throws an Error, and the bytes
+ * until then are incomplete.
+ */
 export async function* readFile(
   database: Queryable,
   { reportId, sizeBytes }: Pick<StoredFile, 'reportId' | 'sizeBytes'>,
@@ -69,7 +72,10 @@ export async function hashReport(database: Queryable, reportId: string): Promise
 export const fileRemoved = () =>
   new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
 
-/** Whether the differences of two reports were removed. The reports of one part may be removed one after the other. */
+/**
+ * SQL for whether differences of the two reports of a bank's part were removed. The reports may be removed one after the
+ * other, so one removed report is enough.
+ */
 export const removedOf = (bank: string, merchant: string): string =>
   `coalesce(${bank}.lines_removed_at, ${merchant}.lines_removed_at) is not null`
 
@@ -98,8 +104,8 @@ const pageSize = 2_000
 /**
  * All current differences of a bank's part in a campaign, in batches.
  *
- * @throws DomainError 'not-found' when they were removed. The batches throw an Error when an upload has replaced them
- *   meanwhile, so that what was read is incomplete
+ * @throws DomainError 'not-found' when they were removed. If an upload replaces them while they are read, the generator
+ *   throws an Error, and the batches until then are incomplete
  */
 export async function readDifferences(
   database: Queryable,

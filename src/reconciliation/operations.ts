@@ -19,7 +19,7 @@ export type Done = { campaign: LockedCampaign; message: string }
 
 /**
  * The merchant accepts the bank's report. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
- * 'invalid', 'stale'
+ * 'campaign-state', 'stale'
  */
 export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
   return changePart(
@@ -32,7 +32,7 @@ export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Do
 
 /**
  * The merchant confirms settlement with the bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
- * 'invalid', 'stale'
+ * 'campaign-state', 'stale'
  */
 export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
   return changePart(deps, params, lifecycle.settle, 'Settlement with the bank is confirmed')
@@ -40,7 +40,7 @@ export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
 
 /**
  * Records that the bank has received the merchant's share. A repeated call changes nothing. @throws DomainError
- * 'not-found', 'invalid', 'stale'
+ * 'not-found', 'campaign-state', 'stale'
  */
 export function acknowledge(
   deps: CampaignDeps,
@@ -52,7 +52,7 @@ export function acknowledge(
 
 /**
  * Records that the merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError
- * 'not-found', 'forbidden', 'invalid', 'stale'
+ * 'not-found', 'forbidden', 'campaign-state', 'stale'
  */
 export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {

@@ -41,7 +41,7 @@ export async function loadReport(
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // A file of card numbers is refused before errors of its lines are reported: what is wrong with it is the numbers.
+  // A file of card numbers is refused with this error alone. Errors of its lines would distract from it.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
     throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })

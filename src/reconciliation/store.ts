@@ -138,6 +138,9 @@ export type Reconciliations = {
 /**
  * Reads the state of the reconciliation in one statement, so that all values belong to the same moment. Of each bank it
  * reads the first 1,000 differences. If there are more than 5 banks, they share 5,000, but each has at least 20.
+ *
+ * `$2` is set only for a reader from a bank. So the first case of `uploadedBy` is true for the reports of the reader's own
+ * side, whose uploader is shown by login. The other side's reports show only the partner's name.
  */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',

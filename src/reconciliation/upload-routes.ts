@@ -1,4 +1,7 @@
-/** Routes that upload reports, one plugin for each side, so that the caller is known before the body is read. */
+/**
+ * Routes that upload reports. Each side has a plugin of its own, so that a caller of the other kind is refused before the
+ * body is read.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'

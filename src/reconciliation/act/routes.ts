@@ -76,7 +76,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       requireTimeZone(timeZone)
       const params = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
       const act = await readAct(deps, params)
-      // Drawing takes processor time, so each partner may draw only a few at once.
+      // Drawing takes processor time, so it counts as a costly read, of which a partner may run only a few at once.
       await deps.costlyReads.takePlace(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const input = { partner: accountOf(request as FastifyRequest) ?? '', signal: leaving(reply as FastifyReply) }

@@ -1,4 +1,4 @@
-/** All SQL of settlement acts. One statement reads the act, so that all of it belongs to the same moment. */
+/** SQL that reads a settlement act. It is one statement, so that all of the act belongs to the same moment. */
 import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
