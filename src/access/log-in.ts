@@ -35,7 +35,7 @@ export type LogInDeps = FactorDeps & {
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
   refusalSums: Pick<RefusalSums, 'add'>
-  /** Whether the platform's own people may log in here. If not, they get the same error as for a wrong password. */
+  /** Whether the platform's own people may log in at this port. If not, they get the same error as for a wrong password. */
   admitsStaff: boolean
 }
 
@@ -210,8 +210,8 @@ async function openSession(
 }
 
 /**
- * Whether the policy of the person's account still lets the password alone suffice. A change of the policy waits for
- * this transaction, and then ends the session that it opens.
+ * Whether the policy of the person's account still allows logins with the password alone. The policies are locked until
+ * this transaction ends. A change of the policy waits for that, and then ends the session that this transaction opens.
  */
 async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: store.User): Promise<boolean> {
   await holdPolicies(transaction)

@@ -1,4 +1,6 @@
-/** All SQL of logins with a password: failed attempts, and the addresses of successful ones. Times are the database's real time. */
+/**
+ * SQL of logins with a password: failed attempts, and the addresses of successful ones. Times are the database's real time.
+ */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
@@ -6,7 +8,7 @@ import { type AccountRow, accountOf } from './store.ts'
 
 /** For how many days the address of a successful login counts as known. */
 const knownDays = 30
-/** So many wrong passwords cost no wait. After each further one the next attempt has to wait, twice as long each time. */
+/** The number of wrong passwords without a wait. After each further one the next attempt has to wait, twice as long each time. */
 const freeFailures = 4
 const maxWaitSeconds = 60
 /**
@@ -35,7 +37,7 @@ export async function isKnownAddress(database: Queryable, userId: string, addres
   return known.length > 0
 }
 
-/** The failures that make attempts wait. */
+/** SQL for the number of failures that still make attempts wait. */
 const recent = `(case when f.last_at > now() - ${waitsEndAfter} then f.failures else 0 end)`
 
 /** The state of attempts with this login. @param address as `addressUnit` gives it */
@@ -60,6 +62,10 @@ export async function findAttempts(database: Queryable, login: string, address: 
   return { holder, isKnownAddress, waitSeconds }
 }
 
+/**
+ * SQL for the wait after a number of failures: 2, 4, 8 ... seconds, at most `maxWaitSeconds`. The inner `least` only keeps the
+ * power from becoming too large.
+ */
 const wait = (failures: string) =>
   `make_interval(secs => case when ${failures} <= ${freeFailures} then 0
      else least(${maxWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
@@ -84,8 +90,8 @@ export async function claimAttempt(database: Queryable, login: string): Promise<
 }
 
 /**
- * Counts a wrong password, also for a login that nobody has. Failures for which attempts no longer have to wait are only
- * kept for display, like wrong codes. `forgetLoginTraces` deletes those of logins that nobody has.
+ * Counts a wrong password, also for a login that nobody has. Earlier failures that no longer make attempts wait are added to
+ * `wrong_codes`, which is only for display. `forgetLoginTraces` deletes the counts of logins that nobody has.
  */
 export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
   await database.execute(

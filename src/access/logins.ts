@@ -42,7 +42,7 @@ export type LoginDeps = LogInDeps & {
 export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
 
 export type Logins = {
-  /** Whether the platform's own people may log in and use their sessions here. */
+  /** Whether the platform's own people may log in and use their sessions at this port. */
   admitsStaff: boolean
   /**
    * Issues a token for a clientId and its secret. Secrets cannot be guessed, so a right one is always accepted.
@@ -96,7 +96,7 @@ const busy = { code: 'unavailable', text: 'Too many logins at once; try again', 
 
 export type LoginQueues = { strangers: ConcurrencyLimit; known: ConcurrencyLimit }
 
-/** Creates the queues of a process. All its doors share them. */
+/** Creates the queues of a process. If it serves ADMIN_PORT as well, both ports share them. */
 export const createLoginQueues = (): LoginQueues => ({
   strangers: createConcurrencyLimit(queue, busy, 'logins'),
   known: createConcurrencyLimit(knownQueue, busy, 'logins'),

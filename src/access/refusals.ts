@@ -43,6 +43,7 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
       const found = new Set(await findRefused(database))
       const foundFactorless = new Set(await listFactorless(database, platformMfa))
       const foundLists = await listAddressLists(database)
+      // A refresh that began later has ended earlier. Its result is newer, so this one is dropped.
       if (startedAtMs < readAtMs) return
       refused = found
       factorless = foundFactorless

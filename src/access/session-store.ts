@@ -1,4 +1,4 @@
-/** All SQL that reads who is logged in. */
+/** Reads the names that the portal shows for a caller, and sets the language of a person's mails. */
 
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'

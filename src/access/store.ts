@@ -1,4 +1,7 @@
-/** All SQL of credentials and portal users. */
+/**
+ * SQL of credentials and portal users for authentication and for the operator, and of ended tokens. `people/` has the SQL for the
+ * managers of an account.
+ */
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import type { EventTypeName } from '../events/catalogue.ts'
 import { recordingEvents } from '../events/event-writing.ts'

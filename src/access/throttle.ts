@@ -147,6 +147,7 @@ export function createWrongCodes(
         return result
       } finally {
         if (!isWrong) await Promise.all([byAddress.reward(key, 1), byPerson.reward(userId, 1)])
+        // The last allowed code was wrong: the wait is counted from now, not from the first wrong code.
         else if (count === fromOneAddress.allowed) await byAddress.block(key, fromOneAddress.seconds)
       }
     },

@@ -99,10 +99,10 @@ export async function takeCode(
 }
 
 /**
- * Runs the proof of a factor as one transaction. If the proof is refused, the transaction is rolled back, so that the code and
- * the challenge stay valid.
+ * Runs `attempt` as one transaction. If it returns null, the transaction is rolled back, so that the code and the challenge
+ * stay valid.
  *
- * @param attempt returns null when the proof is refused
+ * @param attempt checks the code of a factor; returns null when the code is refused
  */
 export async function prove<Result>(
   database: Database,
@@ -173,7 +173,7 @@ export type Actor = { userId: string; sessionId: string; address: string }
  *
  * @returns recovery codes, which are not shown again
  * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits
- *   for its code
+ *   for its code, or the account's policy forbids second factors
  */
 export async function confirmTotp(
   deps: FactorDeps & OriginDeps,
@@ -262,8 +262,8 @@ async function keepRecoveryCodes(
 /**
  * Proves a factor again within a session. People without a second factor use their password.
  *
- * @throws DomainError 'invalid' when this method does not count for the person, 'unauthenticated' for a wrong
- *   code, 'too-many' after too many of them
+ * @throws DomainError 'invalid' for a method that the person may not use (a password with a second factor, a code without
+ *   one), 'unauthenticated' for a wrong code, 'too-many' after too many of them
  */
 export async function refreshFactor(
   deps: FactorDeps & OriginDeps,

@@ -11,8 +11,8 @@ const minLength = 15
 const maxLength = 256
 
 /**
- * How many characters of a password a request may hold. Normalisation makes one character of up to four, so each
- * allowed password can be sent in any of its forms. The rules count after it.
+ * The maximum length of a password in a request, before its normalisation (NFKC). The rules count characters after
+ * normalisation, which joins up to four typed characters into one. So a password of `maxLength` fits in any of its forms.
  */
 export const maxTypedLength = 4 * maxLength
 

@@ -44,7 +44,7 @@ export async function lockPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
 }
 
-/** Blocks changes of policies until the transaction ends, but not others who do the same. */
+/** Keeps policies unchanged until the transaction ends; several transactions may do so at once. */
 export async function holdPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock_shared($1)', [policiesLock])
 }

@@ -1,6 +1,6 @@
 /**
  * All SQL of sessions. Every token of a person belongs to one session, which has the same id as the token. Times are
- * real, by the database's clock.
+ * the database's real time.
  */
 import type { Queryable } from '../../db/database.ts'
 import { type AccountOwner, ofOwner, ownerId } from '../owners.ts'
@@ -60,7 +60,7 @@ export async function insertSession(
   return opened === 1
 }
 
-/** A program that logs in for each call has thousands of sessions. Nobody reads more of them. */
+/** The maximum number of sessions in a list. A program that logs in for each call has thousands, which nobody would read. */
 const maxListed = 200
 
 /** The newest live sessions of a person, and always `currentId`; newest first. */
@@ -77,7 +77,7 @@ export function listSessions(database: Queryable, userId: string, currentId: str
 }
 
 /**
- * Ends sessions of a person early. Lock the person's row before, if no login may happen at the same time.
+ * Ends sessions of a person early. To keep out a login at the same time, lock the person's row first.
  *
  * @param which one session, all but one, or all
  * @returns how many there were
@@ -130,9 +130,10 @@ export async function findFactorAge(database: Queryable, sessionId: string): Pro
 }
 
 /**
- * Records that a factor was proven now. Lock the person's row before.
+ * Records that a factor was proven now. Lock the person's row first.
  *
- * @param hasFactor whether the person had a second factor at that time. Once one is set up, a proof by password does not count
+ * @param hasFactor whether the person had a second factor when it was proven. Once one is set up, the password alone does
+ *   not count
  * @returns false when there is no such live session, or when `hasFactor` has changed
  */
 export async function noteFactor(transaction: Queryable, sessionId: string, hasFactor: boolean): Promise<boolean> {
@@ -161,7 +162,10 @@ export async function forgetSessions(database: Queryable): Promise<boolean> {
 /** Ids with the seconds since their last use, in two lists of the same length. */
 export type SeenSince = { ids: string[]; secondsAgo: number[] }
 
-/** Stores when sessions and their people were last used; rows that others have locked are skipped. */
+/**
+ * Stores when sessions and their people were last used. Rows that others have locked are skipped: `held` and `held_people` are
+ * the rows that this statement could lock.
+ */
 export async function noteSeenSessions(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
   await database.execute(
     `with seen as (select * from unnest($1::text[], $2::float8[]) as s (id, ago)),
