@@ -9,7 +9,7 @@ import { DomainError } from '../errors.ts'
 import { countLive, findCredentialOwner } from './credentials-store.ts'
 import { changing, type Manager, manages } from './managers.ts'
 
-/** The most live credentials of an account that its managers may issue. */
+/** The maximum number of live credentials of an account. The operator may issue more. */
 export const maxCredentials = 1_000
 
 /**

@@ -44,7 +44,7 @@ const erased = (userId: string): Pick<Fact, 'action' | 'object'> => ({
 
 /**
  * Deletes all data that names the person. Only a disabled person can be erased, so that no active person is erased by
- * mistake. Disabling has already ended all access, and it refuses to remove the last manager of an account.
+ * mistake. Disabling has already ended all access. Managers cannot disable the last manager of an account; the operator can.
  */
 async function erase(transaction: Queryable, userId: string): Promise<ManagedPerson> {
   await lockUser(transaction, userId)

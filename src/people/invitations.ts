@@ -29,15 +29,16 @@ import type { Link } from './users.ts'
 import * as store from './users-store.ts'
 
 const invitationHours = 72
-/** The most invitations of an account that may wait. */
+/** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
 
 /**
  * Invites a person. Whether the login is free is checked only when the invitation is accepted.
  *
  * @returns the link when no mail can be sent; it is not shown again
- * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' when a person of this
- *   account has the login, or is invited with it; 'limit-reached'
+ * @throws DomainError 'invalid' for a role that the account does not have, or a wrong address; 'conflict' when a person of
+ *   this account has the login, or is invited with it; 'limit-reached'; 'too-many' when the manager's account has caused too
+ *   many mails
  */
 export async function invite(
   deps: PeopleDeps,

@@ -80,7 +80,10 @@ export function heldBy(database: Database, caller: Caller | null): Database {
   return { ...database, transaction }
 }
 
-/** Runs an operation that begins its own transaction as a manager's change of an account. @throws as `beginChange` */
+/**
+ * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. The operation may begin a
+ * transaction of its own in the database `within`; it then becomes a part of this one. @throws as `beginChange`
+ */
 export function changing<Result>(
   database: Database,
   manager: Manager,

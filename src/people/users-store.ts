@@ -76,7 +76,7 @@ export async function findManaged(database: Queryable, userId: string): Promise<
 }
 
 /**
- * Locks the active managers of an account, also against the operator's command.
+ * Locks the rows of the active managers of an account. The operator's command to disable a person waits for these locks.
  *
  * @returns the ids of the people who are still managers after the rows are locked
  */
@@ -281,7 +281,7 @@ const hasActiveMaker = (maker: string): string =>
 
 /**
  * Finds a link by its token.
- * @returns null when no link has this token, the link has expired, or its person is disabled
+ * @returns null when no link has this token, the link has expired, its person is disabled, or whoever made it has lost access
  */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
   type Row = {
@@ -311,7 +311,7 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
   return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
 }
 
-/** Takes an invitation by its token. @returns false when it is already taken */
+/** Takes an invitation by its token. @returns false when it is taken or expired, or whoever made it has lost access */
 export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
     `delete from invitations where token_hash = $1 and expires_at > now() and ${hasActiveMaker('invited_by')}`,
@@ -321,8 +321,8 @@ export async function takeInvitation(transaction: Queryable, tokenHash: Buffer):
 }
 
 /**
- * Takes a password link and locks the person's row. @returns false when the link is already taken or the person is
- * disabled
+ * Takes a password link. The person's row must be locked. @returns false when the link is taken or expired, the person is
+ * disabled, or whoever made the link has lost access
  */
 export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(

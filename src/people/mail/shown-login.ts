@@ -14,7 +14,7 @@ const afterLastDot = /[^\s.]\.([\p{L}\p{M}\p{N}-]+)(?!\.?[\p{L}\p{M}\p{N}-])([/:
 
 /**
  * Whether mail programs may take a part of the text for a web address. They do so for names that end in a top-level
- * domain, and for names with a path. A name of a person with a dot (`olena.kovalenko`) is none.
+ * domain, and for names with a path. The name of a person with a dot (`olena.kovalenko`) is no web address.
  */
 function isLinkLike(login: string): boolean {
   if (/:\/\/|\bwww\./i.test(login)) return true
