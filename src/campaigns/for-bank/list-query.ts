@@ -93,6 +93,7 @@ export function readFilters(query: Query, schemaErrors: readonly BrokenRule[]): 
   if (errors.length > 0) throw new DomainError('invalid', eachOnce(errors))
   const { name, sku, retailerId, status, bankApprovalStatus } = query
   const statusFilter = status === undefined ? undefined : statusFilters[status]
+  // The value of `status` may demand a status of the bank. If `bankApprovalStatus` is given as well, both must hold.
   const requestedBankStatuses = bankApprovalStatus ?? (statusFilter?.bank ? [statusFilter.bank] : null)
   return {
     namePattern: name === undefined ? null : namePattern(name),

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { ListFilters } from './list-store.ts'
 
 /**
- * The version of the JSON format; it is a part of every tag. Increase it when the program writes the same campaigns as
- * different JSON. Then no tag that a client has kept matches, and the client reads the list again.
+ * The version of the JSON format; it is a part of every tag. Increase it when a new version of the program writes different
+ * JSON for the same campaigns. The tags that clients have stored then no longer match, and clients read the list again.
  */
 const form = 1
 

@@ -57,6 +57,7 @@ export function createMerchantLists(
       const order = orders.take(key, request) ?? (await orders.read(key, merchantId, request))
       const ids = order.bytes
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
+      // The order still holds if nothing has changed that it depends on. `updatedAt` changes with every change of a campaign.
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
       if (!holds) orders.forget(key, order)
       if (!holds && tries < maxTries) continue

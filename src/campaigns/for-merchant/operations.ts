@@ -48,7 +48,7 @@ export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, 
 /**
  * The merchant launches its campaign; banks that have not decided are left out.
  *
- * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved, 'stale'
+ * @throws DomainError 'not-found', 'forbidden', 'campaign-state' in a wrong status, 'no-bank-approved', 'stale'
  */
 export async function launch(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
@@ -73,7 +73,7 @@ function launchMessage(leftOut: number): string {
 /**
  * The author deletes its campaign. A repeated call changes nothing and gives the same answer.
  *
- * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late, 'stale'
+ * @throws DomainError 'not-found', 'forbidden', 'campaign-state' when it is too late, 'stale'
  */
 export async function remove(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {

@@ -1,4 +1,4 @@
-/** All SQL of campaigns as a bank's people see them: without the long lists. */
+/** SQL of the portal's list of a bank's campaigns and of one campaign, without the long lists (terminals, customers). */
 
 import type { Queryable, Statement } from '../../db/database.ts'
 import { maxScanned, type Page } from '../../http/paging.ts'
@@ -67,7 +67,7 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** Nearly all columns that lists are filtered and sorted by. Both indexes contain them. */
+/** Nearly all columns that lists are filtered and sorted by. The indexes of `newestOfAll` and `newestOfSome` contain them. */
 const listed = 'cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage'
 
 /** Whether a search has the default statuses, which apply when the query names none. */
@@ -92,6 +92,7 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
   const values: unknown[] = [bankId, statuses, bankStatuses]
   const filters: string[] = []
+  // `findListed` has four parameters of its own, so the first of `values` is $5.
   const asked = (value: unknown, condition: (input: string) => string) => {
     if (value !== null) filters.push(condition(`$${values.push(value) + 4}`))
   }

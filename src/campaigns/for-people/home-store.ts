@@ -29,8 +29,8 @@ const openStatuses = [
 ] as const satisfies CampaignStatus[]
 
 /**
- * The indexes that find a partner's open campaigns. Campaigns in which the partner can probably act come first, then those that
- * end soonest. The lifecycle decides what is really possible.
+ * SQL that finds a partner's open campaigns by an index. Campaigns in which the partner can probably act come first, then those
+ * that end soonest. The lifecycle decides what is really possible.
  */
 const parts = {
   bank: {
@@ -99,7 +99,10 @@ export type ImposedCampaign = {
   currency: string
 }
 
-/** A merchant's campaigns that are not over. Campaigns that end soonest come first. */
+/**
+ * The campaigns that banks have created for a merchant, that it pays for, and whose period has not ended. Campaigns that end
+ * soonest come first.
+ */
 export function findImposedCampaigns(
   database: Queryable,
   merchantId: string,

@@ -12,7 +12,7 @@ import { ofJson, openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 
 /**
- * Opens the file. Parameters, result and errors are those of `openCopy`.
+ * Opens the file. `database`, `signal`, the result and the errors are those of `openCopy`.
  *
  * @param part the bank's part of the campaign's segment
  */

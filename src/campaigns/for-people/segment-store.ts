@@ -1,4 +1,4 @@
-/** All SQL that reads the state of a campaign's segment. */
+/** Reads the sizes of a campaign's segment, bank by bank, for the portal. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
 /** Each bank's part of the segment; `formedAt` is null while there is none. */

@@ -88,7 +88,7 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
       throw new Error('The schema has let a form without these pass')
     const terms = settled(fields as Fields)
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
-    // The limit is for campaigns that wait for banks. A bank's own campaign waits for none.
+    // The limits are for campaigns that the merchant itself created. A campaign that a bank created does not count.
     if (createdByBankId === null && pending) {
       const content = { ...terms, card: cardText(campaign, terms, countryId) }
       requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content }))

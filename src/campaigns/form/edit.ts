@@ -131,8 +131,8 @@ const isPending = ({ status, banks }: LockedCampaign): boolean =>
 /**
  * Locks the campaign, which must be the caller's own.
  *
- * @throws DomainError for another campaign: 'invalid' when the form has errors, and otherwise 'not-found' or
- *   'forbidden'
+ * @throws DomainError for a campaign that is unknown or not the caller's own: 'invalid' when the form has errors, and
+ *   otherwise 'not-found' or 'forbidden'
  */
 async function lockOwn(
   transaction: Queryable,

@@ -10,7 +10,7 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** The maximum for all that banks get of these campaigns. */
+  /** The maximum size of the texts that banks get of all these campaigns together. */
   bytes: number
 }
 

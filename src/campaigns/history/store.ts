@@ -1,4 +1,7 @@
-/** All SQL that reads the history of a campaign. `transitions-store.ts` writes it together with the changes of status. */
+/**
+ * Reads the history of a campaign, and who may see the campaign. `transitions-store.ts` writes the history together with the
+ * changes of status.
+ */
 import type { AccountType } from '../../access/caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
@@ -52,8 +55,9 @@ export async function findParties(
 /**
  * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
  * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
- * shown only to the person's own bank or merchant. A bank does not see entries of the campaign itself about invited
- * banks or about a segment: they would tell it about the other banks.
+ * shown only to the person's own bank or merchant. Entries of the campaign itself about invited banks or about a segment
+ * would tell a bank about the other banks. So these fields are left out for a bank, and so is an entry without any other
+ * field.
  */
 const listStatement: Statement = {
   name: 'campaigns.history',

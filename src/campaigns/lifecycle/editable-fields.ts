@@ -29,8 +29,9 @@ export const editableFields = [
 ] as const
 export type EditableField = (typeof editableFields)[number]
 
+/** The fields that can still change once the campaign is launched, until its period ends. */
 const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
-/** Fields that cannot change once a bank has approved. */
+/** The fields that can still change once a bank has approved. */
 const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
 
 /** Once a bank has approved, entries can be added to these lists but not removed. */

@@ -8,7 +8,7 @@ import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Tr
 import type { LockedCampaign } from './locking-store.ts'
 import type { Decided, Note } from './transitions-store.ts'
 
-/** Data for events that the states of a change do not contain. */
+/** Further data for events, besides the old and the new state of each change. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
@@ -41,7 +41,8 @@ const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
 }
 
 /**
- * The events of one decision: first those of the campaign, then those of the banks' parts in the order of the request.
+ * The events of one decision: first those of an edit, then of the campaign's status, then of the banks' parts in the order of
+ * the decision, and last of a segment.
  *
  * @param after the campaign with the decision's changes
  */

@@ -22,6 +22,11 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
   if (isExpected?.([versionTag(version)]) === false) throw stale()
 }
 
+/**
+ * Reads which versions are as good as the present one for a bank. `version` is the first of them: the last version that changed
+ * the terms or the bank's own part. `instants` are the `updatedAt` values of these versions: those of the history, and the
+ * present one, which the history may lack. An instant of several versions counts only if all of them are among these.
+ */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',
   text: `

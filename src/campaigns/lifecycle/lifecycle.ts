@@ -271,7 +271,7 @@ function afterLastDecision(campaign: CampaignState, decided: BankState, trigger:
   return [change(campaign, trigger, 'awaitingMerchantApproval')]
 }
 
-/** The merchant launches its campaign; undecided banks are left out. @throws DomainError 'campaign-state' */
+/** The merchant launches its campaign; undecided banks are left out. @throws DomainError 'campaign-state', 'no-bank-approved' */
 export function launch(campaign: CampaignState, now: Date): Decision {
   const trigger = 'launch'
   if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
@@ -437,8 +437,8 @@ const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
 /**
- * The rule code of a refusal because the period has not ended. Other reasons have no code. A user can get this refusal
- * even on a page that is up to date.
+ * The rule code of a refusal because the period has not ended; undefined for other reasons. Only this one needs a text of
+ * its own, because users can get it even on a page that is up to date.
  */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined

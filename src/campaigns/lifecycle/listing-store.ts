@@ -48,7 +48,16 @@ const campaigns = 'cross join lateral (select * from campaigns where cashback_id
 /** Whether a page needs to read no more than it shows. */
 export const isPlain = ({ filter, order }: Listing): boolean => filter === null && order === null
 
-/** The ids of one page. */
+/**
+ * The ids of one page. The statement has four steps:
+ * - `looked`: the newest campaigns after the cursor, at most `max` ($3) and one more
+ * - `found`: those of the first `max` that match the filter
+ * - `shown`: the campaigns of the page, sorted
+ * - `ends`: number `max` of `looked`, at which the next read continues, and the one more, which shows that there are older
+ *   ones. It is empty when fewer than `max` were read
+ *
+ * Without a filter, `found` need not be counted when `max` campaigns were read.
+ */
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
   const { newest, isInOrder, filter, order, readsCampaigns, values } = listing
   const from = skipped(page)
@@ -77,6 +86,8 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   if (!row) throw new Error('A select without a table has one row')
   const { ids, found, hasOlder } = row
   const hasFurther = row.lastShown !== null && row.last < found
+  // A list that is newest first continues after the last campaign shown, if further ones were read. Otherwise the cursor is
+  // after the last campaign read. Under another sort, further pages of those that were read are reached by the page number.
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }

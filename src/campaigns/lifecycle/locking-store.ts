@@ -1,6 +1,6 @@
 /**
- * Locks campaigns before they are changed: one by its id, or those that have something due by the clock. The lock is that of the
- * row, until the transaction ends.
+ * Locks campaigns before they are changed: one by its id, or those that have something due by the clock. It locks their rows
+ * until the transaction ends.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { BankState, CampaignState } from './lifecycle.ts'

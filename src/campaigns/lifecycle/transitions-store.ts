@@ -52,6 +52,12 @@ export type Note =
   | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: SegmentChange }
   | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
 
+/**
+ * Writes decisions about campaigns, one row of `moved` for each, and their `steps`: transitions and notes, in the order of the
+ * history. A note changes no state, so its `from_state` and `to_state` are equal; if it is about a bank, it only gives the
+ * bank's part a new version. An existing row is changed only if its state is still `from_status` or `from_state`. The
+ * statement returns how many rows were changed, so that `writeRows` notices any that were not.
+ */
 const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
@@ -115,9 +121,9 @@ const writeStatement: Statement = {
 }
 
 /**
- * Gives the banks' lists new versions and changes the counts of campaigns. PostgreSQL runs the last `insert` first,
- * which locks the lists of these banks; the merchants' lists are locked already. So no other transaction changes the
- * same counts at the same time.
+ * Gives the banks' lists new versions and changes the counts of campaigns. Nothing reads the `with` query `counted`, so
+ * PostgreSQL runs it after the main `insert`, which locks the lists of these banks. The merchants' lists are locked already.
+ * So no other transaction changes the same counts at the same time.
  */
 const bankListsStatement: Statement = {
   name: 'campaigns.news',
@@ -154,7 +160,8 @@ export async function recordSegmentChange(
 }
 
 /**
- * In the history, `notes` are written before the transitions of the decision. `facts` are further data for events.
+ * A decision about a campaign. In the history, `notes` are written before the transitions of the decision. `facts` are further
+ * data for events.
  */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 
@@ -229,7 +236,10 @@ async function writeRows(
     throw new Error('A decision was made about a state that is not there: the campaign was not locked')
 }
 
-/** Writes events, entries of the audit log, and the banks' lists. Call it last in the transaction, because it locks those lists. */
+/**
+ * Writes events, entries of the audit log, and the banks' lists. Call it last in the transaction, because it locks those
+ * lists.
+ */
 async function announce(
   transaction: Queryable,
   { decided, after, steps }: Omit<Written, 'followers'>,
@@ -327,6 +337,7 @@ async function notifyBanks(
   ])
 }
 
+/** The campaign after these changes, with a new version and a later `updatedAt`. */
 export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
   const isNew = changes.some(({ subject, from }) => subject === 'campaign' && from === null)
   const at = isNew ? now : laterThan(campaign.updatedAt, now)
