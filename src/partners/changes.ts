@@ -31,8 +31,8 @@ const partnerKinds = ['bank', 'merchant'] as const
 const maxText = 2_048
 
 /**
- * Counts all changes, but keeps only as many as are shown. Changes of banks and merchants are all kept, because the
- * audit log has an entry for each.
+ * Creates an empty collection. It counts all changes that are added, but keeps only as many as are shown. Changes of banks
+ * and merchants are all kept, because the audit log has an entry for each.
  */
 export function createChanges(): Changes {
   const states = new Map(entryKinds.map(kind => [kind, new Map<string, Change['change']>()]))

@@ -122,6 +122,10 @@ function sameKey(key: Record<string, string>): string {
     .join(' and ')
 }
 
+/**
+ * Returns the statement that updates the entries that exist and inserts the others. Both parts see the table as it was before
+ * the statement, so no entry is both inserted and updated.
+ */
 function writeStatement({ name, key, id, fields, stamped }: EntryTable): string {
   const columns: Record<string, string> = {}
   for (const { column } of Object.values(fields)) if (column) columns[column.name] = column.type

@@ -20,7 +20,7 @@ const kindNames: Record<Entry['kind'], string> = {
  * Checks the claims of a file.
  *
  * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist
- *   already. The latter count only when all entries must be new
+ *   already, which matter only when all entries must be new
  */
 export async function checkClaims(
   database: Queryable,
