@@ -42,8 +42,8 @@ async function findRange(database: Queryable, account: LogAccount, span: Span): 
 
 /**
  * The columns of `Line`. The last one joins the columns that repeat parts of the entry's text, in the form of
- * `columnsOf` (`verifier.ts`). Its time has milliseconds, as in the entry. If somebody has changed the column by
- * microseconds, it has these as well, so that the texts differ.
+ * `columnsOf` (`verifier.ts`). The time in it has milliseconds, as in the entry. If somebody has changed the column by
+ * microseconds, the time has microseconds, and the texts differ.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,

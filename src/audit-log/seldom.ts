@@ -23,7 +23,7 @@ const maxWaiting = 1_000
 
 type Waiting = { origin: Origin; fact: Fact; done: PromiseWithResolvers<void> }
 
-/** Writes at most ten times a second; entries that arrive in between are written together. */
+/** Creates the writer of these entries. It writes at most ten times a second, and all entries that have arrived together. */
 export function createSeldomEntries(database: Database): SeldomEntries {
   let waiting: Waiting[] = []
   let isBusy = false
