@@ -1,4 +1,7 @@
-/** The settlement act as a PDF: one page for each bank, in an embedded font that has Cyrillic letters and currency signs. */
+/**
+ * The settlement act as a PDF: one page or more for each bank, in an embedded font that has Cyrillic letters and currency
+ * signs.
+ */
 import { fileURLToPath } from 'node:url'
 import PDFDocument from 'pdfkit'
 import { countEveryKind, differenceKinds, totalOf } from '../differences.ts'
