@@ -422,7 +422,10 @@ export function findEndedTokens(database: Queryable, after: number): Promise<End
   )
 }
 
-/** Takes the lock that is needed to end tokens. Take it after all other locks. Also deletes ended tokens that have expired. */
+/**
+ * Takes the lock that is needed to end tokens. With it, ended tokens are committed in the order of their numbers, so
+ * `findEndedTokens` misses none. Take it after all other locks. Also deletes ended tokens that have expired.
+ */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
   await transaction.execute(`delete from ended_tokens where expires_at < now() - ${margin}`)

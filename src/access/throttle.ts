@@ -19,8 +19,8 @@ export type Throttle = {
   /**
    * Counts a failure.
    *
-   * @throws DomainError 'too-many' when simultaneous attempts from this address have reached the limit. The caller then does not
-   *   learn whether this one was right
+   * @throws DomainError 'too-many' when simultaneous attempts from this address have exceeded the limit. The client then gets
+   *   this error instead of the one for a wrong secret or password
    */
   fail(address: string, name: string): Promise<void>
 }

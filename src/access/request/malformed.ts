@@ -1,4 +1,4 @@
-/** Limits how many bodies that are no valid login attempt an address may send (contract/limits.md). */
+/** Limits how many malformed bodies an address may send to the routes for logins (contract/limits.md). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerError, statusOfError } from '../../http/errors.ts'
 import type { AddressLimit } from '../throttle.ts'
