@@ -99,6 +99,7 @@ export async function updatePerson(
   userId: string,
   { role, email, isDisabled }: { role: string; email: string | null; isDisabled: boolean },
 ): Promise<Withdrawn[]> {
+  // All parts of the statement see the person as before the update, so this compares the new role with the old one.
   const losesLinks = `($4 or exists (select from portal_users where user_id = $1 and role <> $2))`
   const [changed] = await transaction.query<{ invitations: Withdrawn[] }>(
     `with changed as (
