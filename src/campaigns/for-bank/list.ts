@@ -14,7 +14,7 @@ export type BankLists = {
    *
    * @param signal aborts when the client disconnects
    * @param takePlace called before a long list is read; waits until this caller may read one
-   * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected
+   * @throws DomainError 'unavailable' when too many read at once, or the client has disconnected; or what `takePlace` throws
    */
   read(
     bankId: string,

@@ -3,7 +3,7 @@ import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
 import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
 
-/** All tasks in these campaigns. Tasks of this partner come first, then those that end soonest. */
+/** All tasks in these campaigns: first this partner's tasks, then the other side's. In both, the nearest deadline comes first. */
 export function taskViews(campaigns: readonly OpenCampaign[], party: Party, now: Date) {
   const views = campaigns.flatMap(campaign => {
     const tasks = tasksOf(campaign, now)

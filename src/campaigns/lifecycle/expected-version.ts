@@ -1,5 +1,6 @@
 /**
- * Checks the version that a caller based its request on: it must be the current one (contract/http.md, "Versions of a campaign").
+ * Checks the version that a caller based its request on (contract/http.md, "Versions of a campaign"). For a merchant it must be
+ * the current one. For a bank, the terms and the bank's own part must not have changed since.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'

@@ -1,6 +1,7 @@
 /**
  * Writes every change of status. The campaign is locked (`locking-store.ts`), the lifecycle decides, and one statement writes the
- * new states, the history and the changes for the banks' lists. The statement checks the starting states of the decision again.
+ * new states, the history and the versions of the merchants' lists. It checks the starting states of the decision again. Events,
+ * audit log entries and the banks' lists are written after it, in the same transaction.
  */
 import type { Caller } from '../../access/caller.ts'
 import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
