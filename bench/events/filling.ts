@@ -8,9 +8,9 @@ export async function tellMany(database: Database, bankIds: readonly string[], c
     client.query(
       `insert into outbox (kind, account_type, data)
        select 'event', 'platform', jsonb_build_object('type', 'tariff.availability_changed', 'at', instant_text(now()),
-         'banks', jsonb_build_array($2::text[][1 + n % $3]), 'platform', false,
+         'banks', jsonb_build_array(($2::text[])[1 + n % $3]), 'platform', false,
          'text', '{"operatorCode":"kyivstar","tariffCode":"eu-' || n || 'gb","available":true}')
-       from generate_series(1, $1::int) as n`.replace('$2::text[][', '($2::text[])['),
+       from generate_series(1, $1::int) as n`,
       [count, bankIds, bankIds.length],
     ),
   )

@@ -9,8 +9,8 @@ import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
 
 const maxDays = 400
-/** The number of days of the list when the request gives no days. */
-const defaultDays = 30
+/** How many days before `to` the list begins when the request has no `from`. */
+const defaultDaysBefore = 30
 
 /**
  * The range of days of a request. Without `to` it ends today; without `from` it begins 30 days before its end.
@@ -20,7 +20,7 @@ const defaultDays = 30
 export function rangeOf(params: Partial<DayRange>, now: Date, timeZone: string): DayRange {
   const to = params.to ?? dayOf(now, timeZone)
   requireDays({ to })
-  const range = { from: params.from ?? dayAfter(to, -defaultDays), to }
+  const range = { from: params.from ?? dayAfter(to, -defaultDaysBefore), to }
   countDays(range, maxDays)
   return range
 }

@@ -89,7 +89,7 @@ async function readAll(
 
 /** Measures the time of a read of the whole list for each megabyte, because the list grows with the bank's campaigns. */
 function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promise<Figure> {
-  const name = `${who}: the whole list, each campaign`
+  const name = `${who}: the whole list, each megabyte`
   return attempt(name, `<= ${flat.times}`, async () => {
     const compared = await compareSides(sides, async ({ url, tokens }) => {
       const start = performance.now()
@@ -99,7 +99,6 @@ function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promi
       for await (const piece of answer.body) bytes += piece.length
       return (performance.now() - start) / (bytes / 1_000_000)
     })
-    const figure = figureOf(`${who}: the whole list, each megabyte`, compared, flat)
-    return figure
+    return figureOf(name, compared, flat)
   })
 }

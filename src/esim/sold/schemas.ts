@@ -16,7 +16,7 @@ const day = (description: string, example: string) => Type.String({ format: 'dat
 
 export const SalesQuery = Type.Object(
   {
-    from: Type.Optional(day('First day; left out, 30 days before `to`', '2026-11-01')),
+    from: Type.Optional(day('First day; left out, 29 days before `to`', '2026-11-01')),
     to: Type.Optional(day('Last day, at most 366 days in all; left out, today', '2026-11-30')),
   },
   closed,
