@@ -1,4 +1,7 @@
-/** Removes events that are over their retention (`EVENT_RETENTION_DAYS`) by dropping the partitions of whole days. */
+/**
+ * Removes events, deliveries and their attempts after `EVENT_RETENTION_DAYS`, by dropping the partitions of whole days. Replays
+ * of that age are deleted.
+ */
 import type { Database } from '../db/database.ts'
 import { daily } from './sequence-store.ts'
 
@@ -7,8 +10,8 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the days whose events, deliveries and attempts are all past their retention. A partition that somebody is
- * reading is left for the next run.
+ * Drops the old partitions of each table, and deletes old replays. A partition that somebody is reading is left for the next
+ * run.
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
   for (const table of daily) await dropOldDays(database, table, retentionDays)
@@ -30,7 +33,7 @@ async function dropOldDays(database: Database, parent: Daily, retentionDays: num
   for (const day of days) await dropDay(database, parent, day)
 }
 
-/** A day to remove. A process that was killed can leave its partition half or fully detached. */
+/** A day to remove. If a process was killed while it detached the day's partition, the state is `pending` or `detached`. */
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
 /**

@@ -60,6 +60,7 @@ export const lastSequence = `coalesce((
  */
 const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
 
+/** The result counts `announced`, because PostgreSQL does not run a `select` in a `with` query that nothing reads. */
 const sequenceText = ({ parts }: Piece): string => `
   with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}
   ), accounts as materialized (

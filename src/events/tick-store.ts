@@ -1,4 +1,10 @@
-/** SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. */
+/**
+ * SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. Each tick with rows
+ * adds a row to `event_ticks`:
+ * - `snapshot`: the consumer has taken all rows that this snapshot sees (position.ts)
+ * - `towards`, `reached`: set only while `tickInOrder` reads a long backlog in pieces. The backlog is what the snapshot
+ *   `towards` sees and `snapshot` does not see. Its rows with an `outbox_id` up to `reached` are taken already
+ */
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import {
   type Consumer,
@@ -128,9 +134,10 @@ const moved = (consumer: Consumer): string => `
   )`
 
 /**
- * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows, with a whole transaction.
- * The new position is the present snapshot, limited to transactions up to that one. So the events of two pieces have
- * the order of their transactions' numbers.
+ * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows, at the end of a transaction.
+ * `cut` is the number after that transaction's. The new position is the present snapshot, limited to the transactions below
+ * `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. Without a `cut`, the rest fits into one piece, and the new position
+ * is the whole present snapshot. So the events of two pieces have the order of their transactions' numbers.
  *
  * @param whole true: one piece with everything that the statement's snapshot sees
  */
@@ -158,9 +165,12 @@ const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account
 const aliveEvery = '10 seconds'
 
 /**
- * The next piece, in the order in which the rows were written. A backlog longer than a piece is read up to one fixed
- * snapshot, in the order of the rows' numbers. A row that this snapshot does not see commits later, so its change of a
- * subject is also later.
+ * The next piece, in the order in which the rows were written. A backlog longer than a piece is read in several pieces, in the
+ * order of the rows' numbers, and all of them read up to one fixed snapshot (`towards`). A row that this snapshot does not see
+ * commits later, so its change of a subject is also later.
+ *
+ * After a full piece, `snapshot` stays as it was, and `towards` and `reached` say how far the backlog is taken. The last piece
+ * makes `towards` the new `snapshot`.
  */
 function orderedPiece(
   consumer: Consumer,
@@ -214,8 +224,12 @@ const laterRows = (consumer: Consumer): string => `
 /**
  * Repairs the outbox after a dump was restored into a younger cluster. Transaction numbers from the old cluster mean
  * nothing in the new one. Rows that some consumer has not taken are written again with a number of this cluster, and
- * every consumer's position is set before them. These are the rows that waited when the dump was made, and the rows
- * that were written after the restore: only their `xid` is the number of the transaction that wrote them.
+ * every consumer's position is set before them. These are the rows that waited when the dump was made, and the rows that were
+ * written after the restore.
+ *
+ * The column `xid` holds the number of the transaction that recorded the change. PostgreSQL's own column `xmin` (`row_xid`)
+ * holds the lower 32 bits of the number of the transaction that wrote the row in this cluster. For a restored row, that is the
+ * transaction of the restore, so the two differ. They agree only for a row that was written after the restore.
  *
  * Call it before anything is sold or read.
  */

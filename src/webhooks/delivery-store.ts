@@ -65,7 +65,7 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
   probe_at = null, probes = 0`
 
 /**
- * Whether a retry was asked for since the attempt was claimed. It is made when the attempt has ended, whatever its
+ * SQL: whether a retry was asked for since the attempt was claimed. The retry is made when the attempt has ended, whatever its
  * outcome. If the delivery would have ended with this attempt, it is tried once more and no schedule follows.
  */
 const retryAsked = `(forced and state = 'pending')`
@@ -74,14 +74,23 @@ const retryAsked = `(forced and state = 'pending')`
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
 /**
+ * Records successes (`done`, `succeeded`, `attempted`, `ended`) and claims the next deliveries (`facts`, `chosen`, `claimed`).
+ *
+ * `unsynced` switches off the wait for the disk (`synchronous_commit`). `done` and `facts` read its result (`holds`), because
+ * PostgreSQL would not run it otherwise.
+ *
  * The statement locks endpoints in the order of their ids, like all statements, to prevent deadlocks. It waits until it
- * can lock the endpoints whose successes it records. Of the other endpoints, it skips those that another transaction
- * has locked.
+ * can lock the endpoints whose successes it records (`locked`). Of the other endpoints (`free`), it skips those that another
+ * transaction has locked. `(select count(*) from locked) >= 0` is always true: it only makes a part wait for the locks.
  *
  * `under_way` counts the claimed deliveries of all processes. While other processes hold deliveries of an endpoint, all
  * processes together hold at most ten deliveries of it. The statement does not see claims that others have made since
- * it began. So each claim writes the endpoint's row. If the locked row is newer than the row that the statement sees
- * (`written_by` differs), the statement claims nothing for this endpoint.
+ * it began. So each claim writes the endpoint's row: `succeeded` does, and for the other endpoints `marked`, which changes no
+ * value (`set version = version`). If the locked row is newer than the row that the statement sees (`written_by` differs), the
+ * statement claims nothing for this endpoint.
+ *
+ * `state || '' = 'pending'` in `claimed` compares an expression, so that the planner does not choose the index of pending
+ * deliveries: the rows are found by their ids.
  */
 const recordAndClaimText = `
   with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds

@@ -110,7 +110,7 @@ export async function isDeleted(database: Queryable, account: Account | null, en
   return rows.length > 0
 }
 
-/** Lets creations of one account run one after the other, so that the limit is counted correctly. */
+/** Locks the account, so that its endpoints are created one after the other and never exceed `maxEndpoints`. */
 export async function lockAccount(transaction: Queryable, { type, id }: Account): Promise<void> {
   await transaction.query('select from feeds where account_type = $1 and account_id = $2 for no key update', [type, id])
 }
@@ -181,7 +181,7 @@ export async function disableEndpoint(
   )
 }
 
-/** Marks all pending deliveries as skipped. */
+/** Marks all pending deliveries as skipped, and ends the unfinished replays. */
 export async function skipPending(transaction: Queryable, endpointId: string): Promise<void> {
   await transaction.execute(
     `update webhook_deliveries set state = 'skipped', next_attempt_at = null where endpoint_id = $1 and state = 'pending'`,
@@ -193,7 +193,7 @@ export async function skipPending(transaction: Queryable, endpointId: string): P
   )
 }
 
-/** Deletes the secrets and keeps the log of deliveries. */
+/** Marks an endpoint as deleted: skips its pending deliveries and deletes its secrets. The log of its deliveries is kept. */
 export async function deleteEndpoint(transaction: Queryable, endpointId: string): Promise<void> {
   await skipPending(transaction, endpointId)
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1', [endpointId])

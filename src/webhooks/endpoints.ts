@@ -149,7 +149,13 @@ async function addSecret(transaction: Queryable, sealer: Sealer, endpointId: str
 /** The additional data that binds a sealed secret to its place. */
 export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.from(`${endpointId} ${secretId}`)
 
-/** @param isExpected throws when the endpoint is not in the version that the caller has seen */
+/**
+ * Changes the given fields of an endpoint.
+ *
+ * @param isExpected checks the version of the locked endpoint. It returns nothing, and throws when the caller has seen another
+ *   version
+ * @throws DomainError 'not-found', and the error of `isExpected`
+ */
 export function changeEndpoint(
   { database, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account,

@@ -94,9 +94,10 @@ const made = (endpoint: string, replay: string) => `
  * types of events as `typesOf` does (events/catalogue.ts), and reads only days from the day of the endpoint's position
  * on.
  *
- * The statement does not see deliveries that others have made since it began. So whoever makes deliveries unfinished
- * writes the endpoint's row; only tests do not. If the locked row is newer than the row that the statement sees
- * (`written_by` differs), the statement hands nothing over to this endpoint.
+ * The statement counts the endpoint's unfinished deliveries, but does not see those that others have made since it began. So
+ * every statement that creates unfinished deliveries, or makes finished ones unfinished again, also writes the endpoint's row
+ * (except for tests). If the locked row is newer than the row that the statement sees (`written_by` differs), the count may be
+ * too low, and the statement hands nothing over to this endpoint.
  */
 const handOverText = `
   with locked as materialized (
@@ -185,7 +186,8 @@ const nextEvents = `${eventsOf({ type: '$4', id: '$5', from: '$6', through: '$7'
 
 /**
  * Creates the next deliveries of a replay. It selects the same events as `countReplayed`. If it finds fewer than there
- * is room for, the replay goes on after the last event that was examined (`passed`).
+ * is room for, the replay goes on after the last event that was examined (`passed`). `marked` writes the endpoint's row without
+ * a change, as `handOverText` needs it.
  */
 const replayText = (onlyFailed: boolean): string => `
   with wanted as materialized (

@@ -1,4 +1,4 @@
-/** What the operator reads about events and endpoints. */
+/** SQL with which the operator reads about events and endpoints, and restarts all feeds. */
 import type { Account } from '../access/caller.ts'
 import { platformAccount } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'

@@ -38,9 +38,9 @@ export function replayEvents(
     const seen = await requireEnabled(transaction, which, readEndpoint)
     const replay = await rangeOf(transaction, seen, given)
     const counted = await count(transaction, seen, replay)
-    // The count can take seconds, and the records of successes, also those of other accounts, wait for a locked endpoint.
-    // So the endpoint is locked only now. Only the number in the answer can be a little off: what has failed is decided
-    // when the events are handed over.
+    // The count can take seconds. While an endpoint is locked, no process can record successes, not even of other accounts,
+    // because one statement records those of several endpoints. So the endpoint is locked only now. Only the number in the
+    // answer can be a little off: which deliveries have failed is decided when the events are handed over.
     const endpoint = await requireEnabled(transaction, which, lockEndpoint)
     const { deliveries, first, last } = counted
     const found = { ...replay, from: first ?? replay.from, through: last ?? replay.through }

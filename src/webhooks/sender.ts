@@ -91,7 +91,7 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
   }
 }
 
-/** What follows from a URL alone. It is kept, because reading it anew for each request takes noticeable time. */
+/** Everything that depends only on the URL. It is cached, because parsing the URL for each request takes noticeable time. */
 type Target = { options: RequestOptions; isSecure: boolean; isRefused: boolean }
 const maxTargets = 1_000
 

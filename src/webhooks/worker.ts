@@ -1,6 +1,6 @@
 /**
- * The loop that sends deliveries in a process. One statement at a time records what receivers have accepted and claims the next
- * deliveries, of all endpoints together, while further requests are under way.
+ * The loop that sends deliveries in a process. While requests are under way, one statement at a time records the accepted
+ * deliveries and claims the next ones, for all endpoints together.
  */
 import { attempt, type DeliveringDeps, openSecrets } from './delivering.ts'
 import { type Claimed, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
