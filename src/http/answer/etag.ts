@@ -1,4 +1,4 @@
-/** Reads the entity tags with which clients name the version that they know (RFC 9110, 8.8.3, 13.1.1 and 13.1.2). */
+/** Compares a version with the entity tags that clients send in `If-Match` and `If-None-Match` (RFC 9110, 8.8.3, 13.1). */
 
 const weak = /^W\//
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Connections on which a stream is sent to a client of HTTP/1.0. It has no chunks: its body ends with the connection. */
+/** Connections on which a stream is sent to a client of HTTP/1.0, which has no chunks: a body ends when the connection closes. */
 const withoutChunks = new WeakSet<Socket>()
 
 /** Call this before a stream is sent as an answer. */

@@ -183,7 +183,10 @@ function isRounded(number: string): boolean {
   return digits !== keptDigits || (digits !== '' && exponent !== keptExponent)
 }
 
-/** A JavaScript number without an exponent always holds this many digits exactly. A tiny one, as 1e-400, becomes 0. */
+/**
+ * A number without an exponent and with at most this many digits is never rounded. A number with an exponent can be: 1e-400
+ * becomes 0.
+ */
 const maxExactDigits = 15
 
 /** The digits without zeros at either end, and the power of ten of the last one. */
@@ -191,7 +194,7 @@ function digitsOf(number: string): [digits: string, exponent: number] {
   const [mantissa = '', power = '0'] = number.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const all = `${whole}${fraction}`
-  // Not by /0+$/: it looks at each run of zeros anew from each of its digits.
+  // Do not use /0+$/ here: at a long run of zeros in the middle it would try again from each zero, in quadratic time.
   let end = all.length
   while (all.charCodeAt(end - 1) === 0x30) end--
   return [all.slice(0, end).replace(/^0+/, ''), Number(power) - fraction.length + all.length - end]

@@ -134,7 +134,7 @@ export function schemaRules(errors: readonly SchemaError[]): BrokenRule[] {
   return [...rules.values()]
 }
 
-/** Leaves out the errors of a choice's branches when the choice itself has a rule that says what to send. */
+/** Leaves out the errors of the branches of a choice (`anyOf`, for example) if the choice has a rule that says what to send. */
 function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[] {
   const choices = errors.filter(error => choiceKeywords.has(error.keyword) && error.parentSchema?.['x-rule'])
   if (choices.length === 0) return errors

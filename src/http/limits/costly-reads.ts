@@ -10,8 +10,8 @@ import { accountOf } from './account.ts'
 
 export type Reads = {
   /**
-   * Waits until the request's partner may run another read. The place is freed when the answer ends; after
-   * a long read, only when it has rested.
+   * Waits until the request's partner may run another read, and takes a place. The place is freed when the answer ends; after
+   * a long read, only after a pause (`restAfterLongRead`).
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
@@ -53,16 +53,17 @@ const fileLimits: ConcurrencyLimits = {
 
 const maxRestMs = 3_000
 /**
- * How long the place of a long read stays taken after its answer. A partner that sends one read of up to a second after
- * the other so uses half a processor of the database on average, in its two places. Longer reads use more, because the
- * rest is limited.
+ * How long the place of a long read stays taken after its answer: three times as long as the read took, up to `maxRestMs`. So a
+ * partner that fills its two places with one short read after the other uses half a processor of the database on average. Reads
+ * of more than a second use more, because the pause is limited.
  */
 const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 
 type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 
 /**
- * Returns a function that takes a place for the caller's partner until the signal aborts, and `restAfter` it.
+ * Returns a function that takes a place for the caller's partner. The place is freed when the signal aborts, or with `restAfter`
+ * some time later.
  *
  * @param restAfter how long the place stays taken after work that took so many milliseconds; left out: not at all
  */

@@ -92,7 +92,10 @@ function connectBuckets(redisUrl: string): Buckets {
   return redis as Buckets
 }
 
-/** Counts failed logins for all processes. While the store is away, each process counts on its own. */
+/**
+ * Makes counters that all processes share: of wrong passwords, secrets, codes and keys, of malformed bodies, and of the mails that
+ * managers cause. While the store is away, each process counts on its own.
+ */
 export function createSharedCounter(redisUrl: string) {
   const redis = new Redis(redisUrl, {
     maxRetriesPerRequest: 0,

@@ -161,7 +161,7 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 export const nullableEnum = <const Value extends string>(values: readonly Value[], options: object) =>
   Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null], ...options })
 
-/** Declares error answers, each with its cause in words; `$ref` names the API's error schema. */
+/** Declares error answers with the error schema of an API. @param causes for each status code, the cause in words */
 export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
   return Object.fromEntries(
     Object.entries(causes).map(([code, description]) => [
