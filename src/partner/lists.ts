@@ -44,7 +44,10 @@ export type ListScope = {
   sort?: string
 }
 
-/** The sort key and the id of the last item of a page. The next page begins after it. */
+/**
+ * A position in a list: values of the last item of a page, after which the next page begins. In most lists they are the values of
+ * the keys by which the list is sorted, and the item's id is the last one. An empty position is the beginning of the list.
+ */
 export type Position = readonly (string | number)[]
 
 /**
@@ -70,8 +73,8 @@ const cursorOf = (scope: ListScope, position: Position): string =>
 /**
  * Reads the position from a cursor.
  *
- * @param kinds the kinds of the keys in the list's positions, because a forged cursor may hold keys that no query
- *   accepts
+ * @param kinds the kinds of the keys in positions of this list. They are checked, because a forged cursor may hold values that a
+ *   query cannot use
  * @returns null without a cursor: the list then starts at its beginning
  * @throws DomainError 'invalid' when the cursor was changed, or belongs to another list, account, filter or sort
  */

@@ -67,11 +67,12 @@ import { portalRoutes } from './portal-routes.ts'
  */
 type Door = 'all' | 'partners' | 'staff'
 
+/** The services that each app leaves out. */
 const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'], staff: ['cashback', 'esim'] }
 
 export type AppDeps = {
   door: Door
-  /** True in live mode: the app then logs a warning when it ignores an X-Forwarded-For. */
+  /** In live mode the app logs a warning when it ignores an X-Forwarded-For. */
   isLive: boolean
   services: readonly Service[]
   logger: Logger
@@ -92,7 +93,7 @@ export type AppDeps = {
   portalFolder: string
   /** null in live mode: the paths of the sandbox then do not exist. */
   sandbox: SandboxRoutesDeps | null
-  /** True once the process is going to stop; connections then end with their next answer. */
+  /** Whether the process is about to stop; each connection then ends with its next answer. */
   isStopping(): boolean
   /** Why this process cannot take requests now; null when it can. */
   notReady(): Promise<string | null>
@@ -242,7 +243,10 @@ function refuseStaff(app: FastifyInstance): void {
   })
 }
 
-/** Registers the APIs of the services that this app serves. Some APIs have a further list of their route modules. */
+/**
+ * Registers the APIs of the services that this app serves. The Partner API, the operator's interface and `/portal` register their
+ * route modules in files of their own (`partner/routes.ts`, `admin/routes.ts`, `portal-routes.ts`).
+ */
 async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
   registerRoot(app, placesOf(runs))

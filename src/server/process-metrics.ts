@@ -1,4 +1,7 @@
-/** Metrics of the process itself: its version, whether it is ready, its jobs, and the result of the last audit. */
+/**
+ * Metrics of the process (its version, whether it is ready, its jobs, requests that wait) and of the platform's state: the last
+ * audit, missing migrations, overdue reservations, and campaigns by status.
+ */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'

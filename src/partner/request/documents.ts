@@ -1,4 +1,4 @@
-/** What the documentation of all Partner API operations shares. */
+/** Parts of the schemas and of the documentation that all operations of the Partner API share. */
 import Type from 'typebox'
 import { PartnerError } from '../../http/errors.ts'
 import { errorAnswers } from '../../http/openapi/operations.ts'
