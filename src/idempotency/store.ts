@@ -46,7 +46,10 @@ const runningStatement: Statement = {
     ) as running`,
 }
 
-/** Whether a request with the key is running, without taking its lock. */
+/**
+ * Whether a request with the key is running. The key's lock is not taken, but looked up in `pg_locks`, which shows the 64-bit
+ * number of a lock in two halves (`classid` and `objid`).
+ */
 export async function isRunning(database: Queryable, scope: Scope): Promise<boolean> {
   const [row] = await database.query<{ running: boolean }>(runningStatement, [lockOf(scope)])
   return row?.running === true

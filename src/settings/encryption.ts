@@ -13,7 +13,7 @@ export type Connections = {
   redisUrl: string | null
 }
 
-/** What a connection to another machine lacks. */
+/** What is wrong with a connection to another machine. `plain`: no TLS; `unverified`: TLS, but nobody checks the certificate. */
 type Weakness = 'plain' | 'unverified'
 
 /** @returns one error for each connection to another machine without TLS, or with a certificate that nobody checks */
@@ -54,7 +54,7 @@ const optionsOf =
     url.searchParams.getAll(name).at(place) ?? ''
 
 /**
- * Returns what the database connection lacks; null when it lacks nothing. The host is read as the driver reads it.
+ * Returns what is wrong with the database connection; null when it is safe. The host is read as the driver reads it.
  * Without a host, the server is on this machine. A host that begins with a slash is the folder of a socket.
  */
 function databaseWeakness(url: URL, defaultHost: string): Weakness | null {

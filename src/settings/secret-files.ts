@@ -1,4 +1,4 @@
-/** Reads settings from files named by `NAME_FILE`, the way in which container engines and systemd pass secrets. */
+/** Reads secret settings. Each may be in a file that `NAME_FILE` names, because container engines and systemd pass secrets so. */
 import { readFileSync, statSync } from 'node:fs'
 
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const

@@ -16,7 +16,7 @@ export type PortalFilesDeps = {
  */
 const hashed = 'assets/'
 /**
- * Matches addresses that end like the name of a file. If this file does not exist, the answer is not the portal's page.
+ * Matches addresses that end like the name of a file. If this file does not exist, the answer is 404 and not the portal's page.
  */
 const fileName = /\.(?:css|gif|html?|ico|jpe?g|js|json|map|mjs|png|svg|txt|webmanifest|webp|woff2?|xml)$/i
 const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
