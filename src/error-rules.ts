@@ -181,7 +181,7 @@ export function ruleMessage(of: BrokenRule): string {
   return `${field === '' ? '' : `${field} (`}line ${line}${field === '' ? '' : ')'}: must ${ruleText(of)}`
 }
 
-/** The broken rules without those whose message is the same as another one's. */
+/** Returns the broken rules without duplicates. Two rules with the same message are duplicates. */
 export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
   ...new Map(rules.map(rule => [ruleMessage(rule), rule])).values(),
 ]

@@ -26,7 +26,7 @@ import { held } from './request/held.ts'
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
 const directoryBytes = 64 * 1024 * 1024
-/** The maximum number of terminals files in a request. Each file is named by its path, as a name in the JSON body. */
+/** The maximum number of terminals files in a request. They are an object in the JSON body, whose names are their paths. */
 const maxTerminalsFiles = 100_000
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */

@@ -1,4 +1,4 @@
-/** All SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
+/** SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
 import type { Country } from '../campaigns/for-merchant/details-store.ts'
 import {
   type BankStatus,

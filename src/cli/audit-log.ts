@@ -130,7 +130,7 @@ function beginningOf({ checkedFrom }: Verified): string[] {
   ]
 }
 
-/** Which entries the checkpoints cover. @param source where the checkpoints are stored; null when none were given */
+/** Returns which entries the checkpoints cover. @param source where the checkpoints are stored; null when none were given */
 function coverageOf({ covered, entries }: VerifiedLog, source: string | null): string[] {
   const { checkpoints, until, uncovered } = covered
   if (entries === 0) return []

@@ -15,7 +15,7 @@ const askAgainMs = 250
 const maxAnswerBytes = 4_096
 
 /**
- * Asks a process whether it is alive or ready, and repeats this until it is, or the time is over.
+ * Asks a process whether it is alive or ready, and repeats this until the process is, or `--wait` seconds are over.
  *
  * @throws CommandError with exit code 1 and one line when it is not
  */

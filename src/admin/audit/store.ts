@@ -1,4 +1,4 @@
-/** All SQL of running the audit: one at a time, its connection, and the progress of each run. */
+/** SQL for running the audit: its lock, its connection, and the stored runs. The SQL of a check is in the room of the check. */
 import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
 import type { CheckResult, Counts, Found } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
