@@ -16,8 +16,8 @@ export const waits = [
   24 * hour,
 ] as const
 /**
- * The number of failures with which a delivery that had ended is tried once more. One more failure ends it again, whatever
- * the endpoint's state is.
+ * The number of failures that is set for a delivery that had ended and is retried. It is above the length of the schedule, so one
+ * more failure ends the delivery again, even at an endpoint that is probed.
  */
 export const failuresOfRetry = waits.length + 1
 const spread = 0.1

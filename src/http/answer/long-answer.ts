@@ -24,7 +24,7 @@ export function sendLong(
   noteStream(request)
   const { raw } = reply
   const { socket } = request.raw
-  // The answer began before the server was closed. Otherwise the stop would wait until the client closes the connection.
+  // If the server was closed while the answer was sent, end the connection. Otherwise the stop would wait until the client does.
   raw.once('finish', () => {
     if (!request.server.server.listening) socket.end()
   })

@@ -93,7 +93,7 @@ function connectBuckets(redisUrl: string): Buckets {
 }
 
 /**
- * Makes counters that all processes share: of wrong passwords, secrets, codes and keys, of malformed bodies, and of the mails that
+ * Makes counters that all processes share: of wrong passwords, secrets, codes and keys, of malformed bodies, and of mails that
  * managers cause. While the store is away, each process counts on its own.
  */
 export function createSharedCounter(redisUrl: string) {
