@@ -1,5 +1,5 @@
 /**
- * Background jobs. Answers are correct even while no job runs: readers compute what is due, and the jobs only store it.
+ * Background jobs. Answers are correct even while no job runs: readers compute what is due, and the jobs only carry it out.
  * Several processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
