@@ -10,6 +10,7 @@ import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { Failure } from '../ui/states.tsx'
+import { useOnce } from '../ui/use-once.ts'
 import { factorsQuery } from './factors-query.ts'
 import { freshFactorTexts } from './fresh-factor-texts.ts'
 
@@ -72,6 +73,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
     onSuccess: onShown,
     onError: () => setCode(''),
   })
+  const showOnce = useOnce(show)
   const field = {
     value: code,
     onChange: (event: { currentTarget: { value: string } }) => setCode(event.currentTarget.value),
@@ -80,7 +82,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
     <form
       onSubmit={event => {
         event.preventDefault()
-        if (code !== '') show.mutate()
+        if (code !== '') showOnce()
       }}
     >
       <Stack>

@@ -4,13 +4,14 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api, ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { type Seen, useShowStale } from '../../campaigns/detail/stale.tsx'
+import { useShowStale } from '../../campaigns/detail/stale.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { useCountedText } from '../../ui/counted-text.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { isTooLong } from '../../ui/text-length.ts'
 import { uiTexts } from '../../ui/texts.ts'
+import { useOnce } from '../../ui/use-once.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { useSeen } from '../mutations.ts'
 import { useCampaignChanged } from '../queries.ts'
@@ -55,9 +56,9 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const [typed, setTyped] = useState<string | null>(null)
   const reason = typed ?? draft.restored?.values ?? ''
   const rejecting = useMutation({
-    mutationFn: (asked: Seen) => {
+    mutationFn: () => {
       const body = { comment: reason.trim() || null }
-      const params = { path: { cashbackId }, header: ifMatch(asked.etag) }
+      const params = { path: { cashbackId }, header: ifMatch(seen.etag) }
       return answer(api.POST('/cashbacks/{cashbackId}/reject', { params, body }))
     },
     onSuccess() {
@@ -65,13 +66,14 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
       notify.done(texts.rejected)
       onClose()
     },
-    onError(error, asked) {
+    onError(error) {
       if (!isApiError(error, 412)) return notify.failed(error)
       onClose()
-      showStale(asked)
+      showStale(seen)
     },
     onSettled: () => changed(cashbackId),
   })
+  const reject = useOnce(rejecting)
   return (
     <Stack gap="md">
       <Text>{createdByType === 'bank' ? texts.withdrawText : texts.rejectText}</Text>
@@ -96,7 +98,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
           color="red"
           disabled={isTooLong(reason, maxReasonLength)}
           loading={rejecting.isPending}
-          onClick={() => rejecting.mutate(seen)}
+          onClick={reject}
         >
           {texts.reject}
         </Button>

@@ -10,6 +10,7 @@ import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
+import { useOnce } from '../../ui/use-once.ts'
 import { useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { PartnerSelect } from './partner-select.tsx'
@@ -68,11 +69,12 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
       await changed()
     },
   })
+  const saveOnce = useOnce(save)
   return (
     <FormFrame
       action={texts.addUser}
       onCancel={onCancel}
-      onSubmit={form.onSubmit(() => save.mutate())}
+      onSubmit={form.onSubmit(saveOnce)}
       rest={rest}
       isPending={save.isPending}
     >
@@ -152,11 +154,12 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
     onError: place,
     onSettled: changed,
   })
+  const issueOnce = useOnce(issue)
   return (
     <FormFrame
       action={texts.issue}
       onCancel={onCancel}
-      onSubmit={form.onSubmit(() => issue.mutate())}
+      onSubmit={form.onSubmit(issueOnce)}
       rest={rest}
       isPending={issue.isPending}
     >

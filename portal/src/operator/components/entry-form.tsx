@@ -12,6 +12,7 @@ import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
+import { useOnce } from '../../ui/use-once.ts'
 import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { ChangeList } from './change-list.tsx'
@@ -85,11 +86,22 @@ export function EntryForm<Values>(props: {
       modals.closeAll()
     },
   })
-  if (changes) return <Review changes={changes} save={save} onBack={() => setChanges(null)} />
+  const saveOnce = useOnce(save)
+  const reviewOnce = useOnce(review)
+  if (changes)
+    return (
+      <Review
+        changes={changes}
+        error={save.error}
+        isPending={save.isPending}
+        onApply={saveOnce}
+        onBack={() => setChanges(null)}
+      />
+    )
   return (
     <FormFrame
       action={isNew ? texts.save : texts.review}
-      onSubmit={() => (isNew ? save : review).mutate()}
+      onSubmit={isNew ? saveOnce : reviewOnce}
       rest={rest}
       isPending={save.isPending || review.isPending}
     >
@@ -100,21 +112,23 @@ export function EntryForm<Values>(props: {
 
 function Review(props: {
   changes: Change[]
-  save: { mutate(): void; isPending: boolean; error: unknown }
+  error: unknown
+  isPending: boolean
+  onApply: () => void
   onBack: () => void
 }) {
-  const { changes, save, onBack } = props
+  const { changes, error, isPending, onApply, onBack } = props
   const { partners: texts } = useTexts(operatorTexts)
   return (
     <Stack gap="md">
       <Text fw={600}>{texts.reviewTitle}</Text>
       <ChangeList changes={changes} />
-      {save.error !== null && <Failure error={save.error} />}
+      {error !== null && <Failure error={error} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onBack}>
           {texts.back}
         </Button>
-        <Button loading={save.isPending} onClick={() => save.mutate()} data-autofocus>
+        <Button loading={isPending} onClick={onApply} data-autofocus>
           {texts.apply}
         </Button>
       </Group>

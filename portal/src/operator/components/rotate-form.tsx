@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
+import { useOnce } from '../../ui/use-once.ts'
 import { type Credential, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { mayBeMade, showSecret } from './secret.tsx'
@@ -38,8 +39,9 @@ export function RotateForm({ credential }: { credential: Credential }) {
     },
     onSettled: changed,
   })
+  const rotateOnce = useOnce(rotate)
   return (
-    <FormFrame action={texts.rotate} onSubmit={() => rotate.mutate()} rest={rotate.error} isPending={rotate.isPending}>
+    <FormFrame action={texts.rotate} onSubmit={rotateOnce} rest={rotate.error} isPending={rotate.isPending}>
       {mayBeMade(rotate.error) && <Alert color="orange">{texts.mayBeRotated}</Alert>}
       {until && <Alert color="orange">{texts.rotateTwice(format.dateTime(until))}</Alert>}
       <NativeSelect
