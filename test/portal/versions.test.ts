@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
-import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { campaignDirectory, createBankCampaign, createCampaign, ids, inDays } from '../support/campaigns.ts'
 import { button, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -174,4 +174,20 @@ test('a launch whose answer is lost is done once, and pressing again says so', a
   // follow.
   await page.goto('about:blank')
   errors.splice(0)
+})
+
+test('a start in the past: the question says that the campaign starts at once', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const dateFrom = inDays(platform, -1)
+  const id = await createCampaign(platform, { dateFrom }, sides.grocer)
+  assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  await visitor.logIn(merchant, `/merchant/campaigns/${id}`)
+  await button(page, 'Launch').click()
+  await sees(page, /^The campaign starts at once with Alpha Bank, because its start date has passed\./)
+  const own = await createBankCampaign(platform, sides.alpha, { dateFrom })
+  await visitor.logIn(bank, `/bank/campaigns/${own}`)
+  await button(page, 'Start the campaign').click()
+  await sees(page, 'The campaign starts at once, because its start date has passed. This can’t be undone.')
 })

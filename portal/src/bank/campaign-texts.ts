@@ -31,6 +31,7 @@ export const bankCampaignTexts = dictionary({
     start: 'Start the campaign',
     startTitle: (name: string) => `Start “${name}”?`,
     startText: 'The campaign is approved now and starts automatically on its start date. This can’t be undone.',
+    startTextNow: 'The campaign starts at once, because its start date has passed. This can’t be undone.',
     started: 'The campaign is approved',
     duplicate: 'Duplicate',
     reject: 'Decline',
@@ -113,6 +114,7 @@ export const bankCampaignTexts = dictionary({
     startTitle: name => `Розпочати кампанію «${name}»?`,
     startText:
       'Кампанію буде погоджено зараз, і вона почнеться автоматично в день початку. Скасувати це буде неможливо.',
+    startTextNow: 'День початку вже минув, тож кампанія почнеться одразу. Скасувати це буде неможливо.',
     started: 'Кампанію погоджено',
     duplicate: 'Дублювати',
     reject: 'Відмовитися',

@@ -4,6 +4,7 @@ import { answer, api } from '../api/client.ts'
 import type { Seen } from '../campaigns/detail/stale.tsx'
 import { type Action, useCampaignAction } from '../campaigns/detail/use-action.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useNow } from '../session/use-now.ts'
 import { useSession } from '../session/use-session.ts'
 import { bankCampaignTexts } from './campaign-texts.ts'
 import { ConfirmTerms } from './components/confirm-terms.tsx'
@@ -20,11 +21,17 @@ export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
 export function useConfirmCampaign(campaign: BankCampaign): Action {
   const texts = useTexts(bankCampaignTexts)
   const changed = useCampaignChanged()
-  const { cashbackId, name, createdByType } = campaign
+  const { cashbackId, name, createdByType, dateFrom } = campaign
+  const isDue = Date.parse(dateFrom) <= useNow().getTime()
   const terms = (text: string) => createElement(ConfirmTerms, { campaign, text })
   const question =
     createdByType === 'bank'
-      ? { title: texts.startTitle(name), text: terms(texts.startText), action: texts.start, done: texts.started }
+      ? {
+          title: texts.startTitle(name),
+          text: terms(isDue ? texts.startTextNow : texts.startText),
+          action: texts.start,
+          done: texts.started,
+        }
       : {
           title: texts.confirmTitle(name),
           text: terms(texts.confirmText),

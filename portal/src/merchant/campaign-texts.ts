@@ -34,6 +34,8 @@ export const campaignPageTexts = dictionary({
     },
     launchTitle: (name: string) => `Launch “${name}”?`,
     launchText: (approved: string) => `The campaign starts automatically on its start date with ${approved}.`,
+    launchTextNow: (approved: string) =>
+      `The campaign starts at once with ${approved}, because its start date has passed.`,
     launchLeftOut: (banks: string) =>
       `${banks} will be excluded because they have not decided yet. After the launch you can change only the description and banners, and add terminals.`,
     launchFixed: 'After the launch you can change only the description and banners, and add terminals.',
@@ -143,6 +145,7 @@ export const campaignPageTexts = dictionary({
     },
     launchTitle: name => `Запустити «${name}»?`,
     launchText: approved => `Кампанія почнеться автоматично в день початку. Беруть участь: ${approved}.`,
+    launchTextNow: approved => `День початку вже минув, тож кампанія почнеться одразу. Беруть участь: ${approved}.`,
     launchLeftOut: banks =>
       `Не братимуть участі: ${banks}, бо вони ще не ухвалили рішення. Після запуску можна змінити лише опис і банери та додати термінали.`,
     launchFixed: 'Після запуску можна змінити лише опис і банери та додати термінали.',

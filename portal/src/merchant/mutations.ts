@@ -7,6 +7,7 @@ import { type Action, type Question, useCampaignAction } from '../campaigns/deta
 import { segmentQuery } from '../campaigns/queries.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useNow } from '../session/use-now.ts'
 import { campaignPageTexts } from './campaign-texts.ts'
 import { useCampaignChanged } from './queries.ts'
 
@@ -21,11 +22,12 @@ function useMerchantAction(seen: Seen, question: Question, act: (header: Header)
 export function useLaunch(campaign: CampaignDetails): Action {
   const texts = useTexts(campaignPageTexts)
   const format = useFormat()
-  const { cashbackId, name, banks } = campaign
+  const { cashbackId, name, banks, dateFrom } = campaign
+  const isDue = Date.parse(dateFrom) <= useNow().getTime()
   const namesOf = (status: string) => banks.filter(bank => bank.status === status).map(bank => bank.name)
   const leftOut = namesOf('pending')
   const text = [
-    texts.launchText(format.list(namesOf('approved'))),
+    (isDue ? texts.launchTextNow : texts.launchText)(format.list(namesOf('approved'))),
     useLaunchCustomers(campaign),
     leftOut.length > 0 ? texts.launchLeftOut(format.list(leftOut)) : texts.launchFixed,
   ]
