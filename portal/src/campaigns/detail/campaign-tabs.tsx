@@ -15,9 +15,8 @@ export function CampaignTabs<Tab extends string>(props: {
 }) {
   const { parts, tab, onTab } = props
   const list = useRef<HTMLDivElement>(null)
-  // On a narrow screen the tabs are one scrolling line.
   useEffect(() => {
-    list.current?.querySelector(`[data-tab='${tab}']`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    if (list.current) showTab(list.current, tab)
   }, [tab])
   return (
     <Tabs value={tab} onChange={value => onTab(parts.find(part => part.tab === value)?.tab)} keepMounted={false}>
@@ -35,4 +34,16 @@ export function CampaignTabs<Tab extends string>(props: {
       ))}
     </Tabs>
   )
+}
+
+/**
+ * On a narrow screen the tabs are one scrolling line. Scrolls this line alone, because `scrollIntoView` would also
+ * scroll the page.
+ */
+function showTab(list: HTMLElement, tab: string): void {
+  const current = list.querySelector(`[data-tab='${tab}']`)?.getBoundingClientRect()
+  if (!current) return
+  const { left, right } = list.getBoundingClientRect()
+  if (current.left < left) list.scrollLeft -= left - current.left
+  else if (current.right > right) list.scrollLeft += current.right - right
 }

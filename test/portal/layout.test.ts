@@ -1,0 +1,72 @@
+/** Where things are on a page, in a real browser: a page opens at its top, and long values leave the rest in sight. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { closeBrowser, type Visitor, visit } from '../support/browser.ts'
+import { createCampaign } from '../support/campaigns.ts'
+import { openBank } from '../support/esim.ts'
+import { type OperatorSite, openOperatorSite } from '../support/operator-site.ts'
+import { titled } from '../support/pages.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+let site: OperatorSite
+let merchant: Account
+let bank: Account
+before(async () => {
+  site = await openOperatorSite()
+  merchant = await addAccount(site.platform, { merchant: 'grocer' }, 'admin_user')
+  bank = await addAccount(site.platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(async () => {
+  await closeBrowser()
+  await site.platform.close()
+})
+
+test('a campaign opens at its top, with the current tab in sight', { timeout: 60_000 }, async t => {
+  const id = await createCampaign(site.platform, { name: 'Autumn' })
+  const visitor = await visit(t, site.platform, { viewport: { width: 360, height: 420 } })
+  if (!visitor) return
+  const { page } = visitor
+  for (const tab of ['', '?tab=history']) {
+    await visitor.logIn(merchant, `/merchant/campaigns/${id}${tab}`)
+    await titled(page, 'Autumn')
+    const current = page.getByRole('tab', { selected: true })
+    await current.waitFor()
+    assert.equal(await page.evaluate('scrollY'), 0)
+    const box = await current.boundingBox()
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 360, JSON.stringify(box))
+  }
+})
+
+const inSight = async ({ page }: Visitor, table: string) => {
+  const found = page.getByRole('table', { name: table })
+  await found.getByRole('row').nth(1).waitFor()
+  const { width } = (await found.boundingBox()) ?? { width: 0 }
+  const card = await found.locator('..').boundingBox()
+  assert.ok(width > 0 && card && width <= card.width, `${table}: ${width} in ${card?.width} px`)
+}
+
+/** The heights of figures and instants, in lines of text. */
+const linesOf = (page: Page) =>
+  page.evaluate<number[]>(`[...document.querySelectorAll('td .figure')].map(each =>
+    Math.round(each.getBoundingClientRect().height / parseFloat(getComputedStyle(each).lineHeight)))`)
+
+test('a long value without spaces leaves the other columns in sight', { timeout: 60_000 }, async t => {
+  const name = 'Банк'.repeat(30)
+  const directory = `banks:\n  - { code: long, name: ${name}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }\n`
+  const applied = await site.staff.call('POST', '/admin/directory', { body: { directory } })
+  assert.equal(applied.status, 200, applied.text)
+  await site.platform.addStock('kyivstar', 'eu-10gb', 1)
+  const reserved = await (await openBank(site.platform)).reserve('x'.repeat(128))
+  assert.equal(reserved.status, 201, reserved.text)
+  const visitor = await visit(t, site.platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, '/bank/esim/orders')
+  await page.getByText('x'.repeat(128)).waitFor()
+  await inSight(visitor, 'eSIM orders')
+  assert.ok((await linesOf(page)).every(lines => lines === 1))
+  await visitor.logIn(site.admin, '/operator/partners')
+  await page.getByText(name).waitFor()
+  await inSight(visitor, 'Banks')
+})
