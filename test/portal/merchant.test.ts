@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { readTerminalsFile } from '../../portal/src/campaigns/form/terminals-file.ts'
+import { countIds } from '../../portal/src/merchant/segment-file.ts'
 import {
   assertAccessible,
   assertCount,
@@ -16,7 +17,7 @@ import {
 } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
-import { agree, assertFits, field, sees, titled } from '../support/pages.ts'
+import { agree, assertFits, dialog, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { endedCampaign, header, merchantHeader, openSides, type Sides, uploadBank } from '../support/reconciliation.ts'
@@ -134,11 +135,29 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     const choose = page.locator('input[type=file]')
     await button(page, 'What goes into each column').click()
     await sees(page, /^The bank’s own id of its customer/)
+    const uploads: string[] = []
+    page.on('request', request => {
+      if (request.method() === 'PUT') uploads.push(request.url())
+    })
+    await choose.setInputFiles(file('empty.csv', 'customerId\r\n\r\n'))
+    await sees(page, /^empty\.csv: the file has no customer ids, so it was not uploaded/)
+    await assertAccessible(visitor)
+    await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\n'))
+    await sees(page, 'Upload “loyal.csv”?')
+    await sees(page, /^The file has 1 customer id\. .* the campaign can’t go back to all customers\.$/)
+    assert.equal(await page.getByText(/^empty\.csv/).count(), 0)
+    await assertAccessible(visitor)
+    await agree(page, 'Cancel')
+    await dialog(page).waitFor({ state: 'detached' })
+    assert.deepEqual(uploads, [])
     await choose.setInputFiles(file('wrong.csv', 'customer\nA-1\n'))
+    await agree(page, 'Upload')
     await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
     await sees(page, 'Line 1: the first line must name the columns customerId')
     assert.match(errors.splice(0).join(), /400/)
     await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\nA-2\n not an id\nNOBODY\n'))
+    await sees(page, /^The file has 4 customer ids\./)
+    await agree(page, 'Upload')
     await sees(page, 'The segment is formed')
     await sees(page, '1 line was skipped')
     await sees(page, 'Numbers are rounded down to tens.')
@@ -387,4 +406,17 @@ suite('a file of terminals', () => {
     ]
     for (const [content, errors] of cases) assert.deepEqual(errorsOf(content), errors, content.slice(0, 100))
   })
+})
+
+test('the ids of a file of customers are its lines below the header that are not blank', async () => {
+  const count = (content: string) => countIds(new Blob([content]))
+  for (const [content, ids] of [
+    ['', 0],
+    ['customerId', 0],
+    ['\uFEFFcustomerId\r\n \r\n\n', 0],
+    ['customerId\nЯ', 1],
+    ['customerId\r\nA-1\r\n\r\n"A-2"\r\n', 2],
+    [`customerId\n${'A-1\n'.repeat(300_000)}`, 300_000],
+  ] as const)
+    assert.equal(await count(content), ids, content.slice(0, 40))
 })

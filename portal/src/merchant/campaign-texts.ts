@@ -71,6 +71,15 @@ export const campaignPageTexts = dictionary({
       over: 'The segment can’t be changed after the campaign’s period ends or the campaign is closed.',
       rounded: 'Numbers are rounded down to tens. Fewer than 20 customers of a bank are shown as 0.',
       done: 'The segment is formed',
+      askTitle: (file: string) => `Upload “${file}”?`,
+      askFirst: (count: number) =>
+        `The file has ${counted('en', count, { one: 'customer id', other: 'customer ids' })}. From then on the campaign is for these customers only. You can replace the file later, but the campaign can’t go back to all customers.`,
+      askReplace: (count: number) =>
+        `The file has ${counted('en', count, { one: 'customer id', other: 'customer ids' })}. It replaces the whole current segment.`,
+      askAction: 'Upload',
+      noIds: (file: string) =>
+        `${file}: the file has no customer ids, so it was not uploaded. Write one id on each line below the header customerId.`,
+      unreadable: (file: string) => `${file}: the browser can’t read this file. Choose it again.`,
       malformed: (count: number) => `${counted('en', count, { one: 'line was', other: 'lines were' })} skipped`,
       malformedWhy:
         'A customer id has 1 to 128 characters, without control characters and without spaces at either end.',
@@ -181,6 +190,15 @@ export const campaignPageTexts = dictionary({
       over: 'Після завершення періоду або закриття кампанії сегмент змінити не можна.',
       rounded: 'Кількість округлено вниз до десятків. Якщо в банку менше ніж 20 клієнтів, показуємо 0.',
       done: 'Сегмент сформовано',
+      askTitle: file => `Завантажити «${file}»?`,
+      askFirst: count =>
+        `У файлі ${counted('uk', count, { one: 'ідентифікатор', few: 'ідентифікатори', many: 'ідентифікаторів', other: 'ідентифікатора' })} клієнтів. Відтоді кампанія буде лише для цих клієнтів. Файл можна буде замінити, але повернути кампанію до всіх клієнтів неможливо.`,
+      askReplace: count =>
+        `У файлі ${counted('uk', count, { one: 'ідентифікатор', few: 'ідентифікатори', many: 'ідентифікаторів', other: 'ідентифікатора' })} клієнтів. Він повністю замінить поточний сегмент.`,
+      askAction: 'Завантажити',
+      noIds: file =>
+        `${file}: у файлі немає ідентифікаторів клієнтів, тож його не завантажено. Під заголовком customerId запишіть по одному ідентифікатору в рядку.`,
+      unreadable: file => `${file}: браузер не може прочитати цей файл. Виберіть його ще раз.`,
       malformed: count =>
         `Пропущено ${counted('uk', count, { one: 'рядок', few: 'рядки', many: 'рядків', other: 'рядка' })}`,
       malformedWhy: 'Ідентифікатор клієнта має від 1 до 128 символів, без керівних символів і без пробілів на краях.',

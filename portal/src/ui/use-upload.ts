@@ -14,7 +14,8 @@ export type Upload<Data> = State & {
   isTrial: boolean
   /** The name of a file whose upload was interrupted when the person left this page; null: none. */
   interrupted: string | null
-  send(file: File, fields?: Record<string, string>): Promise<Data | null>
+  /** @param headers further headers of the request */
+  send(file: File, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Data | null>
   cancel(): void
 }
 
@@ -26,8 +27,6 @@ type Options<Data> = {
   isTrial?: boolean
   /** Converts the answer's text, if it is not a single JSON value. Pass the same function at each render. */
   read?: (text: string) => Data
-  /** Further headers of the request. */
-  headers?: Record<string, string>
   onDone: (answer: Data) => void
   /** Called when the platform refuses the upload. The upload also shows the error itself. */
   onError?: (error: unknown) => void
@@ -57,7 +56,7 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
   useAskBeforeLeaving(state.isSending && !isTrial)
 
   const send = useCallback(
-    async (file: File, fields: Record<string, string> = {}) => {
+    async (file: File, fields: Record<string, string> = {}, headers: Record<string, string> = {}) => {
       const controller = new AbortController()
       abort.current = controller
       setState({ ...idle, fileName: file.name, isSending: true })
@@ -67,7 +66,7 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
           method,
           fields: asForm ? fields : null,
           ...(read && { read }),
-          headers: latest.current.headers ?? {},
+          headers,
           signal: controller.signal,
           onProgress: ({ sentBytes, totalBytes }) =>
             setState(before => ({ ...before, share: totalBytes === 0 ? 1 : sentBytes / totalBytes })),

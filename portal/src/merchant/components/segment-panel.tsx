@@ -1,7 +1,7 @@
 import { Alert, Card, Code, Stack, Text, Title } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useShowStale } from '../../campaigns/detail/stale.tsx'
@@ -10,6 +10,7 @@ import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange } from '../../session/use-session.ts'
+import { useConfirm } from '../../ui/confirm.tsx'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { FileUpload } from '../../ui/file-upload.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
@@ -19,6 +20,7 @@ import { useUpload } from '../../ui/use-upload.ts'
 import { Count, DateTime } from '../../ui/values.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
+import { countIds } from '../segment-file.ts'
 
 type Malformed = { count: number; lines: number[] }
 type Formed = { notTaken: { malformed: Malformed } }
@@ -104,12 +106,14 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const showStale = useShowStale()
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  // The version that the question was about. A newer one may be loaded while the question is open.
+  const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
-    headers: ifMatch(campaign.etag),
     onError(error) {
       if (!isApiError(error, 412)) return
-      showStale(campaign)
+      showStale(asked.current)
       void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),
@@ -119,6 +123,15 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
       void changed(cashbackId)
     },
   })
+  const question = useQuestion(isFirst)
+  const ask = async (file: File) => {
+    setRefusal(null)
+    asked.current = campaign
+    const count = await countIds(file).catch(() => null)
+    if (count === null) setRefusal(texts.unreadable(file.name))
+    else if (count === 0) setRefusal(texts.noIds(file.name))
+    else if (await question(file.name, count)) await upload.send(file, {}, ifMatch(campaign.etag))
+  }
   if (!whileOpen.includes(status) || Date.parse(dateTo) <= now.getTime()) return <Text c="dimmed">{texts.over}</Text>
   return (
     <Card component="section">
@@ -128,10 +141,33 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
       <Text size="sm" c="dimmed" mb="md">
         {isFirst ? texts.firstText : texts.replaceText}
       </Text>
-      <FileUpload upload={upload} hint={texts.hint} maxBytes={maxBytes} guide={guide(texts.column)} />
+      <FileUpload
+        upload={{ ...upload, error: refusal === null ? upload.error : null, send: ask }}
+        hint={texts.hint}
+        maxBytes={maxBytes}
+        guide={guide(texts.column)}
+      />
+      {refusal !== null && (
+        <Alert color="red" mt="md" role="alert">
+          {refusal}
+        </Alert>
+      )}
       {malformed && <MalformedNotice malformed={malformed} />}
     </Card>
   )
+}
+
+/** Asks whether a file becomes the segment, because the campaign cannot go back to all customers. */
+function useQuestion(isFirst: boolean) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const confirm = useConfirm()
+  return (fileName: string, count: number) =>
+    confirm({
+      title: texts.askTitle(fileName),
+      text: (isFirst ? texts.askFirst : texts.askReplace)(count),
+      action: texts.askAction,
+      isDangerous: isFirst,
+    })
 }
 
 function MalformedNotice({ malformed: { count, lines } }: { malformed: Malformed }) {
