@@ -198,6 +198,37 @@ suite('an own report that is not sent yet', { timeout: 120_000 }, () => {
   })
 })
 
+test('a file that comes too late: both sides are told that it was not sent', { timeout: 60_000 }, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Too late' })
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, errors } = visitor
+  const notSent = page.getByRole('alert').getByText('Your file was not sent: somebody has sent a report')
+  await visitor.logIn(bank, atBank(campaign))
+  await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+  await button(page, 'Send to Grocer').waitFor()
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'b')))).status, 201)
+  await button(page, 'Send to Grocer').click()
+  await notSent.waitFor()
+  await sees(page, 'Waiting for the merchant to review your report.')
+  assert.ok(await notSent.isVisible())
+  assert.match(errors.splice(0).join(), /400/)
+  await assertAccessible(visitor)
+
+  await visitor.empty()
+  await visitor.logIn(merchant, atMerchant(campaign))
+  await button(page, 'Answer with your own report').click()
+  await page.locator('input[type=file]').setInputFiles(file('theirs.csv', reportOf(line(campaign, 'b'))))
+  await button(page, 'Send to Alpha Bank').waitFor()
+  assert.equal((await move(sides.grocer, `${campaign.id}/banks/${ids.alpha}/accept-report`)).status, 200)
+  await button(page, 'Send to Alpha Bank').click()
+  await notSent.waitFor()
+  await sees(page, 'Action needed: the reports are reconciled.')
+  assert.ok(await notSent.isVisible())
+  assert.match(errors.splice(0).join(), /400/)
+  assert.equal((await told(campaign))[1], 1)
+})
+
 suite('differences', { timeout: 120_000 }, () => {
   let campaign: Ended
   before(async () => {

@@ -1,11 +1,14 @@
 import { Alert, Button, Card, Group, List, Stack, Text, Title } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
+import { isApiError } from '../../api/errors.ts'
 import type { paths } from '../../api/schema/perkline.ts'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { errorText } from '../../ui/error-text.ts'
 import { FileUpload, Sending } from '../../ui/file-upload.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { useNotify } from '../../ui/notify.tsx'
+import { uiTexts } from '../../ui/texts.ts'
 import { useUpload } from '../../ui/use-upload.ts'
 import { Count, Money } from '../../ui/values.tsx'
 import type { Report } from '../types.ts'
@@ -56,6 +59,7 @@ export function ReportUpload(props: Props) {
 
   const texts = useTexts(reconciliationTexts)
   const notify = useNotify()
+  const notifyRefused = useNotifyRefused()
   const guide = useReportGuide(side)
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Tried | null>(null)
@@ -65,6 +69,7 @@ export function ReportUpload(props: Props) {
       notify.done(texts.sent(recipient))
       onSettled(true)
     },
+    onError: notifyRefused,
   })
   const [latest, setLatest] = useState<'trial' | 'sending'>('trial')
   const choose = (chosen: File) => {
@@ -108,6 +113,21 @@ export function ReportUpload(props: Props) {
       isDisabled={isDisabled}
     />
   )
+}
+
+/**
+ * Says why a report was refused when the reason is not the file, for example because a colleague has sent one first. The
+ * campaign is then read again, and the page may have no place for a report any more, so this is a notice.
+ */
+function useNotifyRefused() {
+  const texts = useTexts(reconciliationTexts)
+  const ui = useTexts(uiTexts)
+  const { language } = usePreferences()
+  const notify = useNotify()
+  return (error: unknown) => {
+    if (isApiError(error, 400) && error.code === 'campaign-state') notify.refused(texts.notSentTooLate)
+    else if (isApiError(error, 403, 404, 409)) notify.refused(texts.notSent(errorText(error, ui, language).text))
+  }
 }
 
 /** Calls the handler with a file that was chosen before a reload. */

@@ -76,6 +76,8 @@ export const reconciliationTexts = dictionary({
     send: (recipient: string) => `Send to ${recipient}`,
     otherFile: 'Choose another file',
     sent: (recipient: string) => `The report was sent to ${recipient}`,
+    notSent: (reason: string) => `Your file was not sent. ${reason}`,
+    notSentTooLate: 'Your file was not sent: somebody has sent a report or taken the next step in the meantime.',
     columns: {
       transactionId:
         'Your id of the purchase, 1 to 128 characters. Both reports use the same id for the same purchase.',
@@ -177,6 +179,8 @@ export const reconciliationTexts = dictionary({
     send: recipient => `Надіслати: ${recipient}`,
     otherFile: 'Вибрати інший файл',
     sent: recipient => `Звіт надіслано: ${recipient}`,
+    notSent: reason => `Ваш файл не надіслано. ${reason}`,
+    notSentTooLate: 'Ваш файл не надіслано: тим часом хтось уже надіслав звіт або зробив наступний крок.',
     columns: {
       transactionId:
         'Ідентифікатор покупки, від 1 до 128 символів. В обох звітах та сама покупка має той самий ідентифікатор.',
