@@ -29,6 +29,7 @@ export function createFormat(language: Language, timeZone: string) {
   const calendarDay = dates({ timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' })
   const time = dates({ hour: '2-digit', minute: '2-digit' })
   const precise = dates({ dateStyle: 'full', timeStyle: 'long' })
+  const utc = dates({ timeZone: 'UTC', dateStyle: 'long', timeStyle: 'short' })
   const relative = whenNeeded(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
   const list = whenNeeded(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
   const monies = new Map<string, Intl.NumberFormat>()
@@ -64,6 +65,8 @@ export function createFormat(language: Language, timeZone: string) {
     calendarDay: (day: string): string => calendarDay().format(new Date(`${day}T00:00:00Z`)),
     time: (instant: string | Date): string => time().format(new Date(instant)),
     dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
+    /** In UTC, and says so: for documents that two sides read. */
+    utc: (instant: string | Date): string => `${utc().format(new Date(instant))} UTC`,
     /** With weekday, seconds and zone, for a title. */
     precise: (instant: string | Date): string => precise().format(new Date(instant)),
     /** Formats a period. A period of whole days is shown by its first and last day, any other one with its times. */

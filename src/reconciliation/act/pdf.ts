@@ -1,6 +1,6 @@
 /**
- * The settlement act as a PDF: one page or more for each bank, in an embedded font that has Cyrillic letters and currency
- * signs.
+ * The settlement act as a PDF: one page or more for each bank, in an embedded font that has Cyrillic letters and currency signs. All times
+ * are in UTC, so that both sides have the same document.
  */
 import { fileURLToPath } from 'node:url'
 import PDFDocument from 'pdfkit'
@@ -10,7 +10,7 @@ import { type ActLanguage, actTexts } from './texts.ts'
 
 type Bank = SettlementAct['banks'][number]
 type Report = NonNullable<Bank['bankReport']>
-export type ActStyle = { language: ActLanguage; timeZone: string }
+export type ActStyle = { language: ActLanguage }
 
 const font = (file: string): string => fileURLToPath(import.meta.resolve(`@expo-google-fonts/inter/${file}`))
 const regular = font('400Regular/Inter_400Regular.ttf')
@@ -32,11 +32,15 @@ export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument 
     info: { Title: `${texts.title}: ${act.campaignName}`, Author: 'Perkline', CreationDate: act.generatedAt },
   })
   document.registerFont('regular', regular).registerFont('bold', bold)
+  /** The number of the act on each page. A bank's act may need more than one page. */
+  const numbers: string[] = []
   for (const [index, bank] of act.banks.entries()) {
     if (index > 0) document.addPage()
     writeBank(document, act, bank, style)
+    const { count } = document.bufferedPageRange()
+    while (numbers.length < count) numbers.push(numberOf(act, bank, style))
   }
-  writeFooters(document, act, style)
+  writeFooters(document, act, style, numbers)
   document.end()
   return document
 }
@@ -50,9 +54,13 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
   writeReports(page)
   writeDifferences(page)
   writeDates(page)
+  if (document.y + endHeight > document.page.maxY()) document.addPage()
   writeCompensation(page)
   if (bank.settledAt !== null) signatures(document, [texts.merchant, texts.bank], texts.signature)
 }
+
+const numberOf = (act: SettlementAct, bank: Bank, { language }: ActStyle): string =>
+  `${actTexts[language].number} ${act.cashbackId.slice(0, 8)}-${bank.code}`
 
 /** The data that the parts of a bank's page show. */
 type BankPage = {
@@ -64,10 +72,10 @@ type BankPage = {
   format: ReturnType<typeof createFormat>
 }
 
-function writeTitle({ document, act, bank, texts }: BankPage): void {
+function writeTitle({ document, act, bank, style, texts }: BankPage): void {
   document.font('bold').fontSize(18).fillColor(colours.text).text(texts.title)
   document.font('regular').fontSize(9).fillColor(colours.muted)
-  document.text(`${texts.number} ${act.cashbackId.slice(0, 8)}-${bank.code}`)
+  document.text(numberOf(act, bank, style))
   if (bank.settledAt === null) document.font('bold').fillColor('#a35200').text(texts.draft)
   document.moveDown(0.8)
 }
@@ -170,7 +178,8 @@ function facts(document: PDFKit.PDFDocument, rows: readonly (readonly [string, s
 }
 
 function columns(document: PDFKit.PDFDocument, rows: readonly (readonly string[])[], shares = [0.2, 0.4, 0.4]): void {
-  for (const cells of rows) {
+  for (const row of rows) {
+    const cells = row.map(cell => printable(document, cell))
     const heights = cells.map((cell, index) => {
       document.font(index === 0 ? 'regular' : 'bold').fontSize(9)
       return document.heightOfString(cell || ' ', { width: width * (shares[index] ?? 0) - 8 })
@@ -195,9 +204,26 @@ function columns(document: PDFKit.PDFDocument, rows: readonly (readonly string[]
   document.x = margin
 }
 
+/** Shown in the place of a character that the font lacks. PDFKit would leave the place empty. */
+const placeholder = '□'
+const segmenter = new Intl.Segmenter()
+
+/** Replaces each character, as people count them, that the font cannot show. */
+function printable(document: PDFKit.PDFDocument, text: string): string {
+  const { font } = (document.font('regular') as unknown as WithFont)._font
+  const isShown = (sign: string) => [...sign].every(part => font.hasGlyphForCodePoint(part.codePointAt(0) ?? 0))
+  const signs = Array.from(segmenter.segment(text.normalize('NFC')), ({ segment }) => segment)
+  return signs.map(sign => (isShown(sign) ? sign : /^\s+$/.test(sign) ? ' ' : placeholder)).join('')
+}
+
+/** Private parts of PDFKit: the current font, as fontkit reads it. */
+type WithFont = { _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } } }
+
+const signaturesHeight = 50
+/** The compensation with its heading, the sum of all banks and the signatures: they stay on one page. */
+const endHeight = 54 + signaturesHeight
+
 function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hint: string): void {
-  const height = 60
-  if (document.y + height > document.page.maxY()) document.addPage()
   const top = document.y + 34
   const share = width / parties.length
   for (const [index, party] of parties.entries()) {
@@ -212,9 +238,15 @@ function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hi
   }
 }
 
-function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: ActStyle): void {
+/** @param numbers the number of the act on each page */
+function writeFooters(
+  document: PDFKit.PDFDocument,
+  act: SettlementAct,
+  style: ActStyle,
+  numbers: readonly string[],
+): void {
   const texts = actTexts[style.language]
-  const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} (${style.timeZone}) · Perkline`
+  const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} · Perkline`
   const { count } = document.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     document.switchToPage(page)
@@ -222,13 +254,14 @@ function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: A
     document.page.margins.bottom = 0
     document.font('regular').fontSize(8).fillColor(colours.muted)
     const y = document.page.height - 32
+    document.text(numbers[page] ?? '', margin, y - 10, { lineBreak: false })
     document.text(generated, margin, y, { lineBreak: false })
     document.text(texts.page(page + 1, count), margin, y, { width, align: 'right', lineBreak: false })
   }
 }
 
 /** Formats decimal texts exactly: `Intl` accepts them without a conversion to floats. */
-function createFormat({ language, timeZone }: ActStyle, currency: string) {
+function createFormat({ language }: ActStyle, currency: string) {
   const locale = language === 'uk' ? 'uk-UA' : 'en-GB'
   // Amounts have 2 decimals in every currency, also where `Intl` would round them to none (JPY).
   const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
@@ -239,12 +272,12 @@ function createFormat({ language, timeZone }: ActStyle, currency: string) {
     ...decimals,
   })
   const percent = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
-  const instant = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' })
+  const instant = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'long', timeStyle: 'short' })
   const count = new Intl.NumberFormat(locale)
   return {
     money: (amount: string): string => money.format(amount as `${number}`),
     percent: (value: string): string => `${percent.format(value as `${number}`)}${language === 'uk' ? '\u00a0' : ''}%`,
     count: (value: number): string => count.format(value),
-    instant: (at: string | Date): string => instant.format(new Date(at)),
+    instant: (at: string | Date): string => `${instant.format(new Date(at))} UTC`,
   }
 }

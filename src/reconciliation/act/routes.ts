@@ -56,7 +56,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
         ...common,
         operationId: 'downloadSettlementAct',
         summary: 'The settlement act as a PDF',
-        description: `${description} One page or more for each bank.`,
+        description: `${description} One page or more for each bank. All times are in UTC.`,
         querystring: schemas.ActPdfQuery,
         response: {
           200: {
@@ -73,14 +73,14 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
     },
     async (request, reply) => {
       const { bankId, language, timeZone } = request.query
-      requireTimeZone(timeZone)
+      if (timeZone !== undefined) requireTimeZone(timeZone)
       const params = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
       const act = await readAct(deps, params)
       // Drawing takes processor time, so it counts as a costly read, of which a partner may run only a few at once.
       await deps.costlyReads.takePlace(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const input = { partner: accountOf(request as FastifyRequest) ?? '', signal: leaving(reply as FastifyReply) }
-      const pdf = Buffer.from(await drawAct(act, { language, timeZone }, input))
+      const pdf = Buffer.from(await drawAct(act, { language }, input))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
       return reply.send(pdf as unknown as NodeJS.ReadableStream)
     },

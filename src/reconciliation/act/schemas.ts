@@ -13,12 +13,14 @@ export const ActPdfQuery = Type.Object(
   {
     bankId,
     language: Type.Enum([...actLanguages], { default: 'uk', description: 'Language of the words, dates and amounts' }),
-    timeZone: Type.String({
-      default: 'Europe/Kyiv',
-      maxLength: 64,
-      description: 'IANA time zone of the dates',
-      examples: ['Europe/Kyiv'],
-    }),
+    timeZone: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        deprecated: true,
+        description: 'IANA time zone. It has no effect any more: all times of the act are in UTC',
+        examples: ['Europe/Kyiv'],
+      }),
+    ),
   },
   closed,
 )

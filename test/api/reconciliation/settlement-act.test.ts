@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
+import { actPdf } from '../../../src/reconciliation/act/pdf.ts'
+import { readAct } from '../../../src/reconciliation/act/read.ts'
 import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import {
@@ -139,11 +142,42 @@ suite('as a PDF', () => {
     assert.equal(text.match(/Акт звірки та розрахунку/g)?.length, 2, 'a page for each bank')
   })
 
-  test('in English, of one bank, in its own time zone', async t => {
+  test('all times are in UTC and say so, whatever time zone a caller names', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const pages = await Promise.all(
+      [
+        [sides.grocer, 'Pacific/Auckland'],
+        [sides.alpha, 'America/New_York'],
+      ].map(async ([partner, timeZone]) => {
+        const query = `?language=en&bankId=${ids.alpha}&timeZone=${timeZone}`
+        return textOf((await pdf(partner as Partner, query)).body).replace(/^.*Generated.*$/m, '')
+      }),
+    )
+    const [page = ''] = pages
+    assert.equal(pages[0], pages[1])
+    const { body } = await read(sides.alpha)
+    const inUtc = new Date(body.dateFrom).toISOString().slice(11, 16)
+    assert.match(page, new RegExp(`Period .* at ${inUtc} UTC – .* UTC`))
+    assert.match(page, /Report accepted .* UTC/)
+    assert.equal(page.match(/\d{2}:\d{2} UTC/g)?.length, page.match(/\d{2}:\d{2}/g)?.length)
+  })
+
+  test('characters that the font lacks are visible', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const own = await endedCampaign(sides, [sides.alpha], { name: 'Fiesta 🎉 é' })
+    const fileName = '👩🏽‍🔬 звіт ✓.csv'
+    assert.equal((await uploadBank(sides.alpha, own.id, { file: reportOf(line(own, 'a')), fileName })).status, 201)
+    const { body } = await sides.alpha.call('GET', `/portal/cashbacks/${own.id}/settlement-act.pdf`)
+    const text = textOf(body)
+    assert.match(text, /Fiesta □ é/)
+    assert.match(text, /□ звіт ✓\.csv/)
+  })
+
+  test('in English, of one bank', async t => {
     if (!requireProgram(t, 'pdftotext')) return
     const { body } = await pdf(sides.alpha, '?language=en&timeZone=UTC')
     const text = textOf(body)
-    assert.match(text, /Generated .* \(UTC\)/)
+    assert.match(text, /Generated .* UTC/)
     for (const part of [
       'Settlement act',
       'Grocer',
@@ -179,4 +213,27 @@ suite('as a PDF', () => {
     for (const part of ['¥200.56', '¥10.28', '¥3.43', '5.123456789%', '33.3333333%'])
       assert.ok(text.includes(part), `${part}\n${text}`)
   })
+})
+
+test('the signatures are on the page of the compensation, and each page has the number of the act', async t => {
+  if (!requireProgram(t, 'pdftotext')) return
+  const caller = { type: 'merchant', merchantId: ids.grocer } as const
+  const params = { caller, cashbackId: campaign.id, bankId: ids.alpha }
+  const act = await readAct(
+    { database: platform.platform.database, clock: platform.platform.deps.campaigns.clock },
+    params as any,
+  )
+  const counts = new Set<number>()
+  for (let domains = 0; domains < 12; domains++) {
+    const merchant = { ...act.merchant, domain: Array.from({ length: domains }, () => `${'shop'.repeat(15)}.example`) }
+    const pages = textOf(await buffer(actPdf({ ...act, merchant }, { language: 'en' })))
+      .split('\f')
+      .slice(0, -1)
+    counts.add(pages.length)
+    const signed = pages.filter(page => page.includes('Name, position, signature, date'))
+    assert.equal(signed.length, 1)
+    assert.match(signed[0] ?? '', /Compensation to the bank\s+₴6\.00/, `${domains} domains`)
+    for (const page of pages) assert.ok(page.includes(`No. ${campaign.id.slice(0, 8)}-alpha`), page)
+  }
+  assert.deepEqual([...counts].slice(0, 2), [1, 2])
 })

@@ -3,11 +3,11 @@ import { IconDownload, IconPrinter } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { download } from '../../api/download.ts'
 import type { paths } from '../../api/schema/perkline.ts'
-import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Loaded } from '../../ui/states.tsx'
-import { Count, DateTime, Money, none, Percent, Period } from '../../ui/values.tsx'
+import { Count, Money, none, Percent } from '../../ui/values.tsx'
 import { settlementActQuery } from '../queries.ts'
 import { differenceKinds } from './difference-search.ts'
 import classes from './settlement-act.module.css'
@@ -37,9 +37,9 @@ export function SettlementAct(props: Props) {
 
 function ActButtons({ cashbackId, bankId }: Props) {
   const { act: texts } = useTexts(reconciliationTexts)
-  const { language, timeZone } = usePreferences()
+  const { language } = usePreferences()
   const notify = useNotify()
-  const query = new URLSearchParams({ bankId, language, timeZone })
+  const query = new URLSearchParams({ bankId, language })
   const path = `/portal/cashbacks/${cashbackId}/settlement-act.pdf?${query}`
   const fetching = useMutation({ mutationFn: () => download(path, 'settlement-act.pdf'), onError: notify.failed })
   return (
@@ -68,7 +68,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
     [common.lines, (report: Report) => <Count value={report.lines} />],
     [common.amount, (report: Report) => <Money amount={report.totalAmount} currency={currency} />],
     [common.cashback, (report: Report) => <Money amount={report.totalCashback || null} currency={currency} />],
-    [common.uploaded, (report: Report) => <DateTime at={report.uploadedAt} />],
+    [common.uploaded, (report: Report) => <Utc at={report.uploadedAt} />],
     [texts.hash, (report: Report) => <span className={classes.hash}>{report.sha256}</span>],
   ] as const
   return (
@@ -79,7 +79,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
           columns={3}
           facts={[
             { label: texts.campaign, value: act.campaignName },
-            { label: texts.period, value: <Period dateFrom={act.dateFrom} dateTo={act.dateTo} /> },
+            { label: texts.period, value: <UtcPeriod from={act.dateFrom} to={act.dateTo} /> },
             { label: texts.share, value: <Percent value={act.merchantCompensationPercentage} /> },
             {
               label: common.merchant,
@@ -130,10 +130,10 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
         </section>
         <KeyFacts
           facts={[
-            { label: texts.accepted, value: <DateTime at={bank.acceptedAt} /> },
-            { label: texts.settled, value: <DateTime at={bank.settledAt} /> },
-            { label: texts.paid, value: <DateTime at={act.paidAt} /> },
-            { label: texts.received, value: <DateTime at={bank.receivedAt} /> },
+            { label: texts.accepted, value: <Utc at={bank.acceptedAt} /> },
+            { label: texts.settled, value: <Utc at={bank.settledAt} /> },
+            { label: texts.paid, value: <Utc at={act.paidAt} /> },
+            { label: texts.received, value: <Utc at={bank.receivedAt} /> },
           ]}
         />
       </Stack>
@@ -142,3 +142,17 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
 }
 
 type Report = NonNullable<Bank['bankReport']>
+
+/** An instant of the act. It is in UTC, so that both sides read the same, as in the PDF. */
+function Utc({ at }: { at: string | null }) {
+  const format = useFormat()
+  return at === null ? none : <time dateTime={at}>{format.utc(at)}</time>
+}
+
+function UtcPeriod({ from, to }: { from: string; to: string }) {
+  return (
+    <>
+      <Utc at={from} /> – <Utc at={to} />
+    </>
+  )
+}
