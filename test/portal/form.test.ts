@@ -8,7 +8,7 @@ import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
-import { button, field, sees } from '../support/pages.ts'
+import { agree, button, field, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { openSides, type Sides } from '../support/reconciliation.ts'
@@ -294,9 +294,26 @@ suite('drafts', { timeout: 60_000 }, () => {
     await visitor.logIn(manager, newCampaign)
     await sees(page, restored)
     await field(page, 'Name').fill('Just before leaving')
-    await page.getByRole('button', { name: 'Your account' }).click()
-    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    // Another tab of the same person has a form open, too.
+    const tab = await page.context().newPage()
+    await tab.goto(`/app${newCampaign}`)
+    await sees(tab, restored)
+    await field(tab, 'Name').fill('In another tab')
+    const leave = async () => {
+      await page.getByRole('button', { name: 'Your account' }).click()
+      await page.getByRole('menuitem', { name: 'Log out' }).click()
+      await sees(page, 'Log out and lose unsaved input?')
+    }
+    await leave()
+    await sees(page, /^This browser keeps what you entered in 1 form and haven’t saved/)
+    await assertAccessible(visitor)
+    await agree(page, 'Cancel')
+    assert.equal(await field(page, 'Name').inputValue(), 'Just before leaving')
+    await leave()
+    await agree(page, 'Log out')
     await page.waitForURL(/login/)
+    await sees(page, 'You are logged out.')
+    await sees(tab, 'You logged out in another tab. Logging out removes input that you haven’t saved.')
     const left = await page.evaluate(`new Promise((resolve, reject) => {
       const opening = indexedDB.open('perkline')
       opening.onerror = () => reject(opening.error)

@@ -4,8 +4,10 @@ import { IconChevronDown, IconLogout, IconUser, IconWorld } from '@tabler/icons-
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
-import { logOut } from '../session/session.ts'
+import { countDraftsOf } from '../session/draft-store.ts'
+import { logOut, personOf } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import { useConfirm } from '../ui/confirm.tsx'
 import { part } from '../ui/not-loaded.ts'
 import { useNotify } from '../ui/notify.tsx'
 import classes from './account-menu.module.css'
@@ -27,6 +29,18 @@ export function AccountMenu() {
     onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
     onError: notify.failed,
   })
+  const confirm = useConfirm()
+  const askAndLeave = async () => {
+    // A browser that cannot read its store has no drafts.
+    const forms = await countDraftsOf(personOf(session)).catch(() => 0)
+    const question = {
+      title: texts.logOutTitle,
+      text: texts.logOutText(forms),
+      action: texts.logOut,
+      isDangerous: true,
+    }
+    if (forms === 0 || (await confirm(question))) leave.mutate()
+  }
   const openTimeZone = () =>
     part(import('./time-zone-form.tsx')).then(
       ({ TimeZoneForm }) =>
@@ -75,7 +89,7 @@ export function AccountMenu() {
             {timeZone}
           </Text>
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={18} aria-hidden />} onClick={() => leave.mutate()}>
+        <Menu.Item leftSection={<IconLogout size={18} aria-hidden />} onClick={() => void askAndLeave()}>
           {texts.logOut}
         </Menu.Item>
       </Menu.Dropdown>

@@ -80,7 +80,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
   return (
     <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
       <Stack gap="md">
-        {because && !attempt.error && <Alert color="blue">{because === 'ended' ? texts.ended : texts.loggedOut}</Alert>}
+        {because && !attempt.error && <Alert color="blue">{texts.because[because]}</Alert>}
         {attempt.error && <LoginError error={attempt.error} wrong={texts.wrong} />}
         <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
           <SegmentedControl

@@ -7,7 +7,7 @@ import { ApiError } from '../api/errors.ts'
 import { onFactorNeeded, onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { wayBack } from '../routing/way-back.ts'
-import { forgetSession } from '../session/session.ts'
+import { forgetSession, wasLeftElsewhere } from '../session/session.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { isLost, learnFrom, watchConnection } from './connection.ts'
 import { createPortalRouter } from './router.ts'
@@ -41,8 +41,9 @@ export const router = createPortalRouter(queryClient)
 // When the session has ended, goes to the login page. After the login, the person returns to the same page.
 onSessionEnd(() => {
   const { href } = router.state.location
+  const because = wasLeftElsewhere() ? 'leftElsewhere' : 'ended'
   if (forgetSession(queryClient))
-    void router.navigate({ to: '/login', search: { back: wayBack(href), because: 'ended' }, replace: true })
+    void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })
 
 // If the account requires a second factor, goes to the page that sets one up, because nothing else can be read before.

@@ -1,5 +1,5 @@
 /** Messages of the frame around the pages: login, header, navigation, errors. */
-import { dictionary } from '../i18n/texts.ts'
+import { counted, dictionary } from '../i18n/texts.ts'
 
 export const appTexts = dictionary({
   en: {
@@ -68,11 +68,17 @@ export const appTexts = dictionary({
       otherLogin: 'Log in as somebody else',
       wrong: 'Wrong login, password or account type.',
       tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
-      ended: 'Your session has ended. Log in to continue where you left off.',
-      loggedOut: 'You are logged out.',
+      because: {
+        ended: 'Your session has ended. Log in to continue where you left off.',
+        left: 'You are logged out.',
+        leftElsewhere: 'You logged out in another tab. Logging out removes input that you haven’t saved.',
+      },
     },
     profile: 'Profile',
     logOut: 'Log out',
+    logOutTitle: 'Log out and lose unsaved input?',
+    logOutText: (forms: number) =>
+      `This browser keeps what you entered in ${counted('en', forms, { one: 'form', other: 'forms' })} and haven’t saved, also in other tabs. Logging out removes it.`,
     account: 'Your account',
     sessionUntil: (time: string) => `Session ends at ${time}`,
     toDark: 'Use dark theme',
@@ -172,11 +178,17 @@ export const appTexts = dictionary({
       otherLogin: 'Увійти з іншим логіном',
       wrong: 'Неправильний логін, пароль або тип облікового запису.',
       tooMany: seconds => `Забагато спроб. Спробуйте за ${seconds} с.`,
-      ended: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
-      loggedOut: 'Ви вийшли з облікового запису.',
+      because: {
+        ended: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
+        left: 'Ви вийшли з облікового запису.',
+        leftElsewhere: 'Ви вийшли з облікового запису в іншій вкладці. Під час виходу незбережені дані видаляються.',
+      },
     },
     profile: 'Профіль',
     logOut: 'Вийти',
+    logOutTitle: 'Вийти й втратити незбережене?',
+    logOutText: forms =>
+      `Цей браузер зберігає те, що ви ввели у ${counted('uk', forms, { one: 'формі', few: 'формах', many: 'формах', other: 'форми' })}, зокрема в інших вкладках, але ще не надіслали. Під час виходу це буде видалено.`,
     account: 'Ваш обліковий запис',
     sessionUntil: time => `Сеанс завершиться о ${time}`,
     toDark: 'Увімкнути темну тему',

@@ -31,7 +31,7 @@ export async function readDraft<Values>(key: string): Promise<KeptDraft<Values> 
  * @throws when the browser cannot store the draft; an older draft of the form is removed then
  */
 export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
-  if (openedAt <= Number(localStorage.getItem(removedKey) ?? 0)) return
+  if (openedAt <= draftsRemovedAt()) return
   try {
     await store()('readwrite', drafts => {
       drafts.put(draft, key)
@@ -48,12 +48,23 @@ export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, 
 
 export const removeDraft = (key: string): Promise<void> => del(key, store())
 
+/** When somebody last logged out in this browser, in milliseconds; 0: never. */
+export const draftsRemovedAt = (): number => Number(localStorage.getItem(removedKey) ?? 0)
+
+/** The keys of the person's drafts. */
+async function draftsOf(person: string): Promise<string[]> {
+  const all = await keys<string>(store())
+  return all.filter(key => key.startsWith(`${person}/`))
+}
+
+/** How many forms have unsaved input of the person. */
+export const countDraftsOf = async (person: string): Promise<number> => (await draftsOf(person)).length
+
 /** For a logout: removes the person's unsaved input. */
 export async function removeDraftsOf(person: string): Promise<void> {
   localStorage.setItem(removedKey, String(Date.now()))
   removeOldDrafts()
-  const all = await keys<string>(store())
-  await Promise.all(all.filter(key => key.startsWith(`${person}/`)).map(removeDraft))
+  await Promise.all((await draftsOf(person)).map(removeDraft))
 }
 
 /** Removes drafts of version 0.2 without restoring them, because they may be older than what was entered last. */

@@ -5,7 +5,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
-import { removeDraftsOf } from './draft-store.ts'
+import { draftsRemovedAt, removeDraftsOf } from './draft-store.ts'
 
 export const accountTypes = ['retailer', 'bank', 'platform'] as const
 export type AccountType = (typeof accountTypes)[number]
@@ -102,9 +102,16 @@ export async function answerChallenge(
   return begin(queryClient, withAhead(await answer(api.POST('/portal/session/verify', { body }))))
 }
 
+/** When this page was loaded, or somebody logged in here, in milliseconds. */
+let begunAt = Date.now()
+
+/** Whether somebody has logged out in another tab since. Then the unsaved input of this page is gone, too. */
+export const wasLeftElsewhere = (): boolean => draftsRemovedAt() > begunAt
+
 function begin(queryClient: QueryClient, session: Session): Session {
   // All data that was read before belongs to another person or an earlier session.
   queryClient.clear()
+  begunAt = Date.now()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   localStorage.setItem(roleKey, session.role)
   localStorage.setItem(heardOfKey, personOf(session))
