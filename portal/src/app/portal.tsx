@@ -8,6 +8,7 @@ import { onFactorNeeded, onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { wayBack } from '../routing/way-back.ts'
 import { forgetSession, wasLeftElsewhere } from '../session/session.ts'
+import { keepFocus, watchFocus } from '../ui/keep-focus.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { isLost, learnFrom, watchConnection } from './connection.ts'
 import { createPortalRouter } from './router.ts'
@@ -15,12 +16,16 @@ import { styleNonce } from './style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './theme.ts'
 
 const outcome = { onSuccess: () => learnFrom(), onError: (error: unknown) => learnFrom(error) }
+const mutationCache = new MutationCache({
+  ...outcome,
+  onMutate: (_, mutation) => keepFocus(() => mutation.state.status === 'pending'),
+})
 
 // Requests never wait for the connection (`networkMode: 'always'`): without a connection they fail at once, and are
 // never sent later.
 export const queryClient = new QueryClient({
   queryCache: new QueryCache(outcome),
-  mutationCache: new MutationCache(outcome),
+  mutationCache,
   defaultOptions: {
     queries: {
       staleTime: 15_000,
@@ -36,6 +41,7 @@ export const queryClient = new QueryClient({
   },
 })
 watchConnection(queryClient)
+watchFocus()
 export const router = createPortalRouter(queryClient)
 
 // When the session has ended, goes to the login page. After the login, the person returns to the same page.

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { upload as sendFile } from '../api/upload.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { useConfirm } from './confirm.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { uiTexts } from './texts.ts'
 
 type State = { fileName: string | null; share: number; isSending: boolean; error: unknown; wasCancelled: boolean }
@@ -60,6 +61,8 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
       const controller = new AbortController()
       abort.current = controller
       setState({ ...idle, fileName: file.name, isSending: true })
+      let isRunning = true
+      keepFocus(() => isRunning)
       if (!isTrial) note.write(file.name)
       try {
         const answer = await sendFile<Data>(path, file, {
@@ -82,6 +85,8 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
         if (controller.signal.aborted) latest.current.onCancel?.()
         else latest.current.onError?.(error)
         return null
+      } finally {
+        isRunning = false
       }
     },
     [path, method, asForm, isTrial, read, note],

@@ -1,0 +1,53 @@
+/**
+ * Keeps the keyboard's place while something is sent. The pressed button is disabled meanwhile, and often it is gone
+ * afterwards; the browser then moves the focus to the start of the document.
+ */
+
+const intervalMs = 50
+/** How long the page may still change after the answer: data is read again, and dialogs close. */
+const settlingMs = 2_000
+
+/** The elements that had the focus last: any, and one outside dialogs. */
+let last: Element | null = null
+let lastOnPage: Element | null = null
+
+export function watchFocus(): void {
+  addEventListener('focusin', ({ target }) => {
+    if (!(target instanceof Element)) return
+    last = target
+    if (!target.closest('[role=dialog]')) lastOnPage = target
+  })
+}
+
+/**
+ * Call this when something is sent. If the focus gets lost, it goes to the form's first field with an error, else back
+ * to the element that had it. If that is gone, it goes to the open dialog, or to the heading of the page.
+ *
+ * @param isRunning whether the answer is still awaited
+ */
+export function keepFocus(isRunning: () => boolean): void {
+  let endsAt: number | null = null
+  const timer = setInterval(() => {
+    if (isRunning()) return
+    // Looks from the second time on, because the page shows the answer a moment after it has arrived.
+    if (endsAt === null) endsAt = performance.now() + settlingMs
+    else if (isLost()) focusNearest()
+    if (performance.now() > endsAt) clearInterval(timer)
+  }, intervalMs)
+}
+
+const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body
+
+function focusNearest(): void {
+  const dialog = document.querySelector('[role=dialog]')
+  const wrong = last?.isConnected ? last.closest('form')?.querySelector('[aria-invalid=true]') : null
+  const places = [wrong ?? null, last, ...(dialog ? [dialog] : [lastOnPage, document.querySelector('h1')])]
+  const place = places.find(each => isUsable(each, dialog))
+  if (place instanceof HTMLElement) place.focus({ preventScroll: true })
+}
+
+const isUsable = (place: Element | null, dialog: Element | null): boolean =>
+  place?.isConnected === true &&
+  !place.matches(':disabled') &&
+  place.checkVisibility() &&
+  (dialog === null || dialog.contains(place))

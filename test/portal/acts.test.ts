@@ -1,0 +1,84 @@
+/**
+ * What a page does after an act, in a real browser: where the focus is, what it says about refused acts and lost
+ * answers, what it keeps, and the way back to the list.
+ */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, type Visitor, visit } from '../support/browser.ts'
+import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { button, dialog, field, sees, titled } from '../support/pages.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+import { endedCampaign, header, openSides, type Sides } from '../support/reconciliation.ts'
+
+let platform: TestPlatform
+let sides: Sides
+let merchant: Account
+let bank: Account
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  sides = await openSides(platform)
+  merchant = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
+  bank = await addAccount(platform, { bank: 'alpha' }, 'EDITOR')
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+const press = async (page: Page, name: string) => {
+  await button(page, name).focus()
+  await page.keyboard.press('Enter')
+  await dialog(page).waitFor()
+  await dialog(page).getByRole('button', { name }).focus()
+  await page.keyboard.press('Enter')
+  await dialog(page).waitFor({ state: 'detached' })
+}
+const headingFocused = (page: Page) => page.locator('h1:focus').waitFor()
+/** Aborts the next request to the address after the platform has received it. */
+const loseAnswer = (page: Page, url: string) =>
+  page.route(
+    url,
+    async route => {
+      await route.fetch()
+      await route.abort()
+    },
+    { times: 1 },
+  )
+const forget = ({ errors }: Visitor, expected: RegExp) => {
+  assert.ok(errors.splice(0).every(error => expected.test(error)))
+}
+
+suite('the focus after an act', { timeout: 90_000 }, () => {
+  test('whose button is gone is on the heading: a bank takes part, the merchant launches', async t => {
+    const id = await createCampaign(platform, { name: 'By keyboard', participantsIds: [ids.alpha] }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(bank, `/bank/campaigns/${id}`)
+    await press(page, 'Take part')
+    await sees(page, /^Your bank takes part\. Waiting for/)
+    await headingFocused(page)
+    await visitor.empty()
+    await visitor.logIn(merchant, `/merchant/campaigns/${id}`)
+    await press(page, 'Launch')
+    await button(page, 'Launch').waitFor({ state: 'detached' })
+    await headingFocused(page)
+  })
+
+  test('that fails is on its button again', async t => {
+    const id = await createCampaign(platform, { name: 'As it was' }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, `/merchant/campaigns/${id}/edit`)
+    await field(page, 'Name').fill('Not saved')
+    await page.route(`**/for-merchant/${id}`, route => route.abort(), { times: 1 })
+    await button(page, 'Save').focus()
+    await page.keyboard.press('Enter')
+    await sees(page, /can’t be reached/)
+    await page.locator('button[type=submit]:focus').waitFor()
+    forget(visitor, /ERR_FAILED/)
+  })
+})
