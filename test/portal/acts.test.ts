@@ -82,3 +82,24 @@ suite('the focus after an act', { timeout: 90_000 }, () => {
     forget(visitor, /ERR_FAILED/)
   })
 })
+
+test('a report whose upload gets no answer stays chosen and checked', { timeout: 60_000 }, async t => {
+  const { id, at } = await endedCampaign(sides, [sides.alpha], { participantsIds: [ids.alpha], name: 'Lost report' })
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, `/bank/campaigns/${id}/reconciliation`)
+  const report = `${header}\nTX-1,T-0001,${at},200.00,10.00\n`
+  const csv = { name: 'report.csv', mimeType: 'text/csv', buffer: Buffer.from(report) }
+  await page.locator('input[type=file]').setInputFiles(csv)
+  await sees(page, 'Check before you send')
+  await page.route('**/bank-report', route => route.abort(), { times: 1 })
+  await button(page, 'Send to Grocer').click()
+  await sees(page, /can’t be reached/)
+  await assertAccessible(visitor)
+  await button(page, 'Send to Grocer').focus()
+  await page.keyboard.press('Enter')
+  await sees(page, 'The report was sent to Grocer')
+  await headingFocused(page)
+  forget(visitor, /ERR_FAILED/)
+})

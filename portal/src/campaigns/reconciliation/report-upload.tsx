@@ -1,13 +1,14 @@
 import { Alert, Button, Card, Group, List, Stack, Text, Title } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
-import { isApiError } from '../../api/errors.ts'
+import { isApiError, noAnswer } from '../../api/errors.ts'
 import type { paths } from '../../api/schema/perkline.ts'
 import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { errorText } from '../../ui/error-text.ts'
 import { FileUpload, Sending } from '../../ui/file-upload.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { useNotify } from '../../ui/notify.tsx'
+import { Failure } from '../../ui/states.tsx'
 import { uiTexts } from '../../ui/texts.ts'
 import { useUpload } from '../../ui/use-upload.ts'
 import { Count, Money } from '../../ui/values.tsx'
@@ -64,12 +65,19 @@ export function ReportUpload(props: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Tried | null>(null)
   const trial = useUpload<Tried>(`${path}?dryRun=true`, { isTrial: true, onDone: setTried })
+  // Without an answer, the same file can be sent again. Otherwise the result of the check may no longer be correct, so it
+  // is not shown any more.
   const sending = useUpload<unknown>(path, {
+    onCancel: () => setTried(null),
     onDone() {
+      setTried(null)
       notify.done(texts.sent(recipient))
       onSettled(true)
     },
-    onError: notifyRefused,
+    onError(error) {
+      if (!isApiError(error, noAnswer)) setTried(null)
+      notifyRefused(error)
+    },
   })
   const [latest, setLatest] = useState<'trial' | 'sending'>('trial')
   const choose = (chosen: File) => {
@@ -86,8 +94,6 @@ export function ReportUpload(props: Props) {
     // the page.
     onChosen?.(null)
     const answer = await sending.send(checked, fields)
-    // The check was made before the upload, so its result may no longer be correct and is not shown any more.
-    setTried(null)
     if (answer === null) onSettled(false)
   }
   if (sending.isSending) return <Sending upload={sending} />
@@ -96,6 +102,7 @@ export function ReportUpload(props: Props) {
       <Checked
         {...{ tried, currency, recipient, side, isDisabled }}
         fileName={file.name}
+        error={latest === 'sending' ? sending.error : null}
         onSend={() => void send(file)}
         onOther={() => {
           onChosen?.(null)
@@ -144,11 +151,13 @@ type CheckedGiven = Pick<Props, 'side' | 'currency' | 'recipient'> & {
   isDisabled: boolean
   tried: Tried
   fileName: string
+  /** Why the file, which is still here, could not be sent. */
+  error: unknown
   onSend(): void
   onOther(): void
 }
 
-function Checked({ tried, fileName, currency, recipient, side, isDisabled, onSend, onOther }: CheckedGiven) {
+function Checked({ tried, fileName, error, currency, recipient, side, isDisabled, onSend, onOther }: CheckedGiven) {
   const texts = useTexts(reconciliationTexts)
   const format = useFormat()
   const { lines, totalAmount, totalCashback, differences } = tried
@@ -188,6 +197,7 @@ function Checked({ tried, fileName, currency, recipient, side, isDisabled, onSen
             </List>
           )}
         </Alert>
+        {error !== null && <Failure error={error} />}
         <Text>{side === 'bank' ? texts.passesToMerchant(recipient) : texts.passesToBank(recipient)}</Text>
         <Group gap="sm">
           <Button leftSection={<IconSend size={16} aria-hidden />} disabled={isDisabled} onClick={onSend}>
