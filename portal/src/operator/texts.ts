@@ -97,6 +97,7 @@ export const operatorTexts = dictionary({
       column: 'The customer’s id at the bank, up to 128 characters',
       imported: (count: string, duplicates: string) => `New customers: ${count}. Already known: ${duplicates}`,
       chooseBank: 'Choose a bank',
+      bankFirst: 'Choose a bank first',
     },
     audit: {
       title: 'Data checks',
@@ -208,6 +209,7 @@ export const operatorTexts = dictionary({
       column: 'Номер клієнта в банку, до 128 символів',
       imported: (count, duplicates) => `Нових клієнтів: ${count}. Уже були: ${duplicates}`,
       chooseBank: 'Виберіть банк',
+      bankFirst: 'Спершу виберіть банк',
     },
     audit: {
       title: 'Перевірка даних',

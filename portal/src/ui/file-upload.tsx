@@ -7,6 +7,7 @@ import { ApiError } from '../api/errors.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { FileGuide, type Guide } from './file-guide.tsx'
+import classes from './file-upload.module.css'
 import { uiTexts } from './texts.ts'
 import type { Upload } from './use-upload.ts'
 
@@ -31,6 +32,8 @@ export function FileUpload<Data>(props: {
   maxBytes: number
   guide?: Guide
   isDisabled?: boolean
+  /** Shown in place of "choose a file" while the upload is disabled: what to do first. */
+  whyDisabled?: string
 }) {
   const { upload, hint, maxBytes, guide, isDisabled = false } = props
   const texts = useTexts(uiTexts)
@@ -45,6 +48,7 @@ export function FileUpload<Data>(props: {
         multiple={false}
         maxSize={maxBytes}
         disabled={isDisabled}
+        className={classes.zone ?? ''}
         inputProps={{ 'aria-label': texts.upload.choose }}
         onDrop={([file]) => {
           setRefusal(null)
@@ -60,7 +64,7 @@ export function FileUpload<Data>(props: {
         <Group gap="md" wrap="nowrap" mih={72}>
           <IconFileSpreadsheet size={32} stroke={1.4} style={{ flex: 'none' }} aria-hidden />
           <div>
-            <Text fw={600}>{texts.upload.choose}</Text>
+            <Text fw={600}>{(isDisabled && props.whyDisabled) || texts.upload.choose}</Text>
             <Text size="sm" c="dimmed">
               {hint}
             </Text>

@@ -134,6 +134,7 @@ function Import({ banks }: { banks: readonly { code: string; name: string }[] })
           maxBytes={maxBytes}
           guide={guide(texts.column)}
           isDisabled={bank === ''}
+          whyDisabled={texts.bankFirst}
         />
       </Stack>
     </Card>
