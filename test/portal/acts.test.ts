@@ -103,3 +103,22 @@ test('a report whose upload gets no answer stays chosen and checked', { timeout:
   await headingFocused(page)
   forget(visitor, /ERR_FAILED/)
 })
+
+suite('an act', { timeout: 60_000 }, () => {
+  test('that is too late says so, and the page shows the campaign as it is', async t => {
+    const id = await createCampaign(platform, { name: 'Too late', participantsIds: [ids.alpha] }, sides.grocer)
+    assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, `/merchant/campaigns/${id}`)
+    await button(page, 'Launch').click()
+    await sees(page, 'Launch “Too late”?')
+    const launched = await sides.grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
+    assert.equal(launched.status, 201)
+    await dialog(page).getByRole('button', { name: 'Launch' }).click()
+    await sees(page, 'This is no longer possible')
+    await button(page, 'Launch').waitFor({ state: 'detached' })
+    forget(visitor, /40\d|412/)
+  })
+})

@@ -30,20 +30,24 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   const isKnown = status in errors
   if (code === 'campaign-state' && problems.length === 0)
-    return { title: errors.title, text: errors.campaignState, details: [], requestId: null, isPassing: false }
+    return { title: errors.noLonger, text: errors.campaignState, details: [], requestId: null, isPassing: false }
   const ofCode = errors.codes[code as keyof typeof errors.codes]
   if (ofCode !== undefined)
     return { title: errors.title, text: ofCode, details: [], requestId: null, isPassing: code === 'feed-restarted' }
   const named =
     problems.length > 0 ? problems.map(problem => problemText(problem, language)) : messagesOf(error, language)
   return {
-    title: status === 403 ? texts.forbidden : errors.title,
+    title: status === 403 ? texts.forbidden : isTooLate(error) ? errors.noLonger : errors.title,
     text: isKnown ? errors[status as 400] : errors.unexpected,
     details: [400, 409, 413].includes(status) ? named : [],
     requestId: status >= 500 ? requestId : null,
     isPassing: status >= 500 || status === 429,
   }
 }
+
+/** Whether the campaign has moved on, so that the act can never be done again. */
+const isTooLate = ({ code, problems }: ApiError): boolean =>
+  code === 'no-bank-approved' || (code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over'))
 
 /** A message about a broken rule of a field is shown in the person's language. */
 function messagesOf({ messages, fieldErrors }: ApiError, language: Language): string[] {

@@ -19,8 +19,9 @@ export const uiTexts = dictionary({
     requestId: (id: string) => `Support reference: ${id}`,
     errors: {
       title: 'Something went wrong',
+      noLonger: 'This is no longer possible',
       400: 'The request wasn’t accepted.',
-      campaignState: 'The campaign has changed in the meantime, and this isn’t possible now.',
+      campaignState: 'The campaign has changed in the meantime. This page shows it as it is now.',
       403: 'You don’t have permission for this.',
       404: 'Not found. It may have been removed.',
       409: 'This conflicts with a change made in the meantime.',
@@ -123,8 +124,9 @@ export const uiTexts = dictionary({
     requestId: id => `Номер для звернення до підтримки: ${id}`,
     errors: {
       title: 'Щось пішло не так',
+      noLonger: 'Це вже неможливо',
       400: 'Запит не прийнято.',
-      campaignState: 'Тим часом статус кампанії змінився, тож зараз це неможливо.',
+      campaignState: 'Тим часом кампанія змінилася. Сторінка показує її поточний стан.',
       403: 'У вас немає доступу до цього.',
       404: 'Не знайдено. Можливо, це вже видалено.',
       409: 'Це суперечить щойно внесеним змінам.',
