@@ -121,4 +121,17 @@ suite('an act', { timeout: 60_000 }, () => {
     await button(page, 'Launch').waitFor({ state: 'detached' })
     forget(visitor, /40\d|412/)
   })
+
+  test('without an answer is no error once the page shows that it was done', async t => {
+    const id = await createCampaign(platform, { name: 'Lost answer' }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(bank, `/bank/campaigns/${id}`)
+    await loseAnswer(page, '**/confirm')
+    await press(page, 'Take part')
+    await sees(page, /^Your bank takes part\. Waiting for/)
+    await page.getByText(/can’t be reached/).waitFor({ state: 'detached' })
+    forget(visitor, /ERR_FAILED/)
+  })
 })

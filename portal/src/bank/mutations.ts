@@ -43,6 +43,7 @@ export function useConfirmCampaign(campaign: BankCampaign): Action {
     question,
     act: header =>
       answer(api.POST('/cashbacks/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} })),
+    isOffered: campaign.permissions.confirmAbility,
     onSettled: () => changed(cashbackId),
   })
 }

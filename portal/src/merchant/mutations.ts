@@ -14,9 +14,14 @@ import { useCampaignChanged } from './queries.ts'
 type Header = ReturnType<typeof ifMatch>
 
 /** An action of the merchant. */
-function useMerchantAction(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Action {
+function useMerchantAction(
+  seen: Seen,
+  question: Question,
+  act: (header: Header) => Promise<unknown>,
+  isOffered = true,
+): Action {
   const changed = useCampaignChanged()
-  return useCampaignAction({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
+  return useCampaignAction({ seen, question, act, isOffered, onSettled: () => changed(seen.cashbackId) })
 }
 
 export function useLaunch(campaign: CampaignDetails): Action {
@@ -34,11 +39,9 @@ export function useLaunch(campaign: CampaignDetails): Action {
     .filter(Boolean)
     .join(' ')
   const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
-  return useMerchantAction(campaign, question, header =>
-    answer(
-      api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} }),
-    ),
-  )
+  const path = '/cashbacks/for-merchant/{cashbackId}/confirm'
+  const act = (header: Header) => answer(api.POST(path, { params: { path: { cashbackId }, header }, body: {} }))
+  return useMerchantAction(campaign, question, act, campaign.permissions.confirmAbility)
 }
 
 /** Says for the confirmation which customers the campaign is for; '' until the segment is loaded. */
@@ -61,9 +64,9 @@ export function useRemove(campaign: CampaignDetails): Action {
     isDangerous: true,
     done: texts.removed,
   }
-  return useMerchantAction(campaign, question, header =>
-    answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId }, header }, body: {} })),
-  )
+  const path = '/cashbacks/for-merchant/{cashbackId}'
+  const act = (header: Header) => answer(api.DELETE(path, { params: { path: { cashbackId }, header }, body: {} }))
+  return useMerchantAction(campaign, question, act, campaign.permissions.deleteAbility)
 }
 
 /** @param text says how much each bank gets in the version that the person has seen */

@@ -13,6 +13,30 @@ export function useNotify() {
   const { language } = usePreferences()
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
+    const fail = (error: unknown, id?: string) => {
+      const { title, text, details } = errorText(error, texts, language)
+      const message =
+        details.length > 1 ? (
+          <List size="sm">
+            {details.map(detail => (
+              <List.Item key={detail}>{detail}</List.Item>
+            ))}
+          </List>
+        ) : (
+          (details[0] ?? text)
+        )
+      // The notice of an error stays until the person closes it.
+      const icon = <IconAlertTriangle size={18} />
+      notifications.show({
+        ...(id !== undefined && { id }),
+        title,
+        message,
+        color: 'red',
+        icon,
+        autoClose: false,
+        closeButtonProps,
+      })
+    }
     return {
       /** @param id if a notice with this id is still visible, it is not shown again */
       done(message: string, id?: string) {
@@ -25,22 +49,10 @@ export function useNotify() {
           closeButtonProps,
         })
       },
-      failed(error: unknown) {
-        const { title, text, details } = errorText(error, texts, language)
-        const message =
-          details.length > 1 ? (
-            <List size="sm">
-              {details.map(detail => (
-                <List.Item key={detail}>{detail}</List.Item>
-              ))}
-            </List>
-          ) : (
-            (details[0] ?? text)
-          )
-        // The notice of an error stays until the person closes it.
-        const icon = <IconAlertTriangle size={18} />
-        notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
-      },
+      failed: (error: unknown) => fail(error),
+      /** @param id to hide the notice later */
+      failedAs: (id: string, error: unknown) => fail(error, id),
+      hide: (id: string) => void notifications.hide(id),
       /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
       refused(message: string) {
         const icon = <IconAlertTriangle size={18} />

@@ -1,8 +1,8 @@
 /** Actions behind buttons. Each asks for confirmation first. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useCallback } from 'react'
+import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react'
 import { ifMatch } from '../../api/client.ts'
-import { isApiError } from '../../api/errors.ts'
+import { isApiError, noAnswer } from '../../api/errors.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { type Seen, useShowStale } from './stale.tsx'
@@ -25,21 +25,30 @@ export function useAction(question: Question, act: () => Promise<unknown>, onSet
  * sees what changed.
  *
  * @param input.act receives the header with the version
+ * @param input.isOffered whether the campaign, as it was last read, allows the act
  */
 export function useCampaignAction(input: {
   seen: Seen
   question: Question
   act: (header: ReturnType<typeof ifMatch>) => Promise<unknown>
+  isOffered?: boolean
   onSettled: () => Promise<void>
 }): Action {
-  const { seen, question, act, onSettled } = input
+  const { seen, question, act, isOffered, onSettled } = input
   const showStale = useShowStale()
   const onError = (error: unknown, asked: Seen) => {
     if (!isApiError(error, 412)) return false
     showStale(asked)
     return true
   }
-  return useAsked<Seen>({ question, subject: seen, act: ({ etag }) => act(ifMatch(etag)), onError, onSettled })
+  return useAsked<Seen>({
+    question,
+    subject: seen,
+    act: ({ etag }) => act(ifMatch(etag)),
+    onError,
+    isOffered,
+    onSettled,
+  })
 }
 
 /** @param input.onError returns whether it has reported the error */
@@ -48,16 +57,19 @@ function useAsked<Subject>(input: {
   subject: Subject
   act: (subject: Subject) => Promise<unknown>
   onError?: (error: unknown, subject: Subject) => boolean
+  isOffered?: boolean | undefined
   onSettled: () => Promise<void>
 }): Action {
-  const { question, subject, act, onError, onSettled } = input
+  const { question, subject, act, onError, isOffered = true, onSettled } = input
   const confirm = useConfirm()
+  const showLost = useLostAnswer(isOffered)
   const notify = useNotify()
   const { mutate, isPending } = useMutation({
     mutationFn: act,
     onSuccess: () => notify.done(question.done),
     onError: (error, asked) => {
-      if (!onError?.(error, asked)) notify.failed(error)
+      if (isApiError(error, noAnswer)) showLost(error)
+      else if (!onError?.(error, asked)) notify.failed(error)
     },
     onSettled,
   })
@@ -68,6 +80,28 @@ function useAsked<Subject>(input: {
       if (await confirm(question)) mutate(subject)
     },
   }
+}
+
+/**
+ * Shows the notice of an act without an answer. The platform may have done the act, so the notice is removed once the
+ * page has been read again and offers it no more.
+ */
+function useLostAnswer(isOffered: boolean): (error: unknown) => void {
+  const id = useId()
+  const { failedAs, hide } = useNotify()
+  const shownAt = useRef<string | null>(null)
+  useEffect(() => {
+    if (!isOffered) hide(id)
+  }, [isOffered, hide, id])
+  // The button has left the page. If the person has left the page as well, nothing is known about the act.
+  useEffect(() => () => void (shownAt.current === location.pathname && hide(id)), [hide, id])
+  return useCallback(
+    error => {
+      shownAt.current = location.pathname
+      failedAs(id, error)
+    },
+    [failedAs, id],
+  )
 }
 
 /**
