@@ -135,3 +135,24 @@ suite('an act', { timeout: 60_000 }, () => {
     forget(visitor, /ERR_FAILED/)
   })
 })
+
+test('the way back to the list keeps its filters, also from another tab of the campaign', async t => {
+  await createCampaign(platform, { name: 'Filtered' }, sides.grocer)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  for (const [who, area] of [
+    [merchant, 'merchant'],
+    [bank, 'bank'],
+  ] as const) {
+    await visitor.logIn(who, `/${area}/campaigns?name=Filtered&sortBy=name`)
+    await page.getByRole('link', { name: 'Filtered' }).click()
+    await titled(page, 'Filtered')
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.waitForURL(/tab=history/)
+    await page.getByRole('link', { name: 'All campaigns' }).click()
+    await page.waitForURL(/\/campaigns\?.*name=Filtered/)
+    assert.match(page.url(), /sortBy=name/)
+    await visitor.empty()
+  }
+})

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { BackLink } from '../../ui/back-link.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { campaignQuery } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
+import { BackToList } from './back-to-list.tsx'
 
 /** Loads a page of one of the bank's campaigns, and checks for changes at once and then every half minute. */
 export function CampaignLoaded({
@@ -18,7 +18,7 @@ export function CampaignLoaded({
   const texts = useTexts(bankCampaignTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000, refetchOnMount: 'always' })
   return (
-    <Shown query={query} back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>} notShown={texts.notShown}>
+    <Shown query={query} back={<BackToList />} notShown={texts.notShown}>
       {children}
     </Shown>
   )

@@ -12,13 +12,13 @@ import { useFormat, useNames, usePreferences, useTexts } from '../../i18n/prefer
 import { fromZoned } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange, useSession } from '../../session/use-session.ts'
-import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { DayInput } from '../../ui/dates.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
+import { BackToList } from '../components/back-to-list.tsx'
 import { CampaignLoaded } from '../components/campaign-loaded.tsx'
 import { OwnPart } from '../components/own-part.tsx'
 import { RejectButton } from '../components/reject-button.tsx'
@@ -58,7 +58,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   const origin = createdByType === 'bank' ? texts.byUs(merchant) : texts.ofMerchant(merchant)
   return (
     <PageHeader
-      back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>}
+      back={<BackToList />}
       title={name}
       badge={<StatusBadge of="campaign" status={status} />}
       lead={`${blockingText(campaign, { now, texts: texts.blocks, format })} ${origin}`}
@@ -96,6 +96,7 @@ function Actions({ campaign }: { campaign: BankCampaign }) {
         <LinkButton
           to="/bank/campaigns/$cashbackId/reconciliation"
           params={{ cashbackId }}
+          state
           variant={uploadReportAbility || acknowledgeAbility ? 'filled' : 'default'}
         >
           {uploadReportAbility ? texts.toUpload : acknowledgeAbility ? texts.toAcknowledge : texts.reconciliation}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { fromList } from '../../campaigns/list/back-to-list.ts'
 import { CampaignsList, useCampaignColumns } from '../../campaigns/list/campaigns-list.tsx'
 import { listTexts } from '../../campaigns/list/texts.ts'
 import { useNames, usePreferences, useTexts } from '../../i18n/preferences.tsx'
@@ -31,7 +32,7 @@ export function CampaignsPage() {
   return (
     <CampaignsList
       query={query}
-      columns={useColumns()}
+      columns={useColumns(search)}
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
@@ -42,7 +43,7 @@ export function CampaignsPage() {
   )
 }
 
-function useColumns(): Column<ListedCampaign>[] {
+function useColumns(search: CampaignsSearch): Column<ListedCampaign>[] {
   const { campaigns: texts } = useTexts(bankTexts)
   const { name: title } = useTexts(listTexts)
   const names = useNames()
@@ -53,7 +54,13 @@ function useColumns(): Column<ListedCampaign>[] {
       title,
       sortBy: 'name',
       cell: ({ cashbackId, name }) => (
-        <LinkAnchor to="/bank/campaigns/$cashbackId" params={{ cashbackId }} fw={600} c="inherit">
+        <LinkAnchor
+          to="/bank/campaigns/$cashbackId"
+          params={{ cashbackId }}
+          state={fromList(search)}
+          fw={600}
+          c="inherit"
+        >
           {name}
         </LinkAnchor>
       ),

@@ -46,7 +46,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   return (
     <PageHeader
       back={
-        <BackLink to="/bank/campaigns/$cashbackId" params={{ cashbackId }}>
+        <BackLink to="/bank/campaigns/$cashbackId" params={{ cashbackId }} state>
           {texts.backToCampaign(name)}
         </BackLink>
       }

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { BackLink } from '../../ui/back-link.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { campaignQuery, type ReadCampaign } from '../queries.ts'
+import { BackToList } from './back-to-list.tsx'
 
 /**
  * Loads one of the merchant's campaigns, then shows its page.
@@ -20,7 +20,7 @@ export function CampaignLoaded(props: {
   const texts = useTexts(campaignPageTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), ...(everyMs && { refetchInterval: everyMs }) })
   return (
-    <Shown query={query} back={<BackLink to="/merchant/campaigns">{texts.back}</BackLink>} notShown={texts.notShown}>
+    <Shown query={query} back={<BackToList />} notShown={texts.notShown}>
       {children}
     </Shown>
   )

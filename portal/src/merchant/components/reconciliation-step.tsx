@@ -13,7 +13,7 @@ export function ReconciliationStep({ campaign: { cashbackId, status, banks } }: 
   const bank = toAnswer ?? at('awaitingCompensationConfirmation')
   if (!bank) return null
   return (
-    <LinkButton to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: bank.id }}>
+    <LinkButton to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: bank.id }} state>
       {toAnswer ? texts.toAnswer(bank.name) : texts.toSettle(bank.name)}
     </LinkButton>
   )

@@ -16,12 +16,12 @@ import type { CampaignDetails } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange, useSession } from '../../session/use-session.ts'
-import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
+import { BackToList } from '../components/back-to-list.tsx'
 import { CampaignLoaded } from '../components/campaign-loaded.tsx'
 import { PayButton } from '../components/pay-button.tsx'
 import { ReconciliationStep } from '../components/reconciliation-step.tsx'
@@ -61,7 +61,7 @@ function Header({ campaign }: { campaign: CampaignDetails }) {
   const lead = blockingText(campaign, { now, texts: texts.blocks, format })
   return (
     <PageHeader
-      back={<BackLink to="/merchant/campaigns">{texts.back}</BackLink>}
+      back={<BackToList />}
       title={campaign.name}
       badge={<StatusBadge of="campaign" status={campaign.status} />}
       lead={author ? `${lead} ${texts.byBank(author.name)}.` : lead}
@@ -91,6 +91,7 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
         <LinkButton
           to="/merchant/campaigns/$cashbackId/edit"
           params={{ cashbackId }}
+          state
           variant="default"
           leftSection={<IconPencil size={17} aria-hidden />}
         >
@@ -169,7 +170,12 @@ function Banks({ campaign: { cashbackId, banks, status } }: { campaign: Campaign
       isClosed={isClosed(status)}
       link={({ id, name, bankReportingStatus }) =>
         bankReportingStatus === null ? null : (
-          <LinkAnchor to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: id }} fw={600}>
+          <LinkAnchor
+            to="/merchant/campaigns/$cashbackId/banks/$bankId"
+            params={{ cashbackId, bankId: id }}
+            state
+            fw={600}
+          >
             {name}
           </LinkAnchor>
         )

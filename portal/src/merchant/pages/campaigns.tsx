@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { fromList } from '../../campaigns/list/back-to-list.ts'
 import { CampaignsList, useCampaignColumns } from '../../campaigns/list/campaigns-list.tsx'
 import { listTexts } from '../../campaigns/list/texts.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
@@ -29,7 +30,7 @@ export function CampaignsPage() {
   return (
     <CampaignsList
       query={query}
-      columns={useColumns()}
+      columns={useColumns(search)}
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
@@ -40,7 +41,7 @@ export function CampaignsPage() {
   )
 }
 
-function useColumns(): Column<ListedCampaign>[] {
+function useColumns(search: CampaignsSearch): Column<ListedCampaign>[] {
   const { campaigns: texts } = useTexts(merchantTexts)
   const { name: title } = useTexts(listTexts)
   const { status, period, percentage, created } = useCampaignColumns<ListedCampaign>()
@@ -50,7 +51,13 @@ function useColumns(): Column<ListedCampaign>[] {
       title,
       sortBy: 'name',
       cell: ({ cashbackId, name }) => (
-        <LinkAnchor to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} fw={600} c="inherit">
+        <LinkAnchor
+          to="/merchant/campaigns/$cashbackId"
+          params={{ cashbackId }}
+          state={fromList(search)}
+          fw={600}
+          c="inherit"
+        >
           {name}
         </LinkAnchor>
       ),

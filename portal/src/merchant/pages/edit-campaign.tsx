@@ -43,7 +43,7 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
     <>
       <PageHeader
         back={
-          <BackLink to="/merchant/campaigns/$cashbackId" params={{ cashbackId }}>
+          <BackLink to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} state>
             {backToCampaign(name)}
           </BackLink>
         }

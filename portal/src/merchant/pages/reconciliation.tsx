@@ -44,7 +44,7 @@ function BankReconciliation({ campaign, banks, query }: Props) {
   const bank = banks.find(({ id }) => id === bankId)
   const stage = bank?.settlementConfirmed ? 'settled' : (bank?.bankReportingStatus ?? null)
   const back = (
-    <BackLink to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} search={{ tab: 'banks' }}>
+    <BackLink to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} search={{ tab: 'banks' }} state>
       {texts.backToCampaign(name)}
     </BackLink>
   )

@@ -28,7 +28,7 @@ export function useSetSearch<Search extends object>(): (change: Partial<Search>)
         ...change,
       })
       // `.` is the page that called this hook. The router does not know its search fields here; the type parameter checks them.
-      void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
+      void navigate({ to: '.', search: next as never, state: true, replace: true, resetScroll: false })
     },
     [navigate],
   )
