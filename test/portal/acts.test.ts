@@ -156,3 +156,27 @@ test('the way back to the list keeps its filters, also from another tab of the c
     await visitor.empty()
   }
 })
+
+test('drafts belong to their tabs; the draft of a closed tab is offered again', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  const restored = /^Your unsaved changes from/
+  await visitor.logIn(merchant, '/merchant/campaigns/new')
+  await field(page, 'Name').fill('In the first tab')
+  const second = await page.context().newPage()
+  await second.goto('/app/merchant/campaigns/new')
+  assert.equal(await field(second, 'Name').inputValue(), '')
+  await field(second, 'Name').fill('In the second tab')
+  await second.reload()
+  await sees(second, restored)
+  assert.equal(await field(second, 'Name').inputValue(), 'In the second tab')
+  await button(second, 'Discard changes').click()
+  await page.reload()
+  await sees(page, restored)
+  assert.equal(await field(page, 'Name').inputValue(), 'In the first tab')
+  await page.close()
+  await second.reload()
+  await sees(second, restored)
+  assert.equal(await field(second, 'Name').inputValue(), 'In the first tab')
+})

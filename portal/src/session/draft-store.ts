@@ -1,8 +1,9 @@
 /**
  * Stores drafts in this browser, in IndexedDB, because a campaign with 50,000 terminals is too large for localStorage.
- * Each draft belongs to one person. Logging out removes the drafts.
+ * Each draft belongs to one person, and to one tab as long as that tab is open. Logging out removes the drafts.
  */
-import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'idb-keyval'
+import { createStore, del, get, keys, promisifyRequest, set, type UseStore } from 'idb-keyval'
+import { openTabs, tabId } from './tab.ts'
 
 /** `at`: ISO 8601. */
 export type KeptDraft<Values> = { at: string; values: Values }
@@ -21,17 +22,46 @@ const store = (): UseStore => {
   return opened
 }
 
-/** @param key person and form, as `<account type>:<login>/<form>` */
-export async function readDraft<Values>(key: string): Promise<KeptDraft<Values> | null> {
-  return (await get<KeptDraft<Values>>(key, store())) ?? null
+const tabMark = '@tab:'
+const keyOf = (form: string, tab: string | null): string => (tab === null ? form : `${form}${tabMark}${tab}`)
+
+/**
+ * Reads this tab's draft of the form. If it has none, it takes over the newest one of a tab that is closed.
+ *
+ * @param form person and form, as `<account type>:<login>/<form>`
+ */
+export async function readDraft<Values>(form: string): Promise<KeptDraft<Values> | null> {
+  const tab = await tabId()
+  const own = await get<KeptDraft<Values>>(keyOf(form, tab), store())
+  if (own !== undefined) return own
+  return tab === null ? null : takeOver(form, tab)
+}
+
+async function takeOver<Values>(form: string, tab: string): Promise<KeptDraft<Values> | null> {
+  const all = await keys<string>(store())
+  const others = all.filter(key => key === form || key.startsWith(`${form}${tabMark}`))
+  if (others.length === 0) return null
+  const open = await openTabs()
+  const left = others.filter(key => !open.has(key.slice(form.length + tabMark.length)))
+  const drafts = await Promise.all(left.map(async key => ({ key, draft: await get<KeptDraft<Values>>(key, store()) })))
+  const newest = drafts.reduce<(typeof drafts)[number] | null>(
+    (best, each) => ((each.draft?.at ?? '') > (best?.draft?.at ?? '') ? each : best),
+    null,
+  )
+  if (!newest?.draft) return null
+  await set(keyOf(form, tab), newest.draft, store())
+  await del(newest.key, store())
+  return newest.draft
 }
 
 /**
+ * @param form see `readDraft`
  * @param openedAt when the form was opened, in milliseconds
  * @throws when the browser cannot store the draft; an older draft of the form is removed then
  */
-export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
+export async function writeDraft<Values>(form: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
   if (openedAt <= draftsRemovedAt()) return
+  const key = keyOf(form, await tabId())
   try {
     await store()('readwrite', drafts => {
       drafts.put(draft, key)
@@ -41,12 +71,13 @@ export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, 
       return promisifyRequest(transaction)
     })
   } catch (error) {
-    await removeDraft(key).catch(() => {})
+    await removeDraft(form).catch(() => {})
     throw error
   }
 }
 
-export const removeDraft = (key: string): Promise<void> => del(key, store())
+/** Removes this tab's draft of the form. */
+export const removeDraft = async (form: string): Promise<void> => del(keyOf(form, await tabId()), store())
 
 /** When somebody last logged out in this browser, in milliseconds; 0: never. */
 export const draftsRemovedAt = (): number => Number(localStorage.getItem(removedKey) ?? 0)
@@ -64,7 +95,7 @@ export const countDraftsOf = async (person: string): Promise<number> => (await d
 export async function removeDraftsOf(person: string): Promise<void> {
   localStorage.setItem(removedKey, String(Date.now()))
   removeOldDrafts()
-  await Promise.all((await draftsOf(person)).map(removeDraft))
+  await Promise.all((await draftsOf(person)).map(key => del(key, store())))
 }
 
 /** Removes drafts of version 0.2 without restoring them, because they may be older than what was entered last. */

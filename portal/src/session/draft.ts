@@ -1,6 +1,6 @@
 /**
  * Forms that survive a reload, a closed tab and the end of a session. The input is kept in this browser, for this
- * person, until it is saved or discarded, or the person logs out.
+ * person, until it is saved or discarded, or the person logs out. Tabs with the same form do not share a draft.
  */
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'

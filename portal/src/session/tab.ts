@@ -1,0 +1,45 @@
+/**
+ * Names this tab, so that a draft belongs to the tab in which it is written. A tab keeps its name over reloads, and
+ * holds a lock of that name as long as it is open.
+ */
+
+const idKey = 'perkline.tab'
+const prefix = 'perkline.tab/'
+/** A page that is being reloaded may hold its lock for a moment. A duplicated tab has the name of a tab that stays. */
+const patienceMs = 500
+
+let known: Promise<string | null> | null = null
+
+/** @returns null: this browser has no locks for pages without encryption, so all tabs count as one */
+export function tabId(): Promise<string | null> {
+  known ??= 'locks' in navigator ? take() : Promise.resolve(null)
+  return known
+}
+
+/** The names of all open tabs, with this one. */
+export async function openTabs(): Promise<Set<string>> {
+  const { held = [] } = await navigator.locks.query()
+  return new Set(held.map(({ name = '' }) => name.slice(prefix.length)))
+}
+
+async function take(): Promise<string> {
+  const kept = sessionStorage.getItem(idKey)
+  if (kept !== null && (await takeLock(kept))) return kept
+  const id = crypto.randomUUID()
+  sessionStorage.setItem(idKey, id)
+  await takeLock(id)
+  return id
+}
+
+/** Takes the lock until the page is closed. @returns false when another tab keeps it */
+function takeLock(id: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const hold = () => {
+      resolve(true)
+      return new Promise(() => {})
+    }
+    navigator.locks
+      .request(`${prefix}${id}`, { signal: AbortSignal.timeout(patienceMs) }, hold)
+      .catch(() => resolve(false))
+  })
+}
