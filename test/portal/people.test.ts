@@ -173,6 +173,11 @@ test('rules that a colleague has changed meanwhile are not overwritten', async t
   await page.getByRole('button', { name: 'Load the current rules' }).click()
   await page.getByText('Somebody else has changed').waitFor({ state: 'detached' })
   assert.equal(await minutes.inputValue(), '90')
+  await minutes.fill('5')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('input[aria-invalid=true]').waitFor()
+  assert.equal(await minutes.inputValue(), '5')
+  assert.equal((await colleague.call('GET', '/portal/security-policy')).body.sessionMinutes, 90)
   for (const value of ['50', '55']) {
     await minutes.fill(value)
     await page.getByRole('button', { name: 'Save' }).click()

@@ -118,6 +118,7 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
             min={15}
             max={120}
             allowDecimal={false}
+            clampBehavior="none"
             {...form.getInputProps('sessionMinutes')}
           />
           <Textarea
