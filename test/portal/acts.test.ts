@@ -180,3 +180,21 @@ test('drafts belong to their tabs; the draft of a closed tab is offered again', 
   await sees(second, restored)
   assert.equal(await field(second, 'Name').inputValue(), 'In the first tab')
 })
+
+test('a home fits on the narrowest phone: the account button and the tiles are whole', async t => {
+  const visitor = await visit(t, platform, { viewport: { width: 320, height: 640 } })
+  if (!visitor) return
+  const { page } = visitor
+  for (const who of [bank, merchant]) {
+    await visitor.logIn(who)
+    await page.getByRole('region', { name: 'Campaigns' }).first().waitFor()
+    // The elements whose content is wider than they are, or which reach over the edge of the screen.
+    const wide =
+      await page.evaluate(`[...document.querySelectorAll('header button, header button > *, section a, section a > *')]
+      .filter(each => each.checkVisibility() && getComputedStyle(each).position !== 'absolute')
+      .filter(each => each.getBoundingClientRect().right > innerWidth || each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0)
+      .map(each => each.outerHTML.slice(0, 200))`)
+    assert.deepEqual(wide, [])
+    await visitor.empty()
+  }
+})

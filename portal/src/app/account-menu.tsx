@@ -62,7 +62,7 @@ export function AccountMenu() {
               {login}
             </Text>
           </span>
-          <IconChevronDown size={16} aria-hidden />
+          <IconChevronDown size={16} aria-hidden className={classes.chevron} />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
