@@ -5,19 +5,25 @@ import { answer, api } from '../../api/client.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
+import { uiTexts } from '../../ui/texts.ts'
 import { type StockLine, useOperatorChanged, type Withdrawn } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const iccidForm = /^\d{18,20}$/
 
-/** Splits the typed text into ICCIDs, each with its line; one line may contain several. */
-function readIccids(text: string): { iccid: string; line: number }[] {
-  return text.split('\n').flatMap((line, index) =>
+type Typed = { iccid: string; line: number }
+
+/** Splits the typed text into distinct ICCIDs, each with its first line; one line may contain several. */
+function readIccids(text: string): Typed[] {
+  const all = text.split('\n').flatMap((line, index) =>
     line
       .split(/[\s,;]+/)
       .filter(Boolean)
       .map(iccid => ({ iccid, line: index + 1 })),
   )
+  const firsts = new Map<string, Typed>()
+  for (const typed of all) if (!firsts.has(typed.iccid)) firsts.set(typed.iccid, typed)
+  return [...firsts.values()]
 }
 
 /** Takes profiles of one tariff off sale. Profiles that cannot be withdrawn stay in the list, each with its reason. */
@@ -26,11 +32,10 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
   const confirm = useConfirm()
   const notify = useNotify()
   const changed = useOperatorChanged()
-  const format = useFormat()
   const [text, setText] = useState('')
   const [isAsked, setAsked] = useState(false)
   const input = readIccids(text)
-  const wrong = input.find(({ iccid }) => !iccidForm.test(iccid))
+  const wrong = input.filter(({ iccid }) => !iccidForm.test(iccid))
   const withdraw = useMutation({
     mutationFn: () =>
       answer(
@@ -49,7 +54,7 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
   })
   const ask = async () => {
     setAsked(true)
-    if (wrong) return
+    if (wrong.length > 0) return
     const question = {
       title: texts.withdrawTitle(input.length),
       text: texts.withdrawText,
@@ -75,11 +80,7 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
             setAsked(false)
             withdraw.reset()
           }}
-          error={
-            isAsked &&
-            wrong &&
-            texts.problem(format.number(wrong.line), wrong.iccid.slice(-4), texts.rules['iccid-digits'])
-          }
+          error={isAsked && wrong.length > 0 && <Malformed wrong={wrong} />}
           autosize
           minRows={3}
           maxRows={10}
@@ -101,6 +102,25 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
         </Button>
       </Stack>
     </Card>
+  )
+}
+
+const maxShown = 20
+
+/** The lines that are no ICCIDs, one below the other. */
+function Malformed({ wrong }: { wrong: readonly Typed[] }) {
+  const { stock: texts } = useTexts(operatorTexts)
+  const { upload } = useTexts(uiTexts)
+  const format = useFormat()
+  return (
+    <>
+      {wrong.slice(0, maxShown).map(({ iccid, line }) => (
+        <Text key={iccid} span inherit display="block">
+          {texts.problem(format.number(line), iccid.slice(-4), texts.rules['iccid-digits'])}
+        </Text>
+      ))}
+      {wrong.length > maxShown && upload.firstOnly(maxShown)}
+    </>
   )
 }
 
