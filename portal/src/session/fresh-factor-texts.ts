@@ -5,19 +5,19 @@ export const freshFactorTexts = dictionary({
   en: {
     title: 'Confirm it’s you',
     code: 'Code',
-    codeHint: 'Six digits from your authenticator app, or a recovery code',
+    codeHint: 'Six digits from your authenticator app, or a recovery code. Each works once',
     password: 'Your password',
     showPassword: 'Show the password',
     submit: 'Continue',
-    wrong: 'This is wrong, or the code was already used.',
+    wrong: 'This isn’t right. Check it and try again.',
   },
   uk: {
     title: 'Підтвердьте, що це ви',
     code: 'Код',
-    codeHint: 'Шість цифр із застосунку автентифікації або резервний код',
+    codeHint: 'Шість цифр із застосунку автентифікації або резервний код. Кожен діє один раз',
     password: 'Ваш пароль',
     showPassword: 'Показати пароль',
     submit: 'Продовжити',
-    wrong: 'Неправильно, або код уже використано.',
+    wrong: 'Неправильно. Перевірте введене та спробуйте ще раз.',
   },
 })
