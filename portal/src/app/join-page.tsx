@@ -65,13 +65,17 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
   return (
     <form noValidate onSubmit={form.onSubmit(values => join.mutate(values))}>
       <Stack>
-        {rest !== null && <Failure error={rest} />}
-        {isApiError(rest, 400) && (
-          // The link may be used up because an earlier request of this form succeeded but its answer was lost. Then the
-          // person can log in.
-          <Anchor component={Link} to="/login">
-            {texts.toLogin}
-          </Anchor>
+        {isApiError(rest, 400) ? (
+          <>
+            <Alert color="red">{texts.badLink}</Alert>
+            {/* The link may be used up because an earlier request of this form succeeded but its answer was lost. Then
+                the person can log in. */}
+            <Anchor component={Link} to="/login">
+              {texts.toLogin}
+            </Anchor>
+          </>
+        ) : (
+          rest !== null && <Failure error={rest} />
         )}
         {isTaken && (
           <TextInput
