@@ -389,7 +389,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
     await titled(page, 'Campaign not found')
     await walk(at(late.id))
-    await sees(page, /^Your bank did not decide in time/)
+    await sees(page, /^Your bank had not decided when the merchant launched the campaign/)
     await walk(at(late.id, '/reconciliation'))
     await sees(page, 'Your bank doesn’t take part, so there is nothing to reconcile.')
 

@@ -60,6 +60,10 @@ suite('words', () => {
       decided,
       'Your bank takes part. Waiting for the merchant to launch the campaign by 24 Dec 2026, 00:00.',
     )
+    // A launch leaves undecided banks out. Without a launch, the campaign itself expires.
+    const leftOut = { ...campaign, bankStatus: 'expired' } as const
+    assert.match(blockingText({ ...leftOut, status: 'active' }, input), /^Your bank had not decided when the merchant/)
+    assert.equal(blockingText({ ...leftOut, status: 'expired' }, input), 'The campaign was not launched in time.')
   })
 
   test('a comment stands in the quotation marks of the language', () => {

@@ -23,7 +23,8 @@ export function blockingText(campaign: Campaign, { now, texts, format }: Input):
   const when = (at: string) => [format.dateTime(at), format.relative(at, now)] as const
   if (status === 'deleted') return texts.deleted
   if (bankStatus === 'declined') return createdByType === 'bank' ? texts.withdrawn : texts.declined
-  if (bankStatus === 'expired' || status === 'expired') return texts.expired
+  if (status === 'expired') return createdByType === 'bank' ? texts.notStarted : texts.expired
+  if (bankStatus === 'expired') return texts.leftOut
   switch (status) {
     case 'awaitingBankApproval':
     case 'awaitingMerchantApproval':
