@@ -42,7 +42,7 @@ export const bankTexts = dictionary({
     },
     area: {
       title: 'Campaigns',
-      text: 'Administrators and editors of your bank can see campaigns. You have access to eSIM sales only.',
+      text: 'Administrators and editors of your bank can see campaigns.',
     },
     campaigns: {
       create: 'New campaign',
@@ -105,7 +105,7 @@ export const bankTexts = dictionary({
     },
     area: {
       title: 'Кампанії',
-      text: 'Кампанії доступні адміністраторам і редакторам вашого банку. Вам доступний лише продаж eSIM.',
+      text: 'Кампанії доступні адміністраторам і редакторам вашого банку.',
     },
     campaigns: {
       create: 'Нова кампанія',

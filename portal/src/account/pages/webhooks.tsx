@@ -44,7 +44,7 @@ export function WebhooksPage() {
         query={query}
         rows={query.data}
         rowKey={({ endpointId }) => endpointId}
-        empty={<Empty title={texts.none} text={texts.noneText} />}
+        empty={<Empty title={texts.none} text={isManager(session) ? texts.noneText : texts.noneToRead} />}
       />
     </>
   )
