@@ -245,8 +245,11 @@ suite('the frame', () => {
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
     await page.keyboard.press('Enter')
     assert.equal(await page.evaluate('document.activeElement.id'), 'content')
-    await open('/merchant/nowhere')
-    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+    for (const path of ['/nowhere', '/merchant/nowhere']) {
+      await open(path)
+      await page.getByRole('main').getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+      await page.getByRole('navigation').first().waitFor()
+    }
     await assertAccessible(visitor)
     await page.getByRole('link', { name: 'Go to home' }).click()
     await page.waitForURL('**/app/merchant')

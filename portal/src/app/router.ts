@@ -1,6 +1,6 @@
 /** The tree of all pages, and its router. */
 import type { QueryClient } from '@tanstack/react-query'
-import { type AnyRoute, createRouter } from '@tanstack/react-router'
+import { type AnyRoute, createRoute, createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../account/routes.ts'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
@@ -10,11 +10,14 @@ import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
 import { ErrorPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
+/** An unknown address shows its page within the frame, with the navigation. */
+const unknownRoute = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage })
+
 const routeTree = rootRoute.addChildren([
   loginRoute,
   joinRoute,
   forgottenRoute,
-  signedInRoute.addChildren([homeRoute, accountRoutes, merchantRoutes, bankRoutes, operatorRoutes]),
+  signedInRoute.addChildren([homeRoute, accountRoutes, merchantRoutes, bankRoutes, operatorRoutes, unknownRoute]),
 ])
 
 export const createPortalRouter = (queryClient: QueryClient) =>
