@@ -154,6 +154,8 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await button(page, 'Add user').click()
     await press(page, 'Add user')
     await sees(page, 'Fill this in')
+    assert.equal(await field(page, 'Login').getAttribute('aria-invalid'), 'true')
+    await page.locator('input[autocomplete=new-password][aria-invalid=true]').waitFor()
     await page.getByRole('combobox', { name: 'Merchant' }).fill('grocer')
     await page.getByRole('option', { name: 'Grocer' }).click()
     await field(page, 'Login').fill(site.admin.login)

@@ -52,7 +52,11 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
       role: owner ? rolesOf[owner.kind][0] : ('editor' as string),
       password: '',
     },
-    validate: { partner: (code, { kind }) => (kind !== 'platform' && code === '' ? texts.fillIn : null) },
+    validate: {
+      partner: (code, { kind }) => (kind !== 'platform' && code === '' ? texts.fillIn : null),
+      login: typed => (typed.trim() === '' ? texts.fillIn : null),
+      password: typed => (typed === '' ? texts.fillIn : null),
+    },
   })
   const { place, rest } = useFieldErrors(form, userFields)
   const { kind, partner, login, role, password } = form.values
