@@ -4,8 +4,8 @@ import { counted, dictionary } from '../i18n/texts.ts'
 export const campaignTexts = dictionary({
   en: {
     life: 'The campaign’s life',
-    starts: (day: string) => `Starts ${day}`,
-    ends: (day: string) => `Ends ${day}`,
+    starts: (day: string, isPast: boolean) => `${isPast ? 'Started' : 'Starts'} ${day}`,
+    ends: (day: string, isPast: boolean) => `${isPast ? 'Ended' : 'Ends'} ${day}`,
     offer: 'The offer',
     facts: {
       cashback: 'Cashback',

@@ -12,8 +12,11 @@ export function CampaignLifeLine({ campaign }: { campaign: CampaignInLife }) {
   const format = useFormat()
   const now = useNow()
   const notes: Partial<Record<CampaignStatus, string>> = {
-    active: texts.starts(format.date(campaign.dateFrom)),
-    awaitingCompensationConfirmation: texts.ends(format.lastDay(campaign.dateTo)),
+    active: texts.starts(format.date(campaign.dateFrom), Date.parse(campaign.dateFrom) <= now.getTime()),
+    awaitingCompensationConfirmation: texts.ends(
+      format.lastDay(campaign.dateTo),
+      Date.parse(campaign.dateTo) <= now.getTime(),
+    ),
   }
   const steps = stagesOf(campaign.status).map(({ status, state }) => ({
     key: status,
