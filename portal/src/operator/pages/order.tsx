@@ -2,13 +2,14 @@ import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
-import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { Money, none } from '../../ui/values.tsx'
+import { DateTime, Money, none } from '../../ui/values.tsx'
 import { type OrderWithTimeline, orderQuery, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -33,7 +34,10 @@ export function OrderPage() {
 
 function Whole({ order }: { order: OrderWithTimeline }) {
   const { orders: texts } = useTexts(operatorTexts)
-  const { externalId, status, bank, tariffName, price, currency, msisdn, deliveryMode, emailDelivery } = order
+  const stated = useTexts(statementTexts)
+  const format = useFormat()
+  const { externalId, status, bank, tariffName, price, currency, msisdn, deliveryMode, emailDelivery, statement } =
+    order
   const names = useNames()
   const { data: partners } = useQuery(partnersQuery())
   const operator = partners?.mobileOperators.find(({ code }) => code === order.operatorCode)
@@ -54,8 +58,14 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: texts.tariff, value: tariffName, hint: operator && names.of(operator) },
               { label: texts.price, value: <Money amount={price} currency={currency} /> },
               { label: texts.number, value: msisdn ?? none },
+              { label: texts.reservedUntil, value: <DateTime at={order.reservedUntil} /> },
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
               { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
+              { label: stated.paymentReference, value: order.paymentReference ?? none },
+              {
+                label: stated.onStatement,
+                value: statement ? stated.statementOf(format.calendarDay(statement.day), statement.number) : none,
+              },
             ]}
           />
         </Card>
