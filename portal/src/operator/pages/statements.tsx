@@ -2,6 +2,7 @@ import { Alert, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNow } from '../../session/use-now.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
@@ -24,7 +25,8 @@ export function StatementsPage() {
   const texts = useTexts(statementTexts)
   const search = route.useSearch()
   const setSearch = useSetSearch<StatementsSearch>()
-  const month = search.month ?? new Date().toISOString().slice(0, 7)
+  const now = useNow()
+  const month = search.month ?? now.toISOString().slice(0, 7)
   const query = useQuery(statementsQuery(daysOfMonth(month)))
   return (
     <>
