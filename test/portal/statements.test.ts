@@ -104,3 +104,28 @@ test('the operator reads the statements of all banks, with those that are missin
   await page.getByText(/^Beta Bank: since/).waitFor()
   await assertAccessible(visitor)
 })
+
+test('the operator’s month and order are those of the platform’s clock and of the statement', async t => {
+  await advance(platform, 'P40D')
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(admin, '/operator')
+  const asked = page.waitForRequest(/\/admin\/statements\?/)
+  await visitor.walk('/operator/statements')
+  const now = platform.platform.deps.campaigns.clock.now().toISOString()
+  assert.equal(new URL((await asked).url()).searchParams.get('from'), `${now.slice(0, 7)}-01`)
+  await visitor.walk('/operator/orders?externalId=payment-1')
+  await page.getByRole('link', { name: 'payment-1' }).click()
+  await titled(page, 'payment-1')
+  await page.getByText('PR-9').waitFor()
+  await page.getByText(/, no\. 1$/).waitFor()
+  await page.getByText('Reserved until').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').getByRole('textbox').fill('payment-2')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^payment-2 Alpha Bank/ })
+    .click()
+  await titled(page, 'payment-2')
+})

@@ -1,11 +1,21 @@
 /**
- * The command palette: pages, actions of the role, and campaigns by name. Its code is loaded when it is first opened.
+ * The command palette: pages, actions of the role, campaigns by name, and for the operator orders by the bank's
+ * reference. Its code is loaded when it is first opened.
  */
 import '@mantine/spotlight/styles.layer.css'
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
-import { type Icon, IconLanguage, IconMoon, IconPlus, IconSearch, IconSpeakerphone, IconSun } from '@tabler/icons-react'
+import {
+  type Icon,
+  IconLanguage,
+  IconMoon,
+  IconPlus,
+  IconReceipt,
+  IconSearch,
+  IconSpeakerphone,
+  IconSun,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -16,6 +26,7 @@ import { areaOf } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 import { statusTexts } from '../ui/status-texts.ts'
 import { foundCampaignsQuery } from './found-campaigns.ts'
+import { foundOrdersQuery } from './found-orders.ts'
 import { navigationOf } from './navigation.ts'
 import { appTexts } from './texts.ts'
 
@@ -34,10 +45,13 @@ export function CommandPalette({ opened }: { opened: number }) {
   const pages = usePages().filter(fits)
   const actions = useActions().filter(fits)
   const { campaigns, isLooking } = useCampaigns(words)
+  const found = useOrders(query.trim())
   // biome-ignore lint/correctness/useExhaustiveDependencies: the palette opens each time that `opened` changes
   useEffect(() => palette.open(), [opened])
-  useFirstSelected(words === '' ? '' : [...campaigns, ...pages, ...actions].map(({ key }) => key).join())
-  const isEmpty = pages.length + actions.length + campaigns.length === 0
+  useFirstSelected(
+    words === '' ? '' : [...campaigns, ...found.orders, ...pages, ...actions].map(({ key }) => key).join(),
+  )
+  const isEmpty = pages.length + actions.length + campaigns.length + found.orders.length === 0
   return (
     <Spotlight.Root
       store={store}
@@ -54,9 +68,14 @@ export function CommandPalette({ opened }: { opened: number }) {
       />
       <Spotlight.ActionsList>
         <Commands label={texts.campaigns} commands={campaigns} />
+        <Commands label={texts.orders} commands={found.orders} />
         <Commands label={texts.pages} commands={pages} />
         <Commands label={texts.actions} commands={actions} />
-        {isEmpty && <Spotlight.Empty role="status">{isLooking ? texts.looking : texts.nothing}</Spotlight.Empty>}
+        {isEmpty && (
+          <Spotlight.Empty role="status">
+            {isLooking || found.isLooking ? texts.looking : texts.nothing}
+          </Spotlight.Empty>
+        )}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )
@@ -161,4 +180,25 @@ function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean
     run: () => void router.navigate({ to, params: { cashbackId } }),
   }))
   return { campaigns, isLooking: isAsked && (isFetching || settled !== words) }
+}
+
+/** @param reference as it was typed: the banks' references are case-sensitive */
+function useOrders(reference: string): { orders: Command[]; isLooking: boolean } {
+  const session = useSession()
+  const router = useRouter()
+  const statuses = useTexts(statusTexts).order
+  const [settled] = useDebouncedValue(reference, 200)
+  const isAsked = reference.length >= minCharacters && session.typeAccount === 'platform'
+  const { data, isFetching } = useQuery({
+    ...foundOrdersQuery(settled),
+    enabled: isAsked && settled.length >= minCharacters,
+  })
+  const orders = (isAsked && data ? data : []).map(({ orderId, externalId, bank, tariffName, status }) => ({
+    key: orderId,
+    label: externalId,
+    description: [bank.name, tariffName, statuses[status]].join(' · '),
+    icon: IconReceipt,
+    run: () => void router.navigate({ to: '/operator/orders/$orderId', params: { orderId } }),
+  }))
+  return { orders, isLooking: isAsked && (isFetching || settled !== reference) }
 }
