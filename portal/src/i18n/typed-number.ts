@@ -17,7 +17,7 @@ const byCommas = '\\d{1,3}(?:,\\d{3})+'
 const forms: Record<Language, (decimals: number) => RegExp> = {
   en: decimals =>
     new RegExp(
-      `^(?<whole>${plain}|${bySpaces}|${byCommas})(?:\\.(?<decimals>\\d{1,${decimals}}))?$|^(?<whole2>${plain}),(?<decimals2>\\d{1,2})$`,
+      `^(?<whole>${plain}|${bySpaces}|${byCommas})(?:\\.(?<decimals>\\d{1,${decimals}}))?$|^(?<whole2>${plain}|${bySpaces}),(?<decimals2>\\d{1,2})$`,
     ),
   uk: decimals => new RegExp(`^(?<whole>${plain}|${bySpaces})(?:[.,](?<decimals>\\d{1,${decimals}}))?$`),
 }
