@@ -1,7 +1,7 @@
 /** Pages that are shown in place of a page that cannot be shown. */
 import { Button, Container } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { forbidden } from '../routing/base-routes.ts'
@@ -10,7 +10,7 @@ import { NotLoaded } from '../ui/not-loaded.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
 import { uiTexts } from '../ui/texts.ts'
-import { look } from './connection.ts'
+import { look, useLostSince } from './connection.ts'
 import { appTexts } from './texts.ts'
 
 /** A page that replaces another one, with a link to the start page. */
@@ -52,7 +52,8 @@ function isReloadDue(): boolean {
 }
 
 /**
- * The page's code could not be loaded. With a connection the page reloads itself; without one, the person can retry.
+ * The page's code could not be loaded. With a connection the page reloads itself; without one, it does so once the
+ * connection is back, or the person can retry.
  */
 function NotLoadedPage() {
   const { notLoaded } = useTexts(appTexts)
@@ -64,6 +65,12 @@ function NotLoadedPage() {
     else setLooking(false)
   }, [])
   useEffect(() => void loadAnew(isReloadDue), [loadAnew])
+  const isLost = useLostSince() !== null
+  const wasLost = useRef(isLost)
+  useEffect(() => {
+    if (wasLost.current && !isLost) location.reload()
+    wasLost.current = isLost
+  }, [isLost])
   return (
     <Container size="sm" py="xl">
       <PageHeader title={notLoaded.title} lead={notLoaded.text} />
