@@ -343,7 +343,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     for (const name of ['Launch', 'Delete']) assert.equal(await button(page, name).count(), 0)
     assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
     await walk(at(id, '/edit'))
-    await sees(page, 'Your account may look at campaigns, and not change them.')
+    await sees(page, 'You can see campaigns, but not change them.')
     await assertAccessible(visitor)
   })
 })
