@@ -70,6 +70,7 @@ const Verified = Type.Object(
         description: 'What the checkpoints of `anchors` cover; without `anchors`, those that the database itself has',
       },
     ),
+    incomplete: count('Notes of `anchors` that break off, such as a full disk leaves them: they were skipped', 0),
   },
   { description: 'What the check found' },
 )

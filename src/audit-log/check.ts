@@ -5,7 +5,7 @@ import { DomainError } from '../errors.ts'
 import { findAuditKeys } from './keys.ts'
 import { findKeptNotes, findStart, readLines } from './lines-store.ts'
 import { findLostEntry } from './lost-entry-store.ts'
-import { type AuditKey, readNote, splitNotes } from './note.ts'
+import { type AuditKey, isIncomplete, readNote, splitNotes } from './note.ts'
 import { findEarlyRemoval, type TimedAnchor } from './removals.ts'
 import { type Anchor, type Covered, coveredBy, createVerifier, type Verified } from './verifier.ts'
 
@@ -20,13 +20,14 @@ const whole = { from: null, until: null }
 export async function checkLog(
   { database }: { database: Queryable },
   params: { notes: string | null; years: number },
-): Promise<Verified & { covered: Covered }> {
-  const outside = params.notes === null ? [] : await wholeAnchorsOf(params.notes, await findAuditKeys(database))
+): Promise<Verified & { covered: Covered; incomplete: number }> {
+  const { anchors: outside, incomplete } =
+    params.notes === null ? noNotes : await wholeAnchorsOf(params.notes, await findAuditKeys(database))
   const kept = await findKeptAnchors(database, 0)
   const checked = await checkEntries(database, { outside, kept, years: params.years })
   const lost = checked.ok ? await findLostEntry(database) : null
   const verified = lost ? { ...checked, ok: false, fault: lost } : checked
-  return { ...verified, covered: coveredBy(params.notes === null ? kept : outside, verified) }
+  return { ...verified, covered: coveredBy(params.notes === null ? kept : outside, verified), incomplete }
 }
 
 async function checkEntries(
@@ -45,10 +46,10 @@ async function checkEntries(
  * Reads checkpoints of the whole log.
  * @throws DomainError 'invalid' for a malformed text and for a checkpoint of one account
  */
-async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise<TimedAnchor[]> {
-  const anchors = await anchorsOf(notes, keys)
-  const own = anchors.findIndex(({ account }) => account !== null)
-  if (own === -1) return anchors
+async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise<ReadNotes> {
+  const read = await anchorsOf(notes, keys)
+  const own = read.anchors.findIndex(({ account }) => account !== null)
+  if (own === -1) return read
   throw new DomainError('invalid', [`anchors must be of the whole log; the ${own + 1}. is of one account`])
 }
 
@@ -76,21 +77,31 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
  */
 export type NotedAnchor = TimedAnchor & { account: string | null; installation: string }
 
+/** `incomplete` is the number of notes that break off, as a full disk leaves them. They are skipped. */
+type ReadNotes = { anchors: NotedAnchor[]; incomplete: number }
+
+const noNotes: ReadNotes = { anchors: [], incomplete: 0 }
+
 /**
  * Reads checkpoints. A checkpoint with a wrong signature gets a null hash.
  *
  * @param keys null: do not check signatures
  * @throws DomainError 'invalid' for a malformed text
  */
-export async function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Promise<NotedAnchor[]> {
+export async function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Promise<ReadNotes> {
   const anchors: NotedAnchor[] = []
+  let incomplete = 0
   for (const [index, text] of splitNotes(notes).entries()) {
     if (index % checkedAtOnce === 0) await othersTurn()
+    if (isIncomplete(text)) {
+      incomplete++
+      continue
+    }
     const note = readNote(text)
     if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
     const hash = keys === null || note.isSignedBy(keys) ? note.hash : null
     const { seq, at, account, installation } = note
     anchors.push({ seq, at, hash, account, installation })
   }
-  return anchors
+  return { anchors, incomplete }
 }

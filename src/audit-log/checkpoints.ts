@@ -75,9 +75,12 @@ async function make(
   return made.checkpoint
 }
 
-/** An error here is only logged, because the checkpoint is already in the database and in the process's log. */
+/**
+ * Appends a note. It begins with a line feed, so that it never continues a note of which a full disk took only a part.
+ * An error here is only logged, because the checkpoint is already in the database and in the process's log.
+ */
 async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
-  await appendFile(file, `${note}\n`, { flush: true }).catch((error: unknown) => {
+  await appendFile(file, `\n${note}`, { flush: true }).catch((error: unknown) => {
     logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')
   })
 }

@@ -9,6 +9,8 @@ export type Checkpoint = { seq: number; hash: Buffer; at: Date }
 export type AuditKey = { x: Buffer }
 
 const ed25519 = 0x01
+/** The id of the key, and the signature. */
+const signatureBytes = 4 + 64
 /** The DER header of an Ed25519 public key; the 32 bytes of the key follow. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
@@ -69,18 +71,38 @@ export function readNote(note: string): ReadNote | null {
     seq: Number(seq),
     hash: Buffer.from(hash, 'base64'),
     at: new Date(at),
-    isSignedBy: keys => signer === name && signature.length === 68 && keys.some(isBy),
+    isSignedBy: keys => signer === name && signature.length === signatureBytes && keys.some(isBy),
   }
 }
+
+/** The beginnings of `perkline.audit/` as alternatives of a regular expression. */
+const cutNames = [...'perkline.audit/'].map((_, index, letters) => letters.slice(0, index + 1).join('')).join('|')
+
+/** A note from its name to any place in its signature. A character that was cut in the middle is read as U+FFFD. */
+const beginningForm = new RegExp(
+  `^(?:${cutNames}|perkline\\.audit/[0-9a-f/-]{0,73}` +
+    '(?:\\n[0-9]{0,15}(?:\\n[A-Za-z0-9+/]{0,43}=?(?:\\n[0-9TZ.:-]*(?:\\n(?:\\n(?:\ufffd|—(?: \\S*(?: [A-Za-z0-9+/=]*)?)?)?)?)?)?)?)?)$',
+)
+
+/**
+ * Whether a text is only the beginning of a note, as a full disk leaves it. A note with the whole signature is
+ * complete, whether the signature is right or wrong.
+ */
+export function isIncomplete(note: string): boolean {
+  const [, signature = ''] = /\n— \S+ (\S+)$/.exec(note) ?? []
+  return beginningForm.test(note) && Buffer.from(signature, 'base64').length < signatureBytes
+}
+
+const noteStart = new RegExp(`^(?=perkline\\.audit/|(?:${cutNames})$)`, 'm')
 
 /** Whether a line is empty or begins with `#`. A file may contain such lines before and after its notes. */
 export const isRemark = (line: string): boolean => line.startsWith('#') || line.trim() === ''
 
-/** Splits a file into notes, without the remarks around them. */
+/** Splits a file into notes, complete or not, without the remarks around them. */
 export const splitNotes = (text: string): string[] =>
   text
     .replaceAll('\r\n', '\n')
-    .split(/^(?=perkline\.audit\/)/m)
+    .split(noteStart)
     .map(withoutRemarks)
     .filter(note => note !== '')
 

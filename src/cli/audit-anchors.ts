@@ -9,12 +9,12 @@ export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
  * What was read from a file of anchors. `passedOver` is the number of notes that other platforms signed; they are not
- * used. `unsigned` is a sentence that says why no signature was checked. It is null when every signature was checked, and
+ * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence that says why no signature was checked. It is null when every signature was checked, and
  * when there are no notes.
  */
-export type ReadAnchors = { anchors: Anchor[]; passedOver: number; unsigned: string | null }
+export type ReadAnchors = { anchors: Anchor[]; passedOver: number; incomplete: number; unsigned: string | null }
 
-export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, unsigned: null }
+export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, incomplete: 0, unsigned: null }
 
 /**
  * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
@@ -33,14 +33,15 @@ export async function readAnchors(
     return {
       anchors: chain?.of === 'all' ? [] : anchors,
       passedOver: 0,
+      incomplete: 0,
       unsigned: 'No signature was checked: events have none.',
     }
   }
-  const notes = await anchorsOf(file.text, keys)
+  const { anchors: notes, incomplete } = await anchorsOf(file.text, keys)
   const own = ownNotes(notes, keys)
   const anchors = own.filter(({ account }) => chain === null || isNoteOf(chain, account))
   const unsigned = keys === null && notes.length > 0 ? 'No signature was checked: that needs --keys.' : null
-  return { anchors, passedOver: notes.length - own.length, unsigned }
+  return { anchors, passedOver: notes.length - own.length, incomplete, unsigned }
 }
 
 /**

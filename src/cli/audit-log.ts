@@ -1,5 +1,5 @@
 /** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
-import { splitNotes } from '../audit-log/note.ts'
+import { isIncomplete, splitNotes } from '../audit-log/note.ts'
 import {
   type Anchor,
   accountIdOf,
@@ -96,13 +96,12 @@ export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
   if (keys !== undefined && file === undefined) throw usageError('--keys goes with --file.')
   const { verified, why, unproven, read } =
-    file === undefined
-      ? { verified: await askPlatform(anchors), why: null, unproven: 0, read: noAnchors }
-      : await verifyFile(file, { anchors, keys })
+    file === undefined ? await askPlatform(anchors) : await verifyFile(file, { anchors, keys })
   const { ok, fault } = verified
   const remark = `${unproven} of them come first of an account in this part of the log, so nothing proves their text.`
   const source = anchors !== undefined ? 'of --anchors' : file === undefined ? 'kept in the same database' : null
-  print(options, { ...verified, ...(file !== undefined && { unproven }) }, [
+  const { incomplete } = read
+  print(options, { ...verified, ...(file !== undefined && { unproven }), incomplete }, [
     extentOf(verified),
     ...beginningOf(verified),
     ...(unproven > 0 ? [remark] : []),
@@ -140,9 +139,14 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
 }
 
 /** Returns remarks on what was not checked, so that the reader does not believe that it was. */
-function remarksOn({ passedOver, unsigned }: ReadAnchors): string[] {
-  const notes = counted(passedOver, 'note of another platform was', 'notes of another platform were')
-  return [...(passedOver > 0 ? [`${notes} passed over.`] : []), ...(unsigned === null ? [] : [unsigned])]
+function remarksOn({ passedOver, incomplete, unsigned }: ReadAnchors): string[] {
+  const foreign = counted(passedOver, 'note of another platform was', 'notes of another platform were')
+  const broken = counted(incomplete, 'note is incomplete and was', 'notes are incomplete and were')
+  return [
+    ...(passedOver > 0 ? [`${foreign} passed over.`] : []),
+    ...(incomplete > 0 ? [`${broken} passed over.`] : []),
+    ...(unsigned === null ? [] : [unsigned]),
+  ]
 }
 
 /** The maximum size of the file of `--anchors`. It is enough for one checkpoint an hour for several years. */
@@ -151,27 +155,34 @@ const maxKeysBytes = 1024 * 1024
 
 type VerifiedLog = Verified & { covered: Covered }
 
-async function askPlatform(anchorFile: string | undefined): Promise<VerifiedLog> {
-  const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes)
-  // With an empty file the check would succeed without using any checkpoint.
-  if (anchors !== undefined && splitNotes(anchors).length === 0)
+async function askPlatform(anchorFile: string | undefined): Promise<Checked> {
+  const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes, true)
+  // Without any checkpoint the check would succeed and prove nothing.
+  if (anchors !== undefined && splitNotes(anchors).every(isIncomplete))
     throw new CommandError(`${anchorFile} has no checkpoint, so nothing was checked.`)
-  return callAdmin<VerifiedLog>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
+  const { incomplete, ...verified } = await callAdmin<VerifiedLog & { incomplete: number }>({
+    method: 'POST',
+    path: '/audit-log/verify',
+    json: { anchors },
+    long: true,
+  })
+  return { verified, why: null, unproven: 0, read: { ...noAnchors, incomplete } }
 }
 
 /** `why` explains the error in more detail than its reason. */
 type FileVerified = { verified: VerifiedLog; why: string | null }
+type Checked = FileVerified & { unproven: number; read: ReadAnchors }
 
 async function verifyFile(
   path: string,
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
-): Promise<FileVerified & { unproven: number; read: ReadAnchors }> {
+): Promise<Checked> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const chain = await chainOfFile(path)
   const read =
     anchors === undefined
       ? noAnchors
-      : await readAnchors({ path: anchors, text: await readText(anchors, maxAnchorBytes) }, known, chain)
+      : await readAnchors({ path: anchors, text: await readText(anchors, maxAnchorBytes, true) }, known, chain)
   const outside = read.anchors
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)

@@ -33,9 +33,10 @@ export async function openFile(path: string): Promise<FileHandle> {
 /**
  * Reads a whole text file.
  *
+ * @param mayBreakOff whether bytes that are not UTF-8 are replaced by U+FFFD, because a text may end inside a character
  * @throws CommandError when it can't be read, has more than `maxBytes`, or is not UTF-8
  */
-export async function readText(path: string, maxBytes: number): Promise<string> {
+export async function readText(path: string, maxBytes: number, mayBreakOff = false): Promise<string> {
   const file = await openFile(path)
   try {
     const chunks: Uint8Array[] = []
@@ -45,7 +46,8 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
       length += chunk.length
       if (length > maxBytes) throw new CommandError(`${path} has more than ${maxBytes / 1024 / 1024} MiB.`)
     }
-    return decode(path, Buffer.concat(chunks))
+    const bytes = Buffer.concat(chunks)
+    return mayBreakOff ? new TextDecoder().decode(bytes) : decode(path, bytes)
   } finally {
     await file.close()
   }

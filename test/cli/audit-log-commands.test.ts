@@ -282,6 +282,38 @@ test('remarks and notes of another platform are passed over, and the output says
   assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])
 })
 
+test('a note that a full disk cut off is passed over and counted; the next one begins on its own line', async () => {
+  const whole = readFileSync(anchors)
+  const [file, keys] = [join(folder, 'torn.jsonl'), join(folder, 'torn-keys.json')]
+  writeFileSync(keys, JSON.stringify((await platform.call('GET', '/.well-known/perkline-keys.json')).body))
+  const note = whole.subarray(whole.lastIndexOf('\n\nperkline.audit/') + 2)
+  const dash = note.indexOf('—')
+  try {
+    for (const length of [3, 30, note.indexOf('\n') + 1, dash - 20, dash, dash + 1, dash + 3, note.length - 10]) {
+      writeFileSync(anchors, Buffer.concat([whole, Buffer.from('\n'), note.subarray(0, length)]))
+      await json('audit-log', 'checkpoint')
+      await chained(platform)
+      await json('audit-log', 'export', file)
+      for (const place of [[], ['--file', file, '--keys', keys]]) {
+        const { code, stdout, stderr } = await run('audit-log', 'verify', '--anchors', anchors, ...place)
+        assert.deepEqual([code, stderr], [0, ''], `${length}: ${stdout}`)
+        assert.match(stdout, /1 note is incomplete and was passed over\./)
+        const { incomplete, covered } = await json('audit-log', 'verify', '--anchors', anchors, ...place)
+        assert.deepEqual([incomplete, covered.uncovered <= 1], [1, true], `${length}`)
+      }
+    }
+    const wrong = note.toString().replace(/.{8}(=*)\n$/, 'AAAAAAAA$1\n')
+    writeFileSync(anchors, Buffer.concat([whole, Buffer.from(`\n${wrong}`)]))
+    const changed = await run('audit-log', 'verify', '--anchors', anchors, '--json')
+    assert.deepEqual([changed.code, JSON.parse(changed.stdout).fault?.reason], [1, 'checkpoint'])
+    writeFileSync(anchors, note.subarray(0, dash))
+    const none = await run('audit-log', 'verify', '--anchors', anchors)
+    assert.match(none.stderr, /has no checkpoint, so nothing was checked/)
+  } finally {
+    writeFileSync(anchors, whole)
+  }
+})
+
 test('a file that ends before a checkpoint is cut off, and the answer says what else it may be', async () => {
   await json('audit-log', 'checkpoint')
   await chained(platform)

@@ -35,7 +35,7 @@ before(async () => {
   const { status, body } = await platform.call('POST', '/admin/audit-log/checkpoint', operator)
   assert.equal(status, 200)
   assert.ok(body.seq >= count)
-  notes = await readFile(join(folder, 'anchors.txt'), 'utf8')
+  notes = (await readFile(join(folder, 'anchors.txt'), 'utf8')).trim()
   await chained(platform)
 })
 after(async () => {
