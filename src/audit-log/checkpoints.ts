@@ -3,12 +3,12 @@
  * the database reveals every later change of the entries that it covers, even by somebody with full access to the
  * database.
  */
-import { appendFile } from 'node:fs/promises'
 import { platformAccountId } from '../access/caller.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Logger } from '../log.ts'
+import { appendToAnchorFile } from './anchor-file.ts'
 import { firstHead, type Head } from './chain.ts'
 import { chainEntries } from './chain-store.ts'
 import { findSigner } from './keys.ts'
@@ -80,7 +80,7 @@ async function make(
  * An error here is only logged, because the checkpoint is already in the database and in the process's log.
  */
 async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
-  await appendFile(file, `\n${note}`, { flush: true }).catch((error: unknown) => {
+  await appendToAnchorFile(file, `\n${note}`).catch((error: unknown) => {
     logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')
   })
 }

@@ -12,6 +12,7 @@ import {
 } from '../config.ts'
 import { createLogger, type Logger, terminalStream } from '../log.ts'
 import { settingsAdvice } from '../settings/advice.ts'
+import { endNow } from './end-now.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { giveBackMemory } from './memory.ts'
 import { serveMetrics } from './metrics.ts'
@@ -42,7 +43,7 @@ export async function serve(only: string | undefined): Promise<void> {
   // rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
-    process.exit(1)
+    endNow(1)
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
@@ -66,7 +67,7 @@ export async function serve(only: string | undefined): Promise<void> {
   await platform.close()
   logger.info('stopped')
   // End the process even if nobody reads the last log lines.
-  setTimeout(() => process.exit(), readWithinMs).unref()
+  setTimeout(() => endNow(0), readWithinMs).unref()
 }
 
 /** Loads sample data at the first start of a sandbox, starts the jobs, and listens. @throws Error when a port is taken */
@@ -115,11 +116,11 @@ function untilStopped(
     let stoppingSince: number | null = null
     const onSignal = (reason: NodeJS.Signals | 'the end of the parent process') => {
       if (stoppingSince !== null) {
-        if (performance.now() - stoppingSince > sameSignalMs) process.exit(1)
+        if (performance.now() - stoppingSince > sameSignalMs) endNow(1)
         return
       }
       stoppingSince = performance.now()
-      const late = setTimeout(() => process.exit(1), endWithinMs)
+      const late = setTimeout(() => endNow(1), endWithinMs)
       late.unref()
       begin(reason)
       resolve()

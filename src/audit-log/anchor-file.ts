@@ -1,0 +1,68 @@
+/**
+ * Appends to AUDIT_ANCHOR_FILE, which may lie on another machine that does not answer. A call on such a file holds a
+ * thread of Node.js for good: logins would wait for the thread, and the program could not end. So another process
+ * makes the call.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const answerWithinMs = 10_000
+
+/** A process that has not ended yet. If the system cannot end it, no further one is started. */
+let running: ChildProcess | null = null
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Appends a text and flushes it to the disk, one call at a time. An empty text only shows whether the file can be
+ * written; the file is made if it is missing.
+ *
+ * @param file an absolute path
+ * @throws Error with the `code` of the system, and ETIMEDOUT after 10 seconds
+ */
+export function appendToAnchorFile(file: string, text: string): Promise<void> {
+  // The time limit begins here, so that a call that hangs does not make all others wait longer.
+  const limit = AbortSignal.timeout(answerWithinMs)
+  const appended = last.then(() => append(file, text, limit))
+  last = appended.catch(() => {})
+  return appended
+}
+
+async function append(file: string, text: string, limit: AbortSignal): Promise<void> {
+  if (limit.aborted || running !== null) throw noAnswer()
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./anchor-process.ts', import.meta.url)), file], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    cwd: '/',
+    // The process needs none of our settings, which contain secrets.
+    env: {},
+  })
+  running = child
+  const forget = () => {
+    running = null
+  }
+  child.once('exit', forget).once('error', forget)
+  let code = ''
+  child.stderr.on('data', chunk => {
+    code += chunk
+  })
+  // Ignore errors of this stream, because the end of the process says what was wrong.
+  child.stdin.on('error', () => {})
+  child.stdin.end(text)
+  try {
+    const [status] = await once(child, 'close', { signal: limit })
+    if (status !== 0) throw failure(code || 'EIO', code || 'the process that writes it ended')
+  } catch (error) {
+    throw limit.aborted ? noAnswer() : error
+  } finally {
+    // Our own end must not wait for a process that hangs.
+    child.kill('SIGKILL')
+    child.unref()
+    child.stdin.destroy()
+    child.stderr.destroy()
+  }
+}
+
+const noAnswer = (): Error => failure('ETIMEDOUT', `no answer within ${answerWithinMs / 1000} seconds`)
+
+const failure = (code: string, reason: string): Error =>
+  Object.assign(new Error(`AUDIT_ANCHOR_FILE cannot be written (${reason})`), { code })
