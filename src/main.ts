@@ -1,4 +1,5 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
+import './first-process.ts'
 import { Command, CommanderError } from 'commander'
 import type { AuditOptions } from './cli/audit.ts'
 import type {
