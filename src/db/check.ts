@@ -65,6 +65,8 @@ export type Walk = {
   key: readonly (readonly [column: string, type: string])[]
   /** How many rows of the table are in one piece. */
   rows: number
+  /** SQL for the work that a row makes. A piece ends with the row that reaches `max`, even if it has fewer rows. */
+  weight?: { of: string; max: number }
   /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
   guaranteedBy?: string
   /** The statements of a piece. */
@@ -123,14 +125,19 @@ const valuesOf = (key: Key, values: string[]): string =>
   listOf(key.map(([, type], index) => `${pg.escapeLiteral(values[index] ?? '')}::${type}`))
 
 const boundOf =
-  ({ table, key, rows }: Walk) =>
+  ({ table, key, rows, weight }: Walk) =>
   (after: string[] | null): string => {
     const columns = key.map(([column]) => column)
     // Each text gets an alias. Without it, the text would have the name of its column, and `order by` would sort by the
     // text and not by the column.
     const texts = columns.map((column, index) => `${column}::text as key${index}`)
-    return `select ${texts} from ${table} where ${rangeOf(key, after, null)(...columns)}
-      order by ${columns} offset ${rows - 1} limit 1`
+    const range = rangeOf(key, after, null)(...columns)
+    if (!weight) return `select ${texts} from ${table} where ${range} order by ${columns} offset ${rows - 1} limit 1`
+    return `select ${texts} from (
+        select ${columns}, row_number() over so_far as n, sum(weight) over so_far as weight from (
+          select ${columns}, ${weight.of} as weight from ${table} where ${range} order by ${columns} limit ${rows}
+        ) as weighed window so_far as (order by ${columns})
+      ) as piece where n = ${rows} or weight >= ${weight.max} order by ${columns} limit 1`
   }
 
 const rangeOf =

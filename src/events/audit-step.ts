@@ -1,12 +1,12 @@
 /** The audit's check of the feeds: they have no gaps, and their events about orders agree with the orders. */
-import type { Check, Finding, Read, Step, Within } from '../db/check.ts'
+import { type Check, type Finding, type Read, type Step, type Within, walkOver } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import type { NumberAllEvents } from './feed.ts'
 
 const denseCheck: Check = {
   code: 'feeds',
   name: 'feeds have no hole',
-  holds: 'in each account’s feed the numbers of stored events follow one another',
+  holds: 'in each account’s feed the numbers of stored events follow one another, and each day begins where it states',
 }
 const ordersCheck: Check = {
   code: 'feed-orders',
@@ -90,6 +90,37 @@ export const feedsStep: Step = {
     return { findings, counts: {}, rows: 1, reached }
   },
 }
+
+/**
+ * Compares what each day of a feed states with its first event. A day whose events are being removed has none. The time
+ * in an event is cut to milliseconds.
+ */
+export const feedDaysStep: Step = walkOver({
+  name: 'feed-days',
+  table: 'feed_days',
+  key: [
+    ['account_type', 'text'],
+    ['account_id', 'uuid'],
+    ['day', 'date'],
+  ],
+  rows: 500,
+  reads: within => [
+    {
+      of: 'feed_days',
+      from: `feed_days d cross join lateral (
+          select e.sequence, (e.body::jsonb->>'timestamp')::timestamptz as at from events e
+          where e.account_type = d.account_type and e.account_id = d.account_id and e.day = d.day order by e.sequence limit 1
+        ) as first where ${within('d.account_type', 'd.account_id', 'd.day')}`,
+      rules: [
+        {
+          code: denseCheck.code,
+          broken: `d.first_sequence <> first.sequence or first.at < date_trunc('milliseconds', d.earliest)`,
+          text: `'the feed of ' || d.account_type || ' ' || d.account_id || ' states another first event of ' || d.day || ' than it has'`,
+        },
+      ],
+    },
+  ],
+})
 
 const placeOf = (after: string[] | null): Place => ({
   type: after?.[0] ?? '',

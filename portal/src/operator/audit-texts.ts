@@ -152,6 +152,10 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['No report is missing', 'Each side has as many reports as are recorded'],
     uk: ['Жоден звіт не загубився', 'Кожна сторона має стільки звітів, скільки записано'],
   },
+  'report-sums': {
+    en: ['Reports add up', 'Lines, amounts, differences and compensations match the stored lines'],
+    uk: ['Підсумки звітів правильні', 'Рядки, суми, розбіжності й компенсації збігаються зі збереженими рядками'],
+  },
   'campaign-texts': {
     en: ['What banks read matches the data', 'The stored lists are up to date'],
     uk: ['Банки бачать те, що записано', 'Збережені списки актуальні'],

@@ -24,8 +24,9 @@ import { salesChecks, salesSteps } from '../../esim/sold/audit-steps.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import { sealedCheck, sealedStep } from '../../esim/stock/sealed-audit.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
-import { confirmedEvents, feedChecks, feedsStep } from '../../events/audit-step.ts'
+import { confirmedEvents, feedChecks, feedDaysStep, feedsStep } from '../../events/audit-step.ts'
 import type { NumberAllEvents } from '../../events/feed.ts'
+import { reportSteps, reportSumsCheck } from '../../reconciliation/audit-steps.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun } from './store.ts'
@@ -112,6 +113,7 @@ export const checksOfEachAudit: readonly Check[] = [
   ...salesChecks,
   ...statementChecks,
   ...campaignChecks,
+  reportSumsCheck,
   ...feedChecks,
   campaignEventsCheck,
   auditLogCheck,
@@ -134,7 +136,9 @@ function planOf({ sealing, retention, numberAllEvents }: AuditDeps, now: Date): 
         ...kept.flatMap(({ campaigns }) => campaigns?.(within) ?? []),
         campaignEvents(within, numberAllEvents),
       ]),
+      ...reportSteps,
       feedsStep,
+      feedDaysStep,
       auditLogStep,
     ],
   }

@@ -50,7 +50,7 @@ export const campaignChecks: readonly Check[] = [
   {
     code: 'campaign-texts',
     name: 'what readers get of a campaign agrees with its columns',
-    holds: 'card, terminals, states and each bank’s part are as the columns say',
+    holds: 'card, terminals, states and each bank’s part are as the columns say, and so are the terminals of merchants',
   },
   {
     code: 'segment-counts',

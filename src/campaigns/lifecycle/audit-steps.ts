@@ -70,6 +70,13 @@ export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[]
     rows: 200,
     reads: within => [campaigns(within), parts(within), history(within), segments(within), ...more(within)],
   }),
+  walkOver({
+    name: 'merchant-terminals',
+    table: 'merchant_terminal_lists',
+    key: [['merchant_id', 'uuid']],
+    rows: 20,
+    reads: within => [merchantTerminals(within)],
+  }),
   walkOver(countsOf('bank')),
   walkOver(countsOf('merchant')),
   checkAtOnce({ name: 'customers', table: 'customers', read: customers }),
@@ -278,6 +285,18 @@ const segments = (within: Within): Read => ({
       broken: 'pg_temp.json_list_length(customer_ids) is distinct from customers_count',
       text: `${ofBank} ' has ' || customers_count || ' customers in its segment, but ' ||
         coalesce(pg_temp.json_list_length(customer_ids)::text, 'no list of them') || ' are listed'`,
+    },
+  ],
+})
+
+const merchantTerminals = (within: Within): Read => ({
+  of: 'merchant_terminal_lists',
+  from: `merchant_terminal_lists where ${within('merchant_id')}`,
+  rules: [
+    {
+      code: 'campaign-texts',
+      broken: 'pg_temp.json_list_length(terminals) is distinct from terminals_count',
+      text: `'merchant ' || merchant_id || ' shows another number of terminals'`,
     },
   ],
 })

@@ -32,6 +32,10 @@ const tables = [
   'campaign_history',
   'campaign_segments',
   'reports',
+  'report_lines',
+  'report_differences',
+  'reconciliations',
+  'merchant_terminal_lists',
   'customers',
 ]
 
@@ -109,7 +113,8 @@ const reports = 'reports are counted as they are kept'
 const shown = 'what readers get of a campaign agrees with its columns'
 const segments = 'every segment has as many customers as it says'
 const feeds = 'every transition of a campaign is in the feeds'
-const names = [states, launched, parts, turns, counts, moves, gaps, present, reports, shown, segments]
+const sums = 'reports add up'
+const names = [states, launched, parts, turns, counts, moves, gaps, present, reports, shown, segments, sums]
 
 const called = (name: string) => `(select cashback_id from campaigns where name = '${name}')`
 const lastEntry = (name: string) =>
@@ -255,6 +260,38 @@ const broken: [string, string, string[], RegExp][] = [
     [reports],
     /counts 0 reports of the merchant, of which 1 are kept/,
   ],
+  ...(
+    [
+      ['lines', 'update reports set lines = lines + 1', /states \d lines, .* but has \d lines/],
+      ['a total', 'update reports set total_amount = total_amount + 0.01', /states .* 400\.01 .*, but has .* 400\.00/],
+      ['a total of cashback', 'update reports set total_cashback = total_cashback + 0.01', /of cashback, but has/],
+      ['a line', 'delete from report_lines where line = 2', /states 2 lines, .*, but has 1 lines/],
+      [
+        'broken terms',
+        `update reports set broken_terms = '{"outside-period":1}'`,
+        /lines that break the terms than are listed/,
+      ],
+      ['matches', 'update reconciliations set matched = matched + 1', /states 2 matching transactions, but has 1/],
+      ['differences', `update reconciliations set unmatched = '{}'`, /states other numbers of differences/],
+    ] as const
+  ).map(([what, change, detail]): (typeof broken)[number] => [
+    `a report that states other ${what}`,
+    change,
+    [sums],
+    detail,
+  ]),
+  [
+    'a compensation that no report implies',
+    `update campaign_banks set expected_compensation = expected_compensation + 1`,
+    [sums],
+    /expects a compensation of [0-9.]+, but its report implies [0-9.]+/,
+  ],
+  [
+    'a merchant with another number of terminals',
+    'update merchant_terminal_lists set terminals_count = terminals_count + 1',
+    [shown],
+    /^merchant [0-9a-f-]{36} shows another number of terminals/,
+  ],
   ...Object.entries({
     name: `name = 'Other'`,
     dateTo: `date_to = date_to + interval '1 ms'`,
@@ -316,7 +353,7 @@ const broken: [string, string, string[], RegExp][] = [
 ]
 for (const [what, change, red, detail] of broken)
   test(`red: ${what}`, async () => {
-    assert.ok((await run(change)) > 0)
+    assert.ok((await run(change)) > 0, 'nothing was changed')
     const failed = (await proven()).checks.filter(({ ok }) => !ok)
     assert.deepEqual(
       failed.map(({ name }) => name),

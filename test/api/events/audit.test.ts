@@ -82,6 +82,28 @@ test('a transition that is missing in one feed is named, the merchant’s and ea
     assert.deepEqual(await without(type, id), [`the feed of ${account} ${id} lacks ${type} of campaign ${cashbackId}`])
 })
 
+test('a day that states another first event than it has is named', async () => {
+  for (const [column, value] of [
+    ['first_sequence', 'first_sequence + 1'],
+    ['earliest', `earliest + interval '30 days'`],
+  ]) {
+    await database().execute('create table kept_days as select * from feed_days')
+    try {
+      await database().execute(`update feed_days set ${column} = ${value} where account_id = $1`, [ids.alpha])
+      const [found, ...others] = await broken()
+      assert.match(
+        found?.detail ?? '',
+        new RegExp(`the feed of bank ${ids.alpha} states another first event of \\d{4}-`),
+      )
+      assert.deepEqual(others, [])
+    } finally {
+      await database().execute('delete from feed_days')
+      await database().execute('insert into feed_days select * from kept_days')
+      await database().execute('drop table kept_days')
+    }
+  }
+})
+
 test('what is not numbered yet, or older than the events that are kept, is no finding', async () => {
   await database().transaction(async transaction => {
     await transaction.execute(
