@@ -185,7 +185,7 @@ export function readConfig(env: Environment): Config {
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
     ...listening,
-    publicUrl: (url('PUBLIC_URL', ['http:', 'https:']) ?? defaultUrl(listening)).replace(/\/+$/, ''),
+    publicUrl: readPublicUrl(source) ?? defaultUrl(listening),
     databaseUrl,
     databasePool: whole('DATABASE_POOL', 10, 2, 500),
     dataDir: resolve(text('DATA_DIR') ?? './data'),
@@ -315,6 +315,16 @@ function readOwnAddresses({ text, whole, errors }: Source, listening: Address): 
   return { metrics, admin }
 }
 
+/** Returns PUBLIC_URL without a slash at its end, because paths are appended to it; null when it is not set. */
+function readPublicUrl({ url, errors }: Source): string | null {
+  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
+  if (publicUrl === null) return null
+  const { username, password } = new URL(publicUrl)
+  if (username !== '' || password !== '' || /[?#]/.test(publicUrl))
+    errors.push('PUBLIC_URL must have no user, no password, no query and no fragment')
+  return publicUrl.replace(/\/+$/, '')
+}
+
 /** The address that clients call when PUBLIC_URL is not set. */
 function defaultUrl({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -383,8 +393,8 @@ function readNetworks(name: string, value: string, errors: string[]): string[] {
 }
 
 function readPorts(value: string, errors: string[]): number[] {
-  const ports = value.split(',').map(part => Number(part.trim() || Number.NaN))
-  if (!ports.every(port => Number.isInteger(port) && port >= 1 && port <= 65_535))
+  const ports = value.split(',').map(part => (/^\d{1,5}$/.test(part.trim()) ? Number(part) : 0))
+  if (!ports.every(port => port >= 1 && port <= 65_535))
     errors.push(`WEBHOOK_PORTS must be ports with commas, like 443,8443; not ${value}`)
   return ports
 }

@@ -14,23 +14,32 @@ let running: ChildProcess | null = null
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Appends a text and flushes it to the disk, one call at a time. An empty text only shows whether the file can be
- * written; the file is made if it is missing.
+ * Appends a text and flushes it to the disk. One call runs at a time.
  *
  * @param file an absolute path
  * @throws Error with the `code` of the system, and ETIMEDOUT after 10 seconds
  */
-export function appendToAnchorFile(file: string, text: string): Promise<void> {
+export const appendToAnchorFile = (file: string, text: string): Promise<void> => inTurn('append', file, text)
+
+/**
+ * Checks whether the file, or the folder in which it would be made, can be written. Changes nothing.
+ * @throws as `appendToAnchorFile`
+ */
+export const checkAnchorFile = (file: string): Promise<void> => inTurn('check', file, '')
+
+type Task = 'append' | 'check'
+
+function inTurn(task: Task, file: string, text: string): Promise<void> {
   // The time limit begins here, so that a call that hangs does not make all others wait longer.
   const limit = AbortSignal.timeout(answerWithinMs)
-  const appended = last.then(() => append(file, text, limit))
-  last = appended.catch(() => {})
-  return appended
+  const done = last.then(() => runProcess([task, file], text, limit))
+  last = done.catch(() => {})
+  return done
 }
 
-async function append(file: string, text: string, limit: AbortSignal): Promise<void> {
+async function runProcess(args: [Task, string], text: string, limit: AbortSignal): Promise<void> {
   if (limit.aborted || running !== null) throw noAnswer()
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./anchor-process.ts', import.meta.url)), file], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./anchor-process.ts', import.meta.url)), ...args], {
     stdio: ['pipe', 'ignore', 'pipe'],
     cwd: '/',
     // The process needs none of our settings, which contain secrets.

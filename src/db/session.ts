@@ -17,6 +17,21 @@ const types = {
   },
 } as pg.CustomTypesConfig
 
+/**
+ * An address can name files: sslrootcert, sslcert and sslkey. The driver reads them when it makes a connection.
+ * @returns the system's message about a file that can't be read; null when all can
+ */
+export function findUnreadableFile(connectionString: string): string | null {
+  try {
+    new pg.Client({ connectionString })
+    return null
+  } catch (error) {
+    const { syscall, message } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    return message
+  }
+}
+
 /** How long a connection may take to open. */
 export const connectTimeoutMs = 3_000
 

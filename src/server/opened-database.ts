@@ -4,7 +4,7 @@ import { type Config, ConfigError } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { countConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
-import type { Connection } from '../db/session.ts'
+import { type Connection, findUnreadableFile } from '../db/session.ts'
 import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
@@ -23,6 +23,9 @@ export async function openConfiguredDatabase(
       onLost: error => logger.warn({ err: error }, 'a database connection was lost'),
     })
   if (config.databaseUrl !== null) {
+    const unreadable = findUnreadableFile(config.databaseUrl)
+    if (unreadable !== null)
+      throw new ConfigError([`DATABASE_URL names a file of certificates or a key that can't be read (${unreadable})`])
     const database = open({ connectionString: config.databaseUrl })
     return { database, close: () => database.close() }
   }

@@ -1,7 +1,9 @@
 /** Connects services outside the platform: mail server, shared limits, certificate authorities. */
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
+import { checkAnchorFile } from '../audit-log/anchor-file.ts'
 import { type Config, ConfigError } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { createFileMailer, createNoMailer, type Mailer } from '../esim/delivery/mail.ts'
@@ -44,7 +46,39 @@ export async function readAuthorities(caFile: string | null): Promise<string[] |
   const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
   })
-  return [...rootCertificates, own]
+  const certificates = own.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    throw new ConfigError(['WEBHOOK_CA_FILE must hold certificates in PEM form, at least one, each of them valid'])
+  return [...rootCertificates, ...certificates]
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Errors that do not pass by themselves. */
+const lastingErrors = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']
+
+/**
+ * Checks whether checkpoints can be appended to AUDIT_ANCHOR_FILE. When its disk does not answer at the moment, the
+ * start goes on.
+ *
+ * @throws ConfigError when the file or its folder is missing or may not be written
+ */
+export async function expectAnchorFile(file: string | null, logger: Logger): Promise<void> {
+  if (file === null) return
+  await checkAnchorFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (lastingErrors.includes(error.code ?? ''))
+      throw new ConfigError([
+        `AUDIT_ANCHOR_FILE must be a file that this user can write, in an existing folder (${error.code})`,
+      ])
+    logger.error({ err: error }, 'AUDIT_ANCHOR_FILE cannot be written now')
+  })
 }
 
 /** Creates the mailer for QR codes. @throws ConfigError in live mode, when a bank needs e-mail and no server is set */

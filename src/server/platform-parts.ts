@@ -46,7 +46,7 @@ import {
   warnOfNoTemporaryTables,
   warnOfTooFewConnections,
 } from './opened-database.ts'
-import { createLimits, createMailer, createPeoplePost, readAuthorities } from './outside-services.ts'
+import { createLimits, createMailer, createPeoplePost, expectAnchorFile, readAuthorities } from './outside-services.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
 /** The input from which every part is made. */
@@ -130,6 +130,7 @@ export async function createAccess({ config, running, onError, closers }: Start,
 
 /** Creates the connections to services outside the platform: the mail server, and Redis for shared limits. */
 export async function createOutside({ config, logger, closers }: Start, database: Database) {
+  await expectAnchorFile(config.auditAnchorFile, logger)
   const mailer = await createMailer(config, database, logger)
   closers.unshift(() => mailer.close())
   const peoplePost = await createPeoplePost(config, logger)

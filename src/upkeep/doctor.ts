@@ -4,6 +4,7 @@
  */
 import { statfs } from 'node:fs/promises'
 import { connect as connectByTls, type TLSSocket } from 'node:tls'
+import { checkAnchorFile } from '../audit-log/anchor-file.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 import { redisFinding, smtpFinding } from './doctor-services.ts'
@@ -18,6 +19,7 @@ export type DoctorSettings = {
   smtpUrl: string | null
   redisUrl: string | null
   metrics: object | null
+  auditAnchorFile: string | null
   /** The warnings about the settings that a start would print. */
   advice: readonly string[]
 }
@@ -35,6 +37,7 @@ export async function diagnose(settings: DoctorSettings): Promise<Diagnosis> {
     smtpFinding(settings.smtpUrl),
     redisFinding(settings.redisUrl),
     diskFinding(settings.dataDir),
+    anchorFindings(settings.auditAnchorFile),
     addressFindings(settings),
   ])
   const checks = findings.flat()
@@ -66,6 +69,17 @@ async function diskFinding(dataDir: string): Promise<Finding> {
       `DATA_DIR can't be looked at (${codeOf(error)})`,
       'Make the folder, owned by the user that runs Perkline',
     )
+  }
+}
+
+async function anchorFindings(file: string | null): Promise<Finding[]> {
+  if (file === null) return []
+  try {
+    await checkAnchorFile(file)
+    return [passed('checkpoints', `${file} can be written`)]
+  } catch (error) {
+    const advice = 'Make its folder, which the user that runs Perkline must be able to write, and mount its disk'
+    return [failed('checkpoints', `AUDIT_ANCHOR_FILE can't be written (${codeOf(error)})`, advice)]
   }
 }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -35,6 +36,28 @@ suite('perkline', { concurrency: 3 }, () => {
       ])
         assert.ok(message.includes(`- ${name} `), `${name}: ${message}`)
       assert.ok(!message.includes('hunter2'))
+    })
+
+    test('files that are missing or wrong, each by the name of its setting', async t => {
+      const wrong = join(mkdtempSync(join(tmpdir(), 'perkline-wrong-')), 'wrong.pem')
+      t.after(() => rmSync(dirname(wrong), { recursive: true }))
+      const { DATABASE_URL = '', ...others } = onServer()
+      const url = new URL(DATABASE_URL)
+      url.searchParams.set('sslrootcert', '/nonexistent/ca.pem')
+      for (const command of ['serve', 'migrate'])
+        assert.match(await failure(t, [command], { ...others, DATABASE_URL: url.href }), /DATABASE_URL names a file/)
+      for (const content of ['', 'nonsense', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n']) {
+        writeFileSync(wrong, content)
+        assert.match(
+          await failure(t, ['serve'], { ...onServer(), WEBHOOK_CA_FILE: wrong }),
+          /WEBHOOK_CA_FILE must hold/,
+        )
+      }
+      for (const file of ['/nonexistent/anchors.txt', dirname(wrong)])
+        assert.match(
+          await failure(t, ['serve'], { ...onServer(), AUDIT_ANCHOR_FILE: file }),
+          /AUDIT_ANCHOR_FILE must be/,
+        )
     })
 
     test('a port that is taken', async t => {

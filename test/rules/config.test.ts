@@ -234,6 +234,15 @@ test('all errors are told at once, each naming its setting', () => {
   ])
 })
 
+test('PUBLIC_URL has no user, query or fragment, and WEBHOOK_PORTS are digits', () => {
+  for (const url of ['u@esim.example', 'u:p@esim.example', 'esim.example/?a=b', 'esim.example/#a', 'esim.example?'])
+    assert.deepEqual(errorsOf({ PUBLIC_URL: `https://${url}` }), [
+      'PUBLIC_URL must have no user, no password, no query and no fragment',
+    ])
+  for (const ports of ['0x50', '443.0', '4e2', '443,', '65536', '0'])
+    assert.match(errorsOf({ WEBHOOK_PORTS: ports }).join(), /^WEBHOOK_PORTS must be ports/, ports)
+})
+
 test('a database server needs both keys, and a mail server a sender', () => {
   const errors = errorsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtps://mail.example' })
   assert.deepEqual(

@@ -291,6 +291,13 @@ describe('the other servers and the data folder', () => {
     assert.deepEqual(failed.toSorted(), ['mail', 'redis'])
   })
 
+  test('a file of checkpoints that cannot be written', async () => {
+    await expectFault(
+      { AUDIT_ANCHOR_FILE: '/nonexistent/anchors.txt' },
+      { name: 'checkpoints', detail: /AUDIT_ANCHOR_FILE can't be written \(ENOENT\)/ },
+    )
+  })
+
   test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async () => {
     await expectFault(
       { PUBLIC_URL: `http://127.0.0.1:${await freePort()}` },
