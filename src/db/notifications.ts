@@ -38,6 +38,8 @@ type ListenOptions = {
   /** Also called every `pollMs`, with the listening connection; never twice at the same time. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onError(error: unknown): void
+  /** Called when a connection listens, and every handler was called. */
+  onListening?: () => void
   /** Called before each attempt to reconnect. */
   onReconnect?: () => void
 }
@@ -78,6 +80,7 @@ export async function listen(options: ListenOptions): Promise<{ stop(): Promise<
       fresh.once('end', reconnectSoon)
       await ask(fresh, `set application_name = '${listenerName}'; listen ${channel}`)
       await callAll()
+      options.onListening?.()
     } catch (error) {
       onError(error)
       // The connection may have ended before the listener was added.

@@ -16,6 +16,7 @@ import { pendingMigrations } from '../db/migrate.ts'
 import { bindMode } from '../db/mode.ts'
 import { listen } from '../db/notifications.ts'
 import type { Pools } from '../db/pools.ts'
+import { DomainError } from '../errors.ts'
 import { createCatalogue } from '../esim/catalogue.ts'
 import { createActivationReads } from '../esim/orders/activation-reads.ts'
 import { createOrders } from '../esim/orders/operations.ts'
@@ -38,6 +39,7 @@ import { webhookPurpose } from '../webhooks/endpoints.ts'
 import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
 import { startDelivering } from '../webhooks/worker.ts'
+import { createFailureLog } from './failure-log.ts'
 import { type JobDeps, numberEvents, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
 import {
@@ -228,15 +230,18 @@ export async function createSales(
  * memory, it reads that again.
  */
 export async function listenForChanges(
-  { config, onError, closers }: Start,
+  { config, logger, onError, closers }: Start,
   { pools, clock, access, monitoring, sales }: Pick<Parts, 'pools' | 'clock' | 'access' | 'monitoring' | 'sales'>,
 ): Promise<void> {
   const { refusals, tokenKeys } = access
+  const { failed, succeeded } = createFailureLog(logger)
+  const job = 'notifications'
   const notifications = await listen({
     database: pools.database,
     pollMs,
     onPoll: query => followDatabaseClock(() => query(databaseTime)),
-    onError,
+    onError: error => (error instanceof DomainError ? failed(job, error) : onError(error)),
+    onListening: () => succeeded(job),
     onReconnect: () => monitoring.processMetrics.recovery(),
     handlers: {
       access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
@@ -316,14 +321,21 @@ export function createWorker(
     observeEvents: monitoring.metrics.events,
     observe: monitoring.metrics,
   } satisfies JobDeps
-  const onJobError = (job: string, error: unknown) =>
-    logger.warn({ job, err: error }, 'a job failed and is tried again')
+  const { failed, succeeded } = createFailureLog(logger)
+  const { jobStarts, jobSucceeds } = monitoring.processMetrics
+  const observer = {
+    jobStarts,
+    jobSucceeds(job: string, seconds: number) {
+      jobSucceeds(job, seconds)
+      succeeded(job)
+    },
+  }
   let started: readonly { stop(): Promise<void> }[] = []
   const start = () => {
     if (!running.includes('worker')) return
     started = [
       startDelivering(webhooks.deps, config.webhooks.concurrency, onError),
-      startJobs(jobDeps, onJobError, monitoring.processMetrics),
+      startJobs(jobDeps, failed, observer),
     ]
   }
   closers.unshift(() => stopWorker(started, checkpoints))

@@ -10,6 +10,7 @@ import { createPools } from '../db/pools.ts'
 import { DomainError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type AppDeps, createApp } from './app.ts'
+import { createFailureLog } from './failure-log.ts'
 import type { Metrics } from './metrics.ts'
 import { openConfiguredDatabase } from './opened-database.ts'
 import { createAppDeps, createLoginDeps, createLoginsFor } from './platform-app.ts'
@@ -52,9 +53,10 @@ export async function createPlatform(
   logger: Logger,
   only: readonly Service[] | null = null,
 ): Promise<Platform> {
+  const { failed } = createFailureLog(logger)
   const onError = (error: unknown) => {
     if (!(error instanceof DomainError)) logger.error({ err: error }, 'unexpected error')
-    else logger.warn({ reason: error.message }, 'could not be done now; it will be tried again')
+    else failed('background', error)
   }
   const { database, close: closeDatabase } = await openConfiguredDatabase(config, logger)
   const closers: Start['closers'] = [closeDatabase]

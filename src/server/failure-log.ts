@@ -1,0 +1,42 @@
+/**
+ * Logs failures of work that is tried again and again, such as that of the jobs while the database is away: the first
+ * one, then at most one line a minute with their number, and one line when the work succeeds again.
+ */
+import { DomainError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+
+const repeatMs = 60_000
+
+export type FailureLog = {
+  failed(job: string, error: unknown): void
+  succeeded(job: string): void
+}
+
+export function createFailureLog(logger: Logger): FailureLog {
+  const failing = new Map<string, { toldAtMs: number; untold: number; failures: number }>()
+  return {
+    failed(job, error) {
+      const state = failing.get(job) ?? { toldAtMs: Number.NEGATIVE_INFINITY, untold: 0, failures: 0 }
+      failing.set(job, state)
+      state.failures++
+      state.untold++
+      if (performance.now() - state.toldAtMs < repeatMs) return
+      logger.warn({ job, failures: state.untold, ...reasonOf(error) }, 'a job failed and is tried again')
+      state.toldAtMs = performance.now()
+      state.untold = 0
+    },
+    succeeded(job) {
+      const state = failing.get(job)
+      if (state === undefined) return
+      failing.delete(job)
+      logger.info({ job, failures: state.failures }, 'a job that had failed works again')
+    },
+  }
+}
+
+/** An error of a service that is away gets no stack, because it says nothing about the cause. */
+function reasonOf(error: unknown): object {
+  if (!(error instanceof DomainError) || error.code !== 'unavailable') return { err: error }
+  const { code, message } = (error.cause ?? {}) as { code?: string; message?: string }
+  return { reason: error.message, code, cause: message }
+}
