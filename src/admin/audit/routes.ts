@@ -108,7 +108,8 @@ const runSchema = {
 }
 
 export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Clock }> = async (app, deps) => {
-  app.get('/audit', { schema: runSchema }, async (request, reply) => {
+  // Without HEAD, which would run the whole audit for an answer without a body.
+  app.get('/audit', { exposeHeadRoute: false, schema: runSchema }, async (request, reply) => {
     const { resume, progress } = request.query
     const options: AuditOptions = { resume, signal: leaving(reply as FastifyReply) }
     if (!progress) return (await audit(deps, deps.clock.now(), options)) as never

@@ -222,6 +222,13 @@ suite('long answers', () => {
     }
   })
 
+  test('HEAD does not run the audit', async () => {
+    const { status } = await platform.call('HEAD', '/admin/audit', { token: platform.config.operatorKey })
+    assert.equal(status, 405)
+    const { body } = await platform.call('GET', '/admin/audit/last', { token: platform.config.operatorKey })
+    assert.equal(body.last, null)
+  })
+
   test('HEAD has the headers of GET, and no body', async () => {
     const names = ['content-type', 'content-encoding', 'vary', 'etag']
     const terminals = Array.from({ length: 2_000 }, (_, index) => ({ terminal_id: `T-${index}` }))
