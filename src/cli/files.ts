@@ -1,4 +1,6 @@
 /** Reads and writes the operator's files. Error messages name the file. */
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { CommandError } from './failure.ts'
@@ -108,6 +110,57 @@ const readError = (path: string, error: unknown): CommandError =>
 export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
 
+/** A new file beside the one that it will replace. */
+export type PartFile = {
+  file: FileHandle
+  /** Closes the file and gives it its final name. */
+  keep(): Promise<void>
+  /** Closes and deletes the file unless it was kept. */
+  discard(): Promise<void>
+}
+
+/**
+ * Creates a file that only its owner may read, beside `path`. Its name is new, so it never is a link or a file of
+ * somebody else. It is deleted when a signal stops the command, because nobody else would do so.
+ *
+ * @throws CommandError when the file can't be written
+ */
+export async function openPart(path: string): Promise<PartFile> {
+  const partPath = `${path}.${randomBytes(6).toString('hex')}.part`
+  const refuse = (error: unknown) => {
+    throw writeError(path, error)
+  }
+  const file = await open(partPath, 'wx', 0o600).catch(refuse)
+  const forget = removeWhenStopped(partPath)
+  return {
+    file,
+    async keep() {
+      await file.close()
+      await rename(partPath, path).catch(refuse)
+    },
+    async discard() {
+      await file.close()
+      await rm(partPath, { force: true })
+      forget()
+    },
+  }
+}
+
+/** @returns a function after which signals delete the file no more */
+function removeWhenStopped(path: string): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const onSignal = (signal: NodeJS.Signals) => {
+    forget()
+    rmSync(path, { force: true })
+    process.kill(process.pid, signal)
+  }
+  const forget = () => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+  for (const signal of signals) process.once(signal, onSignal)
+  return forget
+}
+
 /**
  * Writes a file that only its owner may read. It gets its name when it is complete: after an error there is no incomplete
  * file, and an existing file is unchanged. A pipe or a device is written directly.
@@ -116,24 +169,23 @@ export const writeError = (path: string, error: unknown): CommandError =>
  * @throws CommandError when the file can't be written
  */
 export async function writeWhole(path: string, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
-  // Ignore an error here: if the path is wrong, writing the file fails too and reports why.
-  const found = await stat(path).catch(() => null)
-  const isFile = found?.isFile() ?? true
-  const to = isFile ? `${path}.part` : path
   const refuse = (error: unknown) => {
     throw writeError(path, error)
   }
-  const file = await open(to, 'w', 0o600).catch(refuse)
-  try {
+  // Ignore an error here: if the path is wrong, writing the file fails too and reports why.
+  const found = await stat(path).catch(() => null)
+  if (found !== null && !found.isFile()) {
+    await using file = await open(path, 'w').catch(refuse)
     for await (const piece of pieces) await file.writeFile(piece).catch(refuse)
-    // A pipe can't be synchronized.
-    if (isFile) await file.sync().catch(refuse)
-    await file.close()
-    if (isFile) await rename(to, path).catch(refuse)
-  } catch (error) {
-    await file.close()
-    if (isFile) await rm(to, { force: true })
-    throw error
+    return
+  }
+  const part = await openPart(path)
+  try {
+    for await (const piece of pieces) await part.file.writeFile(piece).catch(refuse)
+    await part.file.sync().catch(refuse)
+    await part.keep()
+  } finally {
+    await part.discard()
   }
 }
 

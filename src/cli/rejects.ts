@@ -2,10 +2,9 @@
  * The file of rejected lines. The command copies them from the operator's own file, because the platform returns only
  * line numbers and reasons: secrets must not travel back.
  */
-import { rmSync } from 'node:fs'
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, stat } from 'node:fs/promises'
 import { CommandError, usageError } from './failure.ts'
-import { chunksOf, writeError } from './files.ts'
+import { chunksOf, openPart, writeError } from './files.ts'
 import { createLineCopier } from './line-copy.ts'
 
 export type Reject = { lineNumber: number; column: string; reason: string }
@@ -31,22 +30,12 @@ const flushBytes = 64 * 1024
 export async function openRejects(target: string, source: { file: FileHandle; path: string }): Promise<Rejects> {
   const before = await source.file.stat()
   await refuseTarget(target, source.path, before)
-  const partPath = `${target}.${process.pid}.part`
-  const part = await open(partPath, 'wx', 0o600).catch(error => {
-    throw writeError(target, error)
-  })
-  const remember = removeWhenStopped(partPath)
-  const { write, flush } = createWriter(part, target)
+  const part = await openPart(target)
+  const { write, flush } = createWriter(part.file, target)
   const copyLine = createLineCopier(chunksOf(source, 0), write)
   const copy = async (lineNumber: number, ending: string) => {
     if (!(await copyLine(lineNumber))) throw changed(source.path)
     await write(Buffer.from(ending))
-  }
-  let ended = false
-  const end = async () => {
-    if (ended) return
-    ended = true
-    await part.close()
   }
   let headed: Promise<void> | undefined
   const copyHeader = () => {
@@ -64,16 +53,9 @@ export async function openRejects(target: string, source: { file: FileHandle; pa
       const { mtimeMs, size } = await source.file.stat()
       if (mtimeMs !== before.mtimeMs || size !== before.size) throw changed(source.path)
       await flush()
-      await end()
-      await rename(partPath, target).catch(error => {
-        throw writeError(target, error)
-      })
+      await part.keep()
     },
-    async discard() {
-      await end()
-      await rm(partPath, { force: true })
-      remember.forget()
-    },
+    discard: () => part.discard(),
   }
 }
 
@@ -107,21 +89,6 @@ function createWriter(file: FileHandle, target: string) {
     if (length >= flushBytes) await flush()
   }
   return { write, flush }
-}
-
-/** Deletes the temporary file when a signal stops the command, because it holds secrets and nobody would delete it. */
-function removeWhenStopped(path: string): { forget(): void } {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const onSignal = (signal: NodeJS.Signals) => {
-    forget()
-    rmSync(path, { force: true })
-    process.kill(process.pid, signal)
-  }
-  const forget = () => {
-    for (const signal of signals) process.off(signal, onSignal)
-  }
-  for (const signal of signals) process.once(signal, onSignal)
-  return { forget }
 }
 
 const changed = (path: string): CommandError =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,6 +121,23 @@ test('an export that fails leaves no file, and a former one as it was', async ()
   assert.equal(readFileSync(former, 'utf8'), 'as it was')
   const left = readdirSync(folder).filter(name => name.startsWith('fresh') || name.endsWith('.part'))
   assert.deepEqual(left, [])
+})
+
+test('an export leaves other files alone, and exports of the same file do not mix', async () => {
+  const [file, other] = [join(folder, 'own-part.jsonl'), join(folder, 'other')]
+  writeFileSync(other, 'of somebody else', { mode: 0o644 })
+  symlinkSync(other, `${file}.part`)
+  const failed = await run('audit-log', 'export', file, '--account', randomUUID())
+  assert.equal(failed.code, 1)
+  const exports = await Promise.all([1, 2, 3].map(() => run('audit-log', 'export', file)))
+  assert.deepEqual(
+    exports.map(({ code }) => code),
+    [0, 0, 0],
+  )
+  assert.equal(readFileSync(`${file}.part`, 'utf8'), 'of somebody else')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.equal((await json('audit-log', 'verify', '--file', file)).ok, true)
+  rmSync(`${file}.part`)
 })
 
 test('verify says in words what was checked, and what no checkpoint covers', async () => {
