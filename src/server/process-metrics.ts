@@ -114,7 +114,10 @@ function addCountGauges(registers: Registry[], sources: Sources): void {
     labelNames: ['status'],
     registers,
     async collect() {
-      const counts = new Map((await countCampaigns())?.map(({ status, campaigns }) => [status, campaigns]))
+      const counted = await countCampaigns()
+      // While the database does not answer, the last values stay.
+      if (counted === null) return
+      const counts = new Map(counted.map(({ status, campaigns }) => [status, campaigns]))
       for (const status of campaignStatuses) this.set({ status }, counts.get(status) ?? 0)
     },
   })

@@ -19,6 +19,9 @@ const scrapeLimitMs = 10_000
 
 test('a process whose database has fallen silent serves its metrics in time, and says that it is not ready', async () => {
   const database = await createTestDatabase()
+  await database.database.execute(
+    `insert into campaign_counts (party_id, campaign_status, bank_status, campaigns) values (gen_random_uuid(), 'active', '', 7)`,
+  )
   const proxy = await startMuteProxy(database.url)
   const folder = await mkdtemp(join(tmpdir(), 'perkline-silent-metrics-'))
   const port = await freePort()
@@ -28,11 +31,16 @@ test('a process whose database has fallen silent serves its metrics in time, and
       const signal = AbortSignal.timeout(scrapeLimitMs)
       return (await fetch(`http://127.0.0.1:${port}/metrics`, { signal })).text()
     }
-    assert.match(await read(), /^perkline_ready 1$/m)
+    const before = await read()
+    assert.match(before, /^perkline_ready 1$/m)
+    assert.match(before, /^perkline_campaigns\{status="active"\} 7$/m)
+    // Counts are read again after 15 seconds.
+    await sleep(15_000)
     proxy.fallSilent()
     for (let scrape = 0; scrape < 3; scrape++) {
       const text = await read()
       assert.match(text, /^perkline_ready 0$/m)
+      assert.match(text, /^perkline_campaigns\{status="active"\} 7$/m, 'the last values stay')
       assert.match(text, /^perkline_database_connections\{state="busy"\} \d+$/m)
     }
     const recoveries = async () => Number(/^perkline_database_recovery_total (\d+)$/m.exec(await read())?.[1])
