@@ -53,7 +53,10 @@ const shared: Record<number, ErrorExample> = {
   415: ['wrong-type', 'The body must be application/json'],
   422: ['key-reused', 'This Idempotency-Key was used for another request'],
   429: ['too-many', 'Too many requests: wait for Retry-After seconds'],
-  500: ['internal', 'Something went wrong on our side; please tell us the request id 0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'],
+  500: [
+    'internal',
+    'Something went wrong on our side; please tell us the request id 0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63',
+  ],
   503: ['unavailable', 'The database is temporarily unavailable; try again'],
 }
 
