@@ -22,7 +22,7 @@ suite('an error of the platform, in the language of the page', () => {
 
   test('a campaign that has moved on', () => {
     const { text, details } = uk(new ApiError(400, told, null, { code: 'campaign-state' }))
-    assert.equal(text, 'Тим часом статус кампанії змінився, тож зараз це неможливо.')
+    assert.equal(text, 'Тим часом кампанія змінилася. Сторінка показує її поточний стан.')
     assert.deepEqual(details, [])
   })
 

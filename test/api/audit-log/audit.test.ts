@@ -100,9 +100,12 @@ test('a hole in a feed is named, and an event of an order that is not the bankâ€
   const ofBank = `account_type = 'bank' and account_id = '${row?.id}'`
   const hole = await afterwards('events', `delete from events where ${ofBank} and sequence = 3`)
   assert.deepEqual(hole, [['feeds', `${feed} has no event before 4`]])
-  assert.deepEqual(await afterwards('events', `delete from events where ${ofBank} and sequence = 1`), [
-    ['feeds', `${feed} has no event before 2`],
-  ])
+  const [[missing, first] = []] = await afterwards('events', `delete from events where ${ofBank} and sequence = 1`)
+  assert.equal(missing, 'feeds')
+  assert.match(
+    first ?? '',
+    new RegExp(`^${feed} has no event before 2; ${feed} states another first event of [-0-9]{10} than it has$`),
+  )
   const other = `update events set type = 'order.confirmed' where ${ofBank} and type = 'order.cancelled' and body like '%"feed-1"%'`
   const [[code, text] = []] = await afterwards('events', other)
   assert.equal(code, 'feed-orders')

@@ -313,7 +313,7 @@ suite('retention', () => {
     assert.deepEqual(await found(), kept, 'a difference')
     await database.execute('delete from report_differences')
     await database.execute(`update reports set lines_removed_at = null where cashback_id = '${campaign.id}'`)
-    assert.deepEqual(await found(), kept)
+    assert.deepEqual(await found(), ['reports add up', ...kept])
     await advance(platform, 'PT1S')
     assert.deepEqual(await proven(), [])
   })
