@@ -8,6 +8,7 @@ import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
+import { until } from '../support/esim.ts'
 import { agree, button, field, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -295,18 +296,29 @@ suite('drafts', { timeout: 60_000 }, () => {
     await visitor.logIn(manager, newCampaign)
     await sees(page, restored)
     await field(page, 'Name').fill('Just before leaving')
-    // Another tab of the same person has a form open, too.
+    // Another tab of the same person has a form open, too, with a draft of its own.
     const tab = await page.context().newPage()
     await tab.goto(`/app${newCampaign}`)
-    await sees(tab, restored)
+    await field(tab, 'Name').waitFor()
+    assert.equal(await field(tab, 'Name').inputValue(), '')
     await field(tab, 'Name').fill('In another tab')
+    const kept = () =>
+      page.evaluate<string[]>(`new Promise((resolve, reject) => {
+        const opening = indexedDB.open('perkline')
+        opening.onerror = () => reject(opening.error)
+        opening.onsuccess = () => {
+          const all = opening.result.transaction('drafts').objectStore('drafts').getAllKeys()
+          all.onsuccess = () => resolve(all.result)
+        }
+      })`)
+    await until('both drafts are kept', async () => (await kept()).length === 2)
     const leave = async () => {
       await page.getByRole('button', { name: 'Your account' }).click()
       await page.getByRole('menuitem', { name: 'Log out' }).click()
       await sees(page, 'Log out and lose unsaved input?')
     }
     await leave()
-    await sees(page, /^This browser keeps what you entered in 1 form and haven’t saved/)
+    await sees(page, /^This browser keeps what you entered in 2 forms and haven’t saved/)
     await assertAccessible(visitor)
     await agree(page, 'Cancel')
     assert.equal(await field(page, 'Name').inputValue(), 'Just before leaving')
@@ -315,15 +327,7 @@ suite('drafts', { timeout: 60_000 }, () => {
     await page.waitForURL(/login/)
     await sees(page, 'You are logged out.')
     await sees(tab, 'You logged out in another tab. Logging out removes input that you haven’t saved.')
-    const left = await page.evaluate(`new Promise((resolve, reject) => {
-      const opening = indexedDB.open('perkline')
-      opening.onerror = () => reject(opening.error)
-      opening.onsuccess = () => {
-        const all = opening.result.transaction('drafts').objectStore('drafts').getAllKeys()
-        all.onsuccess = () => resolve(all.result)
-      }
-    })`)
-    assert.deepEqual(left, [])
+    assert.deepEqual(await kept(), [])
   })
 })
 
