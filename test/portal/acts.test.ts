@@ -10,7 +10,16 @@ import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { button, dialog, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
-import { endedCampaign, header, openSides, type Sides } from '../support/reconciliation.ts'
+import {
+  endedCampaign,
+  header,
+  line,
+  move,
+  openSides,
+  reportOf,
+  type Sides,
+  uploadBank,
+} from '../support/reconciliation.ts'
 
 let platform: TestPlatform
 let sides: Sides
@@ -131,6 +140,22 @@ suite('an act', { timeout: 60_000 }, () => {
     await loseAnswer(page, '**/confirm')
     await press(page, 'Take part')
     await sees(page, /^Your bank takes part\. Waiting for/)
+    await page.getByText(/can’t be reached/).waitFor({ state: 'detached' })
+    forget(visitor, /ERR_FAILED/)
+  })
+
+  test('without an answer is no error beside the next act: a settlement', async t => {
+    const ended = await endedCampaign(sides, [sides.alpha], { participantsIds: [ids.alpha], name: 'Lost settlement' })
+    const uploaded = await uploadBank(sides.alpha, ended.id, reportOf(line(ended, 'a')))
+    assert.equal(uploaded.status, 201, uploaded.text)
+    assert.equal((await move(sides.grocer, `${ended.id}/banks/${ids.alpha}/accept-report`)).status, 200)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, `/merchant/campaigns/${ended.id}/banks/${ids.alpha}`)
+    await loseAnswer(page, '**/settle')
+    await press(page, 'Confirm settlement')
+    await button(page, 'Mark as paid').waitFor()
     await page.getByText(/can’t be reached/).waitFor({ state: 'detached' })
     forget(visitor, /ERR_FAILED/)
   })

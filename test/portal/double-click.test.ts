@@ -43,6 +43,20 @@ test('a campaign is declined once', { timeout: 60_000 }, async t => {
   assert.deepEqual(sent, [`/cashbacks/${id}/reject`])
 })
 
+test('a question is asked once', { timeout: 60_000 }, async t => {
+  const id = await createCampaign(site.platform, { name: 'Asked once' })
+  const visitor = await site.enter(t, `/bank/campaigns/${id}`, bank)
+  if (!visitor) return
+  const { page } = visitor
+  const sent = changesOf(page)
+  await button(page, 'Take part').dblclick()
+  await inDialog(page, 'Take part').click()
+  await sees(page, /^Your bank takes part/)
+  await gone(page)
+  assert.equal(sent.length, 1)
+  assert.equal(await dialog(page).count(), 0)
+})
+
 test('a bank is added once, and its changes are applied once', { timeout: 60_000 }, async t => {
   const visitor = await site.enter(t, '/operator/partners')
   if (!visitor) return

@@ -6,7 +6,7 @@ import { closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { createCampaign } from '../support/campaigns.ts'
 import { openBank } from '../support/esim.ts'
 import { type OperatorSite, openOperatorSite } from '../support/operator-site.ts'
-import { titled } from '../support/pages.ts'
+import { field, titled } from '../support/pages.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
 let site: OperatorSite
@@ -69,4 +69,32 @@ test('a long value without spaces leaves the other columns in sight', { timeout:
   await visitor.logIn(site.admin, '/operator/partners')
   await page.getByText(name).waitFor()
   await inSight(visitor, 'Banks')
+})
+
+test('the focused field of the campaign form is in sight on small screens', { timeout: 90_000 }, async t => {
+  for (const viewport of [
+    { width: 320, height: 568 },
+    { width: 640, height: 360 },
+    { width: 320, height: 256 },
+  ]) {
+    const visitor = await visit(t, site.platform, { viewport })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, '/merchant/campaigns/new')
+    await field(page, 'Name').focus()
+    const hidden: string[] = []
+    for (let stop = 0; stop < 25; stop++) {
+      await page.keyboard.press('Tab')
+      const covered = await page.evaluate<string | null>(`(() => {
+        const focused = document.activeElement
+        const { left, top, width, height } = focused.getBoundingClientRect()
+        const shown = document.elementFromPoint(left + Math.min(width, 40) / 2, top + Math.min(height, 40) / 2)
+        const isSeen = shown !== null && (shown === focused || focused.contains(shown) || shown.contains(focused) ||
+          focused.parentElement.contains(shown))
+        return isSeen ? null : focused.outerHTML.slice(0, 80)
+      })()`)
+      if (covered !== null) hidden.push(covered)
+    }
+    assert.deepEqual(hidden, [], `${viewport.width} × ${viewport.height}`)
+  }
 })

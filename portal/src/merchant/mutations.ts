@@ -107,8 +107,11 @@ export function useAccept(part: Part, differences: number, amount: string): Acti
   )
 }
 
-/** @param amount the compensation that the merchant owes, as text */
-export function useSettle(part: Part, amount: string): Action {
+/**
+ * @param amount the compensation that the merchant owes, as text
+ * @param isOffered whether the bank's part, as it was last read, waits for this act
+ */
+export function useSettle(part: Part, amount: string, isOffered: boolean): Action {
   const { cashbackId, bankId, bankName } = part
   const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const question = {
@@ -118,7 +121,6 @@ export function useSettle(part: Part, amount: string): Action {
     done: texts.settled,
   }
   const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/settle'
-  return useMerchantAction(part, question, header =>
-    answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
-  )
+  const act = (header: Header) => answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} }))
+  return useMerchantAction(part, question, act, isOffered)
 }

@@ -4,13 +4,17 @@ import { type ReactNode, useCallback } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
+/** The second press of a double click must not open the question again. */
+let isAsking = false
+
 /**
  * Asks for confirmation before something that cannot be undone. The focus is on "Cancel"; Escape means no. Afterwards
  * the focus returns to where it was.
  *
  *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
  *
- * @returns a function that gives whether the person agrees; `action` is the verb on the button, never "OK"
+ * @returns a function that gives whether the person agrees, and false while another question is open; `action` is the
+ *   verb on the button, never "OK"
  */
 export function useConfirm() {
   const texts = useTexts(uiTexts)
@@ -27,6 +31,8 @@ export function useConfirm() {
       isDangerous?: boolean
     }) =>
       new Promise<boolean>(resolve => {
+        if (isAsking) return resolve(false)
+        isAsking = true
         modals.openConfirmModal({
           title,
           centered: true,
@@ -36,7 +42,10 @@ export function useConfirm() {
           cancelProps: { 'data-autofocus': true },
           confirmProps: { color: isDangerous ? 'red' : 'perk' },
           onConfirm: () => resolve(true),
-          onClose: () => resolve(false),
+          onClose: () => {
+            isAsking = false
+            resolve(false)
+          },
         })
       }),
     [texts],

@@ -53,10 +53,11 @@ function StepActions({ campaign, bank }: Props) {
   const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
-  const settle = useSettle(partOf(campaign, bank), amount)
   const { bankReportingStatus: stage, settlementConfirmed } = bank
+  const isToSettle = stage === 'awaitingCompensationConfirmation' && !settlementConfirmed
+  const settle = useSettle(partOf(campaign, bank), amount, isToSettle)
   if (stage === 'awaitingMerchantReconciliationConfirmation') return <Answer campaign={campaign} bank={bank} />
-  if (stage === 'awaitingCompensationConfirmation' && !settlementConfirmed)
+  if (isToSettle)
     return (
       <Group mt="md">
         <Button loading={settle.isPending} onClick={settle.ask}>
