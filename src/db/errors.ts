@@ -11,10 +11,11 @@ export const hasLostAgainstOthers = (error: unknown): boolean =>
 
 /**
  * SQLSTATE classes and codes after which a connection cannot be used: errors of the connection, login, resources, operator
- * intervention, input and output; a missing database, or one that takes no connections; a standby.
+ * intervention, input and output; a missing database, or one that takes no connections; a standby; a time limit of the whole
+ * transaction or of its idle time, which ends the session.
  */
 const lost = /^(08|28|53|57P|58|25006|25P0[34]|3D000|55000)/
-/** A time limit or a cancellation: the connection stays usable. */
+/** A time limit of one statement or lock, or a cancellation: the connection stays usable. */
 const ended = /^(57014|55P03)/
 
 /** Whether the connection must not be used again. */

@@ -26,9 +26,9 @@ export async function writeTerminalLists(transaction: Queryable, merchantIds: re
 }
 
 /**
- * Renews every bank's list of campaigns, which shows terminals and the names of merchants and countries. It renews
- * the lists of all banks, because the affected banks may change until this transaction ends. Call it last, because it
- * locks the lists.
+ * Raises the version of every bank's list of campaigns, so that banks read it again: it shows terminals and the names of
+ * merchants and countries. All banks are included, because the affected banks may change until this transaction ends.
+ * Call it last, because it locks the versions.
  */
 export async function renewBankLists(transaction: Queryable): Promise<void> {
   await transaction.execute(

@@ -19,7 +19,7 @@ export type Malformed = { count: number; lines: number[] }
  * Reads a file to its end into the table `staged_customers (line, customer_id)`, which is dropped with the transaction.
  *
  * @param client in a transaction
- * @returns the number of lines below the header
+ * @returns the number of ids below the header; blank lines are skipped, and repeated ids are counted each time
  * @throws DomainError 'invalid' for an invalid file: the first 20 errors by line, then the count of all
  */
 export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {

@@ -286,8 +286,9 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
 }
 
 /**
- * Records a failure of an endpoint. While a probe is planned (`probe_at` is in the future), only a retry can fail, or an attempt
- * that began earlier. Such a failure is counted, but the planned probe keeps its time.
+ * Records a failure of an endpoint. While a probe is planned (`probe_at` is in the future), no attempt begins by itself. A failure
+ * then comes from an attempt that began earlier, from a client's `retry`, or from a sandbox's delivery of everything that waits. It
+ * is counted, but the planned probe keeps its time.
  *
  * @param probeMs until the next probe; null: the endpoint is not probed
  */

@@ -1,6 +1,6 @@
 /**
- * Brings campaigns into the state that a test needs: up to the launch by partners' calls, after the period by the
- * clock.
+ * Brings campaigns into the state that a test needs. Partners' calls create and launch them, the moved clock starts and
+ * ends them, and settlements and copies are written into the database directly.
  */
 import assert from 'node:assert/strict'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
@@ -123,7 +123,10 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
   })
 }
 
-/** Settles a campaign of alpha alone whose period is over, up to the acknowledged payment, without reports. */
+/**
+ * Takes a campaign through its settlement, up to the acknowledged payment. Alpha must be its only bank, and its period
+ * must be over. Only the states are written; no files of reports are stored.
+ */
 export async function receiveCompensation(platform: TestPlatform, cashbackId: string): Promise<void> {
   const { database, clock } = platform.platform.deps.campaigns
   const actor = actorOf({ type: 'bank', bankId: ids.alpha, role: 'ADMIN', userType: 'gateway_user', subject: 'test' })

@@ -61,8 +61,9 @@ function textOf(filter: OrderListFilter, put: Put): string {
 const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
 
 /**
- * Returns those of the requested statuses that a matching order can have. A filter by confirmation or end rules some
- * statuses out, and their index ranges need not be read.
+ * Returns those of the requested statuses that a matching order can have. Only confirmed orders have a time of
+ * confirmation, and reserved orders have no end. So a filter by one of these times, or a sort by confirmation, excludes
+ * some statuses, and their index ranges are not read.
  */
 function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
   return statuses.filter(status => {

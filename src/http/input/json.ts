@@ -9,7 +9,10 @@ import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
-/** The default limit of names is far more than any valid body has. A body full of names would block other requests. */
+/**
+ * The default limit of names in one object, far more than any valid object has. It matters where many values are allowed:
+ * an object with very many names would block other requests.
+ */
 const defaultMaxNames = 1_000
 /** The search for errors stops at this number, because nobody reads more. */
 const maxErrors = 100
@@ -117,7 +120,8 @@ function decode(bytes: Uint8Array): string {
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
 /**
- * Scans text that JSON.parse has accepted, so it needs to look only at strings, brackets and numbers.
+ * Adds wrong names and inexact numbers to `errors`. JSON.parse has accepted the text, so only strings, brackets, commas
+ * and numbers need to be looked at.
  *
  * @throws DomainError 'invalid' for an object with too many names
  */
@@ -169,9 +173,9 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * True for a fraction that JSON.parse has replaced by another number. For example, `100.00000000000000001` becomes 100.
- * The number 100 may obey a rule that the sent number breaks. A whole number that is too large to be exact exceeds
- * every limit, so it gets another error.
+ * True for a number with a decimal point or an exponent that JSON.parse has replaced by another number. For example,
+ * `100.00000000000000001` becomes 100. The number 100 may obey a rule that the sent number breaks. A number of digits
+ * alone is not checked: if it is too large to be exact, it exceeds every limit and gets another error.
  */
 function isRounded(number: string): boolean {
   const hasExponent = /[eE]/.test(number)
