@@ -1,6 +1,6 @@
 /**
  * Logs failures of work that is tried again and again, such as that of the jobs while the database is away: the first
- * one, then at most one line a minute with their number, and one line when the work succeeds again.
+ * one of its kind, then at most one line a minute with their number, and one line when the work succeeds again.
  */
 import { DomainError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -13,14 +13,16 @@ export type FailureLog = {
 }
 
 export function createFailureLog(logger: Logger): FailureLog {
-  const failing = new Map<string, { toldAtMs: number; untold: number; failures: number }>()
+  const failing = new Map<string, { kind: string; toldAtMs: number; untold: number; failures: number }>()
   return {
     failed(job, error) {
-      const state = failing.get(job) ?? { toldAtMs: Number.NEGATIVE_INFINITY, untold: 0, failures: 0 }
+      const kind = kindOf(error)
+      const state = failing.get(job) ?? { kind, toldAtMs: Number.NEGATIVE_INFINITY, untold: 0, failures: 0 }
       failing.set(job, state)
       state.failures++
       state.untold++
-      if (performance.now() - state.toldAtMs < repeatMs) return
+      if (kind === state.kind && performance.now() - state.toldAtMs < repeatMs) return
+      state.kind = kind
       logger.warn({ job, failures: state.untold, ...reasonOf(error) }, 'a job failed and is tried again')
       state.toldAtMs = performance.now()
       state.untold = 0
@@ -32,6 +34,12 @@ export function createFailureLog(logger: Logger): FailureLog {
       logger.info({ job, failures: state.failures }, 'a job that had failed works again')
     },
   }
+}
+
+/** Failures of one kind have the same cause. A message may name a port or a row, so only those of errors without a code count. */
+function kindOf(error: unknown): string {
+  const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
+  return `${name} ${code ?? message}`
 }
 
 /** An error of a service that is away gets no stack, because it says nothing about the cause. */
