@@ -211,8 +211,8 @@ async function openSession(
 
 /**
  * Whether the policy of the person's account still switches second factors off, so that a person who has one may log in
- * with the password alone. The policies are locked until
- * this transaction ends. A change of the policy waits for that, and then ends the session that this transaction opens.
+ * with the password alone. The policies are locked until this transaction ends. A change of the policy waits for that,
+ * and then ends the session that this transaction opens.
  */
 async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: store.User): Promise<boolean> {
   await holdPolicies(transaction)

@@ -46,10 +46,8 @@ export async function readAuthorities(caFile: string | null): Promise<string[] |
   const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
   })
-  // Empty where a certificate has no end.
-  const certificates = [
-    ...own.matchAll(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----(?:[^-]*-----END \1-----)?/g),
-  ].map(([pem]) => (pem.includes('END') ? pem : ''))
+  // Of a certificate without an end only the first line is found, which is no certificate.
+  const certificates = own.match(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----(?:[^-]*-----END \1-----)?/g) ?? []
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw new ConfigError(['WEBHOOK_CA_FILE must hold certificates in PEM form, at least one, each of them valid'])
   return [...rootCertificates, ...certificates]
