@@ -11,8 +11,8 @@ import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
 import { entryKind, type RecordedEntry } from './recording.ts'
 
-/** Rows of the outbox per run. Most of them are not audit entries. */
-const pieceRows = 2_000
+/** Rows of the outbox per run. Most of them are not audit entries. All requests wait while the entries are hashed. */
+const pieceRows = 500
 
 type Waiting = { account: Account; data: RecordedEntry }
 type Link = Waiting & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }

@@ -8,7 +8,8 @@ import type { Queryable } from '../db/database.ts'
  * The kinds of outbox rows about orders. Such a row holds only the ids of the orders. An order does not change after it
  * has ended, so readers find everything else in the stored order.
  */
-export type EventKind = 'order.confirmed' | 'order.cancelled' | 'order.expired' | 'profile.withdrawn'
+export const kindsOfOrders = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
+export type EventKind = (typeof kindsOfOrders)[number]
 
 /** The account that owns a row; the platform has no id. */
 export type Account = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }

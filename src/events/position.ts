@@ -35,6 +35,9 @@ export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax,
 /** A condition for the rows of the outbox that a consumer has to take. */
 export const isFor = (consumer: Consumer): string => `(only_for is null or '${consumer}' = any(only_for))`
 
+/** A condition for the rows of the outbox of some kinds. */
+export const isOneOf = (kinds: readonly string[]): string => `kind in (${kinds.map(kind => `'${kind}'`).join(', ')})`
+
 const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
@@ -44,17 +47,20 @@ const orderColumns = 'recorded_at, kind, account, subjects'
  *
  * @param first the number of the parameter `xmax`; `xips` is the next one
  * @param options.before an upper bound of `xid`, if any
+ * @param options.kinds only rows of these kinds; default: all
  * @param options.columns the columns to select
  * @param options.oldest how many rows to read at most from each of the two parts; the oldest transactions come first
  */
 export function unseen(
   consumer: Consumer,
   first: number,
-  { before = '', columns = orderColumns, oldest }: { before?: string; columns?: string; oldest?: number } = {},
+  options: { before?: string; kinds?: readonly string[]; columns?: string; oldest?: number } = {},
 ): string {
+  const { before = '', kinds, columns = orderColumns, oldest } = options
+  const wanted = `${isFor(consumer)} ${kinds ? `and ${isOneOf(kinds)}` : ''}`
   const bound = oldest === undefined ? '' : `order by xid limit ${oldest}`
   return `
-  (select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isFor(consumer)} ${bound})
+  (select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${wanted} ${bound})
   union all
-  (select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isFor(consumer)} ${bound})`
+  (select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${wanted} ${bound})`
 }

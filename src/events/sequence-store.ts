@@ -8,7 +8,7 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
 import type { EventKind } from './outbox.ts'
-import { isFor, positionOf, unseen, valuesOf } from './position.ts'
+import { isFor, isOneOf, positionOf, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
@@ -22,7 +22,8 @@ const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
   else coalesce(cardinality(subjects), 0) end)`
 const daysAhead = 3
 
-const kindsOfOrders: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
+/** The kinds that become events. A withdrawn profile has no order of a bank. */
+const kindsOfEvents: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
 
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
@@ -30,7 +31,7 @@ const ofOrders = `
          case s.kind when 'order.confirmed' then o.order_id end as subject
   from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
   cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
-  where s.kind in (${kindsOfOrders.map(kind => `'${kind}'`)}) and o.bank_id is not null`
+  where s.${isOneOf(kindsOfEvents)} and o.bank_id is not null`
 
 const ofOthers = `
   select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz,
@@ -140,7 +141,7 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
   const recorded = unseen('events', 1, { columns: waitingColumns, oldest: maxCounted })
   const values: unknown[] = valuesOf(positionOf(towards ?? snapshot))
   if (towards !== null) values.push(...valuesOf(positionOf(snapshot)), towards, reached)
-  const kinds = `$${values.push([...kindsOfOrders, eventKind])}`
+  const kinds = `$${values.push([...kindsOfEvents, eventKind])}`
   const [row] = await database.query<Waiting>(
     `select count(*) filter (where is_event)::int as rows, coalesce(date_part('epoch', now() - coalesce(
        min(recorded_at) filter (where is_event), case when count(*) >= ${maxCounted} then min(recorded_at) end)), 0) as "lagSeconds"

@@ -6,11 +6,13 @@
  *   `towards` sees and `snapshot` does not see. Its rows with an `outbox_id` up to `reached` are taken already
  */
 import type { Database, Queryable, Statement } from '../db/database.ts'
+import { kindsOfOrders } from './outbox.ts'
 import {
   type Consumer,
   consumers,
   findPosition,
   isFor,
+  isOneOf,
   type Position,
   positionOf,
   unseen,
@@ -18,19 +20,22 @@ import {
 } from './position.ts'
 
 const tickLock = 7_365_026
-/** The maximum number of outbox rows in a piece. Each row stands for the orders of one statement. */
+/** The maximum number of rows about orders in a piece. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
 
 /** The `with` queries by which a statement takes the next rows of the outbox, and their parameters. */
 export type Piece = {
-  /** The `with` queries. They define `seen (kind, account, subjects)` and move the consumer's position. */
+  /**
+   * The `with` queries. They define `seen (kind, account, subjects)`, which are the rows about orders, and move the
+   * consumer's position.
+   */
   parts: string
   /** The parameters of `parts`. The statement adds its own parameters after them. */
   values: unknown[]
 }
 
 /**
- * Lets a consumer take the rows that it has not seen. Across all processes, one tick of a consumer runs at a time.
+ * Lets a consumer take the rows about orders that it has not seen. Across all processes, one tick of a consumer runs at a time.
  *
  * @param take runs one statement with the piece's parts
  * @returns the result of `take`; null while another process runs the consumer's tick
@@ -128,14 +133,9 @@ async function becomeTicker(
   return row?.taken === true
 }
 
-const moved = (consumer: Consumer): string => `
-  moved as (
-    insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (select from seen)
-  )`
-
 /**
- * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows, at the end of a transaction.
- * `cut` is the number after that transaction's. The new position is the present snapshot, limited to the transactions below
+ * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows about orders, at the end of
+ * a transaction. `cut` is the number after that transaction's. The new position is the present snapshot, limited to the transactions below
  * `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. Without a `cut`, the rest fits into one piece, and the new position
  * is the whole present snapshot. So the events of two pieces have the order of their transactions' numbers.
  *
@@ -148,13 +148,15 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
         select (least(pg_snapshot_xmin(present)::text::bigint, cut) || ':' || cut || ':' || coalesce((
           select string_agg(xip::text, ',' order by xip) from pg_snapshot_xip(present) as xip where xip::text::bigint < cut), ''))::pg_snapshot
         from (
-          select xid::text::bigint + 1 as cut from outbox where xid >= $1::xid8 order by xid
+          select xid::text::bigint + 1 as cut from outbox where xid >= $1::xid8 and ${isOneOf(kindsOfOrders)} order by xid
           offset ${pieceRows - 1} limit case when $3::boolean then 0 else 1 end
         ) as piece
       ), present) as snapshot
       from (select pg_current_snapshot() as present) as snapshots
-    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)' })}
-    ), ${moved(consumer)}`
+    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)', kinds: kindsOfOrders })}
+    ), moved as (
+      insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (${unseen(consumer, 1)})
+    )`
   return { parts, values: [...valuesOf(position), whole] }
 }
 
