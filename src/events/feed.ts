@@ -25,8 +25,8 @@ export type FeedParams = {
 }
 
 export type FeedPage = {
-  /** The JSON texts of the events, with commas between. */
-  texts: string
+  /** The JSON texts of the events, in pieces of one event or more with commas between (`feed-store.ts`). */
+  texts: string[]
   count: number
   nextAfter: number
   lastSequence: number
@@ -85,7 +85,8 @@ async function readPage(deps: FeedDeps, account: Account, params: ReadParams): P
   const { feed, texts, count, examined } = await findEvents(deps.database, account, { after, through, limit, types })
   requirePosition(feed, after, feedId)
   // A page of one event always fits, because no event is longer than the limit.
-  if (Buffer.byteLength(texts) > maxBytes) return readPage(deps, account, { ...params, limit: Math.floor(count / 2) })
+  if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) > maxBytes)
+    return readPage(deps, account, { ...params, limit: Math.floor(count / 2) })
   return { ...ends(feed), texts, count, nextAfter: examined, hasMore: examined < feed.last }
 }
 
@@ -94,7 +95,7 @@ const ends = ({ feedId, last, removedThrough }: Feed) => ({
   oldestSequence: removedThrough + 1,
   feedId,
 })
-const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), texts: '', count: 0, nextAfter: feed.last, hasMore: false })
+const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), texts: [], count: 0, nextAfter: feed.last, hasMore: false })
 
 /**
  * @param after null: the current end, which always exists

@@ -38,7 +38,7 @@ export async function readTail(database: Queryable, account: Account, limit: num
     limit,
     types: null,
   })
-  return texts
+  return texts.join(',')
 }
 
 export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
