@@ -90,7 +90,7 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
 
 type Demand = { name: string; good: readonly string[]; why: string; advice: string; isWarning?: boolean }
 
-/** The settings that the database server must have. With other values, an acknowledged sale may be lost. */
+/** The settings that the database server should have. `why` says what happens with other values. */
 const demands: readonly Demand[] = [
   { name: 'fsync', good: ['on'], why: 'a power cut destroys the database', advice: 'Set fsync = on' },
   {
@@ -115,7 +115,7 @@ const demands: readonly Demand[] = [
   },
 ]
 
-/** Checks the server's settings that could lose acknowledged sales or damage the database. */
+/** Checks these settings, and reports the server's version. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',

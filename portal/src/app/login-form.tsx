@@ -42,8 +42,11 @@ export function LoginForm() {
   )
 }
 
-/** Where to go after the login. */
-function useEntry(): (session: Session) => void {
+/**
+ * @returns a function to call after a login. It remembers the kind of account for the next login, sends the person's
+ *   language to the platform, and opens the page that the person wanted
+ */
+function useAfterLogin(): (session: Session) => void {
   const router = useRouter()
   const { back } = useSearch({ from: '/login' })
   const { language } = usePreferences()
@@ -59,7 +62,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
   const queryClient = useQueryClient()
   const { because } = useSearch({ from: '/login' })
   const { joined } = useLocation().state
-  const enter = useEntry()
+  const enter = useAfterLogin()
   const typeLabel = useId()
   const form = useForm<Credentials>({
     initialValues: { typeAccount: joined?.typeAccount ?? lastType(), login: joined?.login ?? '', password: '' },
@@ -120,7 +123,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
 function CodeStep({ challenge, onBack }: { challenge: Challenge; onBack: () => void }) {
   const texts = useTexts(appTexts).login
   const queryClient = useQueryClient()
-  const enter = useEntry()
+  const enter = useAfterLogin()
   const [method, setMethod] = useState<FactorMethod>('totp')
   const form = useForm({
     initialValues: { code: '' },

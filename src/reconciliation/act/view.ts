@@ -1,4 +1,4 @@
-/** The settlement act as JSON, for the portal's printable page. */
+/** Builds the JSON of the settlement act. Partners' systems read it, and so does the portal's page. */
 import { countEveryKind, totalOf } from '../differences.ts'
 import type { SettlementAct } from './read.ts'
 import type { ActReport } from './store.ts'
