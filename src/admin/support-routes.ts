@@ -1,4 +1,7 @@
-/** Information for a remote helper (contract/production.md, "Commands"): no rows, no values of settings, no secrets. */
+/**
+ * The platform's part of the support bundle (contract/production.md, "Commands"). Support staff elsewhere read it, so it
+ * has no rows, no values of settings and no secrets.
+ */
 import process from 'node:process'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'

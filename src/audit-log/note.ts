@@ -78,7 +78,10 @@ export function readNote(note: string): ReadNote | null {
 /** The beginnings of `perkline.audit/` as alternatives of a regular expression. */
 const cutNames = [...'perkline.audit/'].map((_, index, letters) => letters.slice(0, index + 1).join('')).join('|')
 
-/** A note from its name to any place in its signature. A character that was cut in the middle is read as U+FFFD. */
+/**
+ * Matches the beginning of a note that breaks off somewhere, at the latest in its signature. If it breaks off within a
+ * character, this character is read as U+FFFD.
+ */
 const beginningForm = new RegExp(
   `^(?:${cutNames}|perkline\\.audit/[0-9a-f/-]{0,73}` +
     '(?:\\n[0-9]{0,15}(?:\\n[A-Za-z0-9+/]{0,43}=?(?:\\n[0-9TZ.:-]*(?:\\n(?:\\n(?:\ufffd|—(?: \\S*(?: [A-Za-z0-9+/=]*)?)?)?)?)?)?)?)?)$',

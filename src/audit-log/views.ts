@@ -1,4 +1,4 @@
-/** Builds the answers about entries and checkpoints. */
+/** Builds the answers about entries and checkpoints. An entry stores only the id of its actor; the name is added here. */
 
 import type { Entry } from './entry.ts'
 import { writeNote } from './note.ts'

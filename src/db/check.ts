@@ -82,8 +82,8 @@ export type Read = {
   /** SQL of figures that are counted: for each check, the expression of each figure by its name. */
   counts?: Record<string, Record<string, string>>
   /**
-   * Waits until everything that was written before the call can be seen by the rules. Rows that broke a rule are then checked
-   * again, and count only if they still break it.
+   * Waits for background work that the rules rely on, such as the numbering of events. Rows that broke a rule are then
+   * checked again, and count only if they still break it.
    */
   caughtUp?: (() => Promise<void>) | undefined
 }

@@ -23,9 +23,9 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the beginning of the time that the audit checks: every later event is stored with its subject. Where the
- * events of old days were removed, that time begins one hour after the start of the oldest stored day. The hour
- * allows for clocks that differ. The instant is by the rules' clock, which a sandbox can set forward.
+ * SQL for the instant from which on the audit looks for events. Older events may be stored without their subject, or may
+ * have been removed because of their age. After a removal it is one hour after the start of the oldest stored day; the
+ * hour allows for clocks that differ. The instant is by the rules' clock, which a sandbox can set forward.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}

@@ -60,8 +60,8 @@ const Move = Type.Object(
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 /**
- * How long a request may begin new attempts of deliveries. An attempt takes up to 15 seconds, and the answer to the
- * request must come within 30 seconds.
+ * How long after its beginning a request still starts attempts of deliveries. An attempt takes up to 15 seconds, and the
+ * request must be answered within 30 seconds.
  */
 const deliverWithinMs = 14_000
 const unavailable = {

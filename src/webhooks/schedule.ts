@@ -48,11 +48,12 @@ export function waitAfter(failures: number, retryAfterMs: number | null, random:
 /** How long an endpoint waits between probes. @param probes the number of probes so far */
 export const probeWait = (probes: number): number => Math.min(firstProbeMs * 2 ** Math.min(probes, 10), lastProbeMs)
 
-const asking = new Set([429, 502, 503, 504])
+/** The statuses with which `Retry-After` counts. */
+const statusesToRetry = new Set([429, 502, 503, 504])
 
 /** @param header `Retry-After`: seconds or a date. @returns milliseconds; null: no valid value */
 export function retryAfterMs(status: number | null, header: string | undefined, now: Date): number | null {
-  if (status === null || !asking.has(status) || header === undefined) return null
+  if (status === null || !statusesToRetry.has(status) || header === undefined) return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * second
   const at = Date.parse(header)
   return Number.isNaN(at) ? null : Math.max(0, at - now.getTime())

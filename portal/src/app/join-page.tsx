@@ -29,7 +29,7 @@ export function JoinPage() {
           <Alert color="perk" role="status">
             {texts.done(joined.login)}
           </Alert>
-          {/* In the profile, the second factor is the first thing to see. */}
+          {/* The login leads to the profile, so that the person sets up a second factor at once. */}
           <Button
             ref={focused}
             size="md"

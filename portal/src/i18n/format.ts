@@ -78,7 +78,7 @@ export function createFormat(language: Language, timeZone: string) {
     isWholeDays: (dateFrom: string, dateTo: string): boolean => daysOfPeriod(dateFrom, dateTo, timeZone) !== null,
     /** The last day of a period that ends at this instant: midnight belongs to the day before, as in `period`. */
     lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
-    /** `in 3 days`, `2 hours ago`: in the largest unit of which there is at least one. */
+    /** `in 3 days`, `2 hours ago`: whole days, or hours below one day, or minutes below one hour; the rest is cut off. */
     relative(instant: string | Date, now: Date): string {
       const seconds = (new Date(instant).getTime() - now.getTime()) / 1000
       const units = [

@@ -192,8 +192,11 @@ function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): Order
 type Find = (query: OrderQuery) => Promise<string[]>
 
 /**
- * Finds orders by the first characters of their identifier. If few identifiers begin so, the index of identifiers finds
- * them all. If many do, enough of them are probably among the newest orders. If not, all that begin so are sorted.
+ * Finds the newest orders whose external id begins with the searched characters. It tries three ways:
+ *
+ * 1. Find all such orders by the index of external ids. This works while they are few (`fewOrders`).
+ * 2. Search the newest orders (`newestOrders`). When many orders match, these probably fill the page.
+ * 3. Find all such orders and sort them by time.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))

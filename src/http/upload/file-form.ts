@@ -88,7 +88,7 @@ export async function readFileForm(
   }
 }
 
-/** The body within its limits. They count every byte: a body may have bytes before its first boundary and behind its last. */
+/** The body within its limits. They count every byte: a body may have bytes before its first boundary and after its last. */
 async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): AsyncGenerator<Buffer> {
   const giveUpAt = performance.now() + maxMs
   let size = 0

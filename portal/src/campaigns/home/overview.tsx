@@ -45,7 +45,7 @@ export function HomeOverview(
           {counts(read)}
           {sumOf(read.totals.me) > 0 ? (
             <Section title={mayChange ? texts.mine : texts.ours} count={sumOf(read.totals.me)}>
-              <Kinds totals={read.totals.me} kind={search.kind} onKind={kind => setSearch({ kind })} />
+              <KindFilter totals={read.totals.me} kind={search.kind} onKind={kind => setSearch({ kind })} />
               <ByUrgency tasks={read.tasks} card={card} />
               {read.pagination.totalItems === 0 && <Empty title={texts.noneOfKind} />}
               {read.pagination.totalPages > 1 && (
@@ -81,19 +81,19 @@ function Section({ title, count, children }: { title: string; count: number; chi
   )
 }
 
-type KindsGiven = { totals: Home['totals']['me']; kind: TaskKind | undefined; onKind: (kind?: TaskKind) => void }
+type KindFilterProps = { totals: Home['totals']['me']; kind: TaskKind | undefined; onKind: (kind?: TaskKind) => void }
 
-/** The kinds of open tasks, with the number of each. */
-function Kinds({ totals, kind, onKind }: KindsGiven) {
+/** Filters the person's tasks by kind. Left out when there is only one kind to choose. */
+function KindFilter({ totals, kind, onKind }: KindFilterProps) {
   const texts = useTexts(homeTexts)
   const format = useFormat()
-  const there = taskKinds.filter(each => totals[each] || each === kind)
-  if (there.length < 2) return null
+  const shown = taskKinds.filter(each => totals[each] || each === kind)
+  if (shown.length < 2) return null
   return (
     <Chip.Group value={kind ?? ''} onChange={value => onKind(taskKinds.find(each => each === value))}>
       <Group gap={6} role="radiogroup" aria-label={texts.kind}>
         <Chip value="">{texts.groups.all}</Chip>
-        {there.map(each => (
+        {shown.map(each => (
           <Chip key={each} value={each}>
             {`${texts.kinds[each]} ${format.number(totals[each] ?? 0)}`}
           </Chip>
