@@ -34,7 +34,7 @@ export function useLostSince(): number | null {
  * @param error undefined: the call succeeded
  */
 export function learnFrom(error?: unknown): void {
-  if (isApiError(error, noAnswer)) void look()
+  if (isApiError(error, noAnswer)) void checkConnection()
   else if (error === undefined || isApiError(error)) find()
 }
 
@@ -42,12 +42,12 @@ export function learnFrom(error?: unknown): void {
 export function watchConnection(queryClient: QueryClient): void {
   whenBack = () => void queryClient.invalidateQueries()
   addEventListener('offline', lose)
-  addEventListener('online', () => void look())
+  addEventListener('online', () => void checkConnection())
 }
 
 function lose(): void {
   clearTimeout(timer)
-  timer = setTimeout(look, everyMs)
+  timer = setTimeout(checkConnection, everyMs)
   if (lostSince === null) set(Date.now())
 }
 
@@ -64,7 +64,7 @@ function find(): void {
  * later until there is an answer.
  * @returns whether this request was answered
  */
-export async function look(): Promise<boolean> {
+export async function checkConnection(): Promise<boolean> {
   clearTimeout(timer)
   const before = ++learnt
   const answer = await fetch(`${import.meta.env.BASE_URL}icon.svg`, {

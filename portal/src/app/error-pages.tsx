@@ -10,7 +10,7 @@ import { NotLoaded } from '../ui/not-loaded.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
 import { uiTexts } from '../ui/texts.ts'
-import { look, useLostSince } from './connection.ts'
+import { checkConnection, useLostSince } from './connection.ts'
 import { appTexts } from './texts.ts'
 
 /** A page that replaces another one, with a link to the start page. */
@@ -61,7 +61,7 @@ function NotLoadedPage() {
   const [isLooking, setLooking] = useState(true)
   const loadAnew = useCallback(async (mayReload: () => boolean) => {
     setLooking(true)
-    if ((await look()) && mayReload()) location.reload()
+    if ((await checkConnection()) && mayReload()) location.reload()
     else setLooking(false)
   }, [])
   useEffect(() => void loadAnew(isReloadDue), [loadAnew])

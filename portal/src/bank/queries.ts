@@ -2,13 +2,13 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/detail/use-action.ts'
-import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
+import { type HomeParams, partnersHomeQuery } from '../campaigns/home/query.ts'
 import { groups } from '../campaigns/list/campaign-groups.ts'
-import { periodAsked } from '../campaigns/list/period-asked.ts'
+import { periodParams } from '../campaigns/list/period-params.ts'
 import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
-export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('bank', asked)
+export const homeQuery = (params?: HomeParams) => partnersHomeQuery('bank', params)
 
 /** @param timeZone of the days in the filters */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
@@ -18,7 +18,7 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
     queryFn({ signal }) {
       const { page = 1, after, sortBy, sortOrder = 'ASC' } = search
       const query = {
-        ...exportAsked(search, timeZone),
+        ...exportParams(search, timeZone),
         page,
         pageSize,
         ...(after && { after }),
@@ -29,12 +29,12 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
   })
 
 /** The filters, as parameters of the list and of the platform's export. */
-export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
+export const exportParams = (search: CampaignsSearch, timeZone: string) => ({
   ...(search.name && { name: search.name }),
   ...(search.group && { status: [...groups[search.group]] }),
   ...(search.decision && { bankStatus: [search.decision] }),
   ...(search.author && { createdByType: search.author }),
-  ...periodAsked(search, timeZone),
+  ...periodParams(search, timeZone),
 })
 
 export const campaignQuery = (cashbackId: string) =>
@@ -112,14 +112,14 @@ export const statementLinesQuery = (statementId: string) =>
  * The parameters of the search.
  * @param timeZone of the days
  */
-export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
+export function ordersParams(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
   const { externalId, exact, orderId, status, tariff } = search
   return {
     ...(externalId && { externalId, ...(exact && { exact: true }) }),
     ...(orderId && { orderId: orderId.toLowerCase() }),
     ...(status && { status }),
     ...(tariff && { tariffCode: tariff }),
-    ...periodAsked(search, timeZone),
+    ...periodParams(search, timeZone),
   }
 }
 
@@ -142,7 +142,7 @@ export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string
     placeholderData: keepPreviousData,
     initialPageParam: '',
     queryFn({ pageParam, signal }) {
-      const query = { ...ordersAsked(search, timeZone), limit: 50, ...(pageParam && { cursor: pageParam }) }
+      const query = { ...ordersParams(search, timeZone), limit: 50, ...(pageParam && { cursor: pageParam }) }
       return answer(api.GET('/portal/esim/orders', { params: { query }, signal }))
     },
     getNextPageParam: ({ nextCursor }) => nextCursor,

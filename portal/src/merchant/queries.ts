@@ -3,13 +3,13 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { paths } from '../api/schema/perkline.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/detail/use-action.ts'
-import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
+import { type HomeParams, partnersHomeQuery } from '../campaigns/home/query.ts'
 import { groups } from '../campaigns/list/campaign-groups.ts'
-import { periodAsked } from '../campaigns/list/period-asked.ts'
+import { periodParams } from '../campaigns/list/period-params.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import type { CampaignsSearch } from './search.ts'
 
-export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('merchant', asked)
+export const homeQuery = (params?: HomeParams) => partnersHomeQuery('merchant', params)
 
 export type ListedCampaign =
   paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]
@@ -25,7 +25,7 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
         ...(name && { name }),
         ...(group && { generalStatus: group }),
         ...(status && { status }),
-        ...periodAsked(search, timeZone),
+        ...periodParams(search, timeZone),
         pageSize,
         ...(page && { page }),
         ...(sortBy && { sortBy, sortOrder: sortOrder ?? 'ASC' }),
@@ -35,10 +35,10 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
   })
 
 /** The filters of the list, as parameters of the platform's export. */
-export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
+export const exportParams = (search: CampaignsSearch, timeZone: string) => ({
   ...(search.name && { name: search.name }),
   ...(search.status ? { status: search.status } : search.group && { status: groups[search.group] }),
-  ...periodAsked(search, timeZone),
+  ...periodParams(search, timeZone),
 })
 
 export type ReadCampaign = CampaignDetails

@@ -3,11 +3,17 @@ import { SaveFile } from '../../ui/save-file.tsx'
 /**
  * Saves all orders that match the filters as one file.
  *
- * @param props.asked the query of the platform's export
+ * @param props.params the query of the platform's export
  */
-export const SaveOrders = ({ asked, isDisabled }: { asked: Record<string, string | boolean>; isDisabled: boolean }) => (
+export const SaveOrders = ({
+  params,
+  isDisabled,
+}: {
+  params: Record<string, string | boolean>
+  isDisabled: boolean
+}) => (
   <SaveFile
-    path={`/portal/esim/orders.csv?${new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]))}`}
+    path={`/portal/esim/orders.csv?${new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]))}`}
     name="esim-orders.csv"
     isDisabled={isDisabled}
   />

@@ -11,7 +11,7 @@ import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { CampaignFilters } from '../components/campaign-filters.tsx'
-import { campaignsQuery, exportAsked } from '../queries.ts'
+import { campaignsQuery, exportParams } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { bankTexts } from '../texts.ts'
 import type { ListedCampaign } from '../types.ts'
@@ -36,7 +36,7 @@ export function CampaignsPage() {
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
-      exported={exportAsked(search, timeZone)}
+      exported={exportParams(search, timeZone)}
       actions={create}
       empty={{ title: none, text: texts.noneText }}
     />

@@ -16,7 +16,7 @@ import { isOrderId, OrderFilters } from '../components/order-filters.tsx'
 import { SaveOrders } from '../components/save-orders.tsx'
 import { useOperatorName } from '../components/tariff-select.tsx'
 import { esimTexts } from '../esim-texts.ts'
-import { ordersAsked, ordersQuery, searchByProfile } from '../queries.ts'
+import { ordersParams, ordersQuery, searchByProfile } from '../queries.ts'
 import type { OrdersSearch } from '../search.ts'
 import type { Order } from '../types.ts'
 
@@ -32,8 +32,8 @@ export function OrdersPage() {
   const { page, ...filters } = search
   const { orderId, ...others } = filters
   // An invalid order id is reported at its field, while the other filters still work.
-  const asked = orderId && !isOrderId(orderId) ? others : filters
-  const query = useInfiniteQuery(ordersQuery(asked, timeZone))
+  const validFilters = orderId && !isOrderId(orderId) ? others : filters
+  const query = useInfiniteQuery(ordersQuery(validFilters, timeZone))
   const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
   const isFiltered = Object.values(filters).some(value => value !== undefined)
   return (
@@ -47,7 +47,7 @@ export function OrdersPage() {
               search={searchByProfile}
               onOpen={found => void navigate({ to: '/bank/esim/orders/$orderId', params: { orderId: found } })}
             />
-            <SaveOrders asked={ordersAsked(asked, timeZone)} isDisabled={rows?.length === 0} />
+            <SaveOrders params={ordersParams(validFilters, timeZone)} isDisabled={rows?.length === 0} />
           </Group>
         }
       />

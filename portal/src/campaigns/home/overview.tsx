@@ -10,11 +10,11 @@ import { useLastPage } from '../../ui/data-table/use-last-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import type { Home, HomeTask } from '../types.ts'
-import { type HomeAsked, type HomeSearch, type partnersHomeQuery, type TaskKind, taskKinds } from './query.ts'
+import { type HomeParams, type HomeSearch, type partnersHomeQuery, type TaskKind, taskKinds } from './query.ts'
 import { homeTexts } from './texts.ts'
 
 type Props = {
-  query: (asked: HomeAsked) => ReturnType<typeof partnersHomeQuery>
+  query: (asked: HomeParams) => ReturnType<typeof partnersHomeQuery>
   search: HomeSearch
   card: (task: HomeTask) => ReactNode
 }

@@ -19,12 +19,12 @@ export type TaskKind = (typeof taskKinds)[number]
 export const homeSearch = searchParams({ kind: oneOf(taskKinds), page: counting, others: counting })
 export type HomeSearch = ReturnType<typeof homeSearch>
 
-export type HomeAsked = { waitsFor?: 'me' | 'other'; kind?: TaskKind | undefined; page?: number | undefined }
+export type HomeParams = { waitsFor?: 'me' | 'other'; kind?: TaskKind | undefined; page?: number | undefined }
 
 const pageSize = 10
 
 /** @param area whose home it is: the first word of its query keys */
-export const partnersHomeQuery = (area: 'merchant' | 'bank', { waitsFor = 'me', kind, page = 1 }: HomeAsked = {}) =>
+export const partnersHomeQuery = (area: 'merchant' | 'bank', { waitsFor = 'me', kind, page = 1 }: HomeParams = {}) =>
   queryOptions({
     queryKey: [area, 'home', waitsFor, kind, page],
     placeholderData: keepPreviousData,

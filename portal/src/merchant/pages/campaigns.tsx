@@ -10,7 +10,7 @@ import { usePageSize } from '../../ui/data-table/page-size.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { CampaignFilters } from '../components/campaign-filters.tsx'
-import { campaignsQuery, exportAsked, type ListedCampaign } from '../queries.ts'
+import { campaignsQuery, exportParams, type ListedCampaign } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { merchantTexts } from '../texts.ts'
 
@@ -34,7 +34,7 @@ export function CampaignsPage() {
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
-      exported={exportAsked(search, timeZone)}
+      exported={exportParams(search, timeZone)}
       actions={create}
       empty={{ title: none, text: texts.noneText, action: create }}
     />

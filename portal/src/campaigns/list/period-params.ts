@@ -4,7 +4,7 @@ import { periodOfDays } from '../../i18n/time-zone.ts'
  * The days in a list's filters as parameters of the API.
  * @param timeZone of the days
  */
-export const periodAsked = (
+export const periodParams = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
   timeZone: string,
 ) => ({
