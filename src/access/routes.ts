@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { leaving } from '../http/answer/leaving.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
 import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
 import { accountTypes } from './caller.ts'
@@ -145,7 +145,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      const issued = await deps.logins.withPassword(clientOf(request, 'api'), request.body, leaving(reply))
+      const issued = await deps.logins.withPassword(clientOf(request, 'api'), request.body, disconnectSignal(reply))
       request.shownAs = issued.caller
       return reply.send(answer(issued))
     },

@@ -5,7 +5,7 @@ import { originOfCaller } from '../audit-log/origin.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
-import { leaving } from '../http/answer/leaving.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { ref, setCookieHeader } from '../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
@@ -74,7 +74,11 @@ function openSessionRoute(app: App, deps: SessionDeps): void {
     },
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
-      const result = await deps.logins.intoPortal(clientOf(request as FastifyRequest), request.body, leaving(reply))
+      const result = await deps.logins.intoPortal(
+        clientOf(request as FastifyRequest),
+        request.body,
+        disconnectSignal(reply),
+      )
       if (isChallenge(result)) return reply.code(202).send({ ...result, expiresAt: result.expiresAt.toISOString() })
       return sendSession(reply, deps, result)
     },
@@ -112,7 +116,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
       const { challenge, method, code } = request.body
       if (challenge === undefined)
-        return reply.send(await refreshed(deps, request, { method, code, signal: leaving(reply) }))
+        return reply.send(await refreshed(deps, request, { method, code, signal: disconnectSignal(reply) }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
       const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })

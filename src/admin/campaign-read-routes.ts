@@ -1,8 +1,8 @@
 /** Reads campaigns of all merchants, for the operator who helps a bank or a merchant. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import type { EntryDeps } from '../audit-log/seldom.ts'
 import { historyView } from '../campaigns/history/history.ts'
 import { listHistory } from '../campaigns/history/store.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
@@ -18,7 +18,7 @@ import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps> = async (
   app,
-  { pageReads, seldomEntries },
+  { pageReads, batchedEntries },
 ) => {
   app.get(
     '/campaigns',
@@ -82,7 +82,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
       if (!campaign) throw campaignNotFound('not-found')
       const owner = { type: 'merchant', id: campaign.retailerId } as const
       const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner }
-      await seldomEntries.write(originOf(request as FastifyRequest), fact)
+      await batchedEntries.write(originOf(request as FastifyRequest), fact)
       const history = await listHistory(database, cashbackId, { type: 'platform' })
       const text = detailsText(campaign, history.map(historyView))
       return reply.type('application/json; charset=utf-8').send(text as never)

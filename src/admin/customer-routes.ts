@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import type { EntryDeps } from '../audit-log/seldom.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { count, instant, text, uuid } from '../http/schemas.ts'
@@ -52,7 +52,7 @@ const CustomerExport = Type.Object(
 
 export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps> = async (
   app,
-  { pageReads, costlyReads, seldomEntries },
+  { pageReads, costlyReads, batchedEntries },
 ) => {
   app.get(
     '/customers',
@@ -122,7 +122,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
       const { segments, ...kept } = await exportCustomer({ database }, request.body)
       const owner = { type: 'bank', id: kept.bank.id } as const
       const fact = { action: 'customers.exported', object: owner, owner }
-      await seldomEntries.write(originOf(request as FastifyRequest), fact)
+      await batchedEntries.write(originOf(request as FastifyRequest), fact)
       return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },
   )

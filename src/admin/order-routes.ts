@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import type { EntryDeps } from '../audit-log/seldom.ts'
 import { DomainError } from '../errors.ts'
 import {
   exactParameter,
@@ -61,7 +61,7 @@ const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9
 
 export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & EntryDeps> = async (
   app,
-  { pageReads, clock, sealing, seldomEntries },
+  { pageReads, clock, sealing, batchedEntries },
 ) => {
   app.get(
     '/orders',
@@ -127,7 +127,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       if (!order) throw new DomainError('not-found', 'There is no such order')
       const owner = { type: 'bank', id: order.bankId } as const
       const fact = { action: 'order.read', object: { type: 'order', id: order.orderId }, owner }
-      await seldomEntries.write(originOf(request as FastifyRequest), fact)
+      await batchedEntries.write(originOf(request as FastifyRequest), fact)
       const { reads, logins } = await readTimeline(database, order)
       return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },

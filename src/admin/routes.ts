@@ -4,8 +4,8 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import type { CheckpointDeps } from '../audit-log/checkpoints.ts'
-import type { EntryDeps } from '../audit-log/seldom.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'

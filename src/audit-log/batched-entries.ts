@@ -7,7 +7,7 @@ import { DomainError } from '../errors.ts'
 import type { Origin } from './origin.ts'
 import { type Fact, recordEntries } from './recording.ts'
 
-export type SeldomEntries = {
+export type BatchedEntries = {
   /**
    * Resolves when the entry is stored. Show the data that the entry is about only after that.
    *
@@ -16,7 +16,7 @@ export type SeldomEntries = {
   write(origin: Origin, fact: Fact): Promise<void>
 }
 
-export type EntryDeps = { seldomEntries: SeldomEntries }
+export type EntryDeps = { batchedEntries: BatchedEntries }
 
 const everyMs = 100
 const maxWaiting = 1_000
@@ -24,7 +24,7 @@ const maxWaiting = 1_000
 type Waiting = { origin: Origin; fact: Fact; done: PromiseWithResolvers<void> }
 
 /** Creates the writer of these entries. It writes at most ten times a second, and all entries that have arrived together. */
-export function createSeldomEntries(database: Database): SeldomEntries {
+export function createBatchedEntries(database: Database): BatchedEntries {
   let waiting: Waiting[] = []
   let isBusy = false
   let writtenAtMs = Number.NEGATIVE_INFINITY

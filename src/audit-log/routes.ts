@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { newestFirst, readCursor } from '../partner/lists.ts'
+import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { operation, partnerErrors } from '../partner/request/documents.ts'
 import { auditors } from '../partner/roles.ts'
@@ -100,7 +100,7 @@ function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
       const found = await findCheckpoints(database, readFromTo(filters), page)
       const rows = await withHeads(database, deps, reader, found)
-      return newestFirst(rows, { scope, limit, positionOf: row => [row.checkpoint.anchorId] }, checkpointView)
+      return finitePage(rows, { scope, limit, positionOf: row => [row.checkpoint.anchorId] }, checkpointView)
     },
   )
 }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { type AuthenticateDeps, callerOf } from '../access/request/authenticate.ts'
 import { DomainError } from '../errors.ts'
-import { leaving } from '../http/answer/leaving.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { closed, uuid } from '../http/schemas.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
@@ -70,7 +70,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         // There is no body to wait for.
         waitSeconds: request.method === 'HEAD' ? 0 : wait,
         feedId,
-        signal: leaving(reply),
+        signal: disconnectSignal(reply),
       })
       // The caller may have lost access while the request waited, so check it again.
       const caller = wait > 0 ? callerOf(request, deps) : null

@@ -142,7 +142,7 @@ type Rows<Row> = {
  *
  * @param rows in the order of the list; one more than `limit` when there is another page
  */
-export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view: (row: Row) => View) {
+export function finitePage<Row, View>(rows: readonly Row[], of: Rows<Row>, view: (row: Row) => View) {
   const shown = rows.slice(0, of.limit)
   const last = rows.length > of.limit ? shown.at(-1) : undefined
   return { data: shown.map(view), nextCursor: last === undefined ? null : writeCursor(of.scope, of.positionOf(last)) }
@@ -154,7 +154,11 @@ export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view
  * @param rows in the order of the list, at most `limit`
  * @param of.from the position where this page begins
  */
-export function growing<Row, View>(rows: readonly Row[], of: Rows<Row> & { from: Position }, view: (row: Row) => View) {
+export function growingPage<Row, View>(
+  rows: readonly Row[],
+  of: Rows<Row> & { from: Position },
+  view: (row: Row) => View,
+) {
   const last = rows.at(-1)
   return { data: rows.map(view), nextCursor: writeCursor(of.scope, last === undefined ? of.from : of.positionOf(last)) }
 }

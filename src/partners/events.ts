@@ -8,10 +8,13 @@ const maxListed = 100
 const maxBytes = 3_900
 
 /** The codes of the mobile operators that a bank sees, by the bank's code. */
-export type Sights = ReadonlyMap<string, ReadonlySet<string>>
+export type VisibleOperators = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The mobile operators that these banks see now. */
-export async function findSights(transaction: Queryable, bankCodes: readonly string[]): Promise<Sights> {
+export async function findVisibleOperators(
+  transaction: Queryable,
+  bankCodes: readonly string[],
+): Promise<VisibleOperators> {
   const rows = await transaction.query<{ bank: string; operators: string[] }>(
     `select b.code as bank, array_agg(m.code) as operators from banks b join mobile_operators m on m.status = 'active' and (
        b.esim_all_operators or exists (
@@ -22,14 +25,18 @@ export async function findSights(transaction: Queryable, bankCodes: readonly str
   return new Map(rows.map(({ bank, operators }) => [bank, new Set(operators)]))
 }
 
-type Turned = { gained: string[]; lost: string[] }
+type VisibilityChange = { gained: string[]; lost: string[] }
 
 /** The mobile operators that each changed bank has gained and lost. Banks without such a difference are left out. */
-async function findTurned(transaction: Queryable, changes: Changes, before: Sights): Promise<Map<string, Turned>> {
+async function findVisibilityChanges(
+  transaction: Queryable,
+  changes: Changes,
+  before: VisibleOperators,
+): Promise<Map<string, VisibilityChange>> {
   const banks = changes.codes('bank')
-  const after = banks.length > 0 ? await findSights(transaction, banks) : new Map<string, Set<string>>()
+  const after = banks.length > 0 ? await findVisibleOperators(transaction, banks) : new Map<string, Set<string>>()
   const none: ReadonlySet<string> = new Set()
-  const turned = banks.map((bank): [string, Turned] => {
+  const turned = banks.map((bank): [string, VisibilityChange] => {
     const [old, present] = [before.get(bank) ?? none, after.get(bank) ?? none]
     return [bank, { gained: [...present.difference(old)], lost: [...old.difference(present)] }]
   })
@@ -73,13 +80,17 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
  *
  * @param before the operators that the banks of the file saw before the apply
  */
-export async function recordCatalogueChanged(transaction: Queryable, changes: Changes, before: Sights): Promise<void> {
+export async function recordCatalogueChanged(
+  transaction: Queryable,
+  changes: Changes,
+  before: VisibleOperators,
+): Promise<void> {
   const operators = changes.codes('operator')
   const tariffs = changes.codes('tariff').map(code => {
     const [operatorCode = '', tariffCode = ''] = code.split('/')
     return { operatorCode, tariffCode }
   })
-  const turned = await findTurned(transaction, changes, before)
+  const turned = await findVisibilityChanges(transaction, changes, before)
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
   if (concerned.length + turned.size === 0) return
   const gained = await findTariffs(transaction, [...new Set([...turned.values()].flatMap(each => each.gained))])
@@ -102,7 +113,7 @@ export async function recordCatalogueChanged(transaction: Queryable, changes: Ch
 
 function dataFor(
   seen: readonly string[],
-  { gained, lost }: Turned,
+  { gained, lost }: VisibilityChange,
   all: { operators: string[]; tariffs: TariffCode[]; gained: TariffCode[] },
 ) {
   const [isSeen, isGained] = [new Set(seen), new Set(gained)]

@@ -5,7 +5,7 @@ import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit } from '../access/throttle.ts'
-import { leaving } from '../http/answer/leaving.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { NoQuery } from '../http/schemas.ts'
 import { addressPrefixes } from '../text/addresses.ts'
 import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
@@ -45,7 +45,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
       },
     },
     async (request, reply) => {
-      const end = await deps.hashingPlaces.take(addressPrefixes(request.ip), leaving(reply))
+      const end = await deps.hashingPlaces.take(addressPrefixes(request.ip), disconnectSignal(reply))
       try {
         const joined = await acceptLink({ ...deps, trace: traceOf(request as FastifyRequest) }, request.body)
         await deps.refusals.refresh()

@@ -17,7 +17,7 @@ import { findNames } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import { by } from '../admin/request/by.ts'
-import { leaving } from '../http/answer/leaving.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
@@ -73,7 +73,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
     async (request, reply) => {
       // Take the place before the transaction of an Idempotency-Key begins, so that a waiting request holds no
       // connection to the database.
-      const end = await deps.hashingPlaces.take(personOf(request).userId, leaving(reply))
+      const end = await deps.hashingPlaces.take(personOf(request).userId, disconnectSignal(reply))
       const once = { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {
         return (await answerOnce(request, reply, once, async on => {

@@ -1,3 +1,4 @@
+/** How metrics read values from the database: not too often, and not for too long. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How long a value that was read from the database is used for all scrapes of the metrics. */
@@ -7,7 +8,7 @@ const readEveryMs = 15_000
  * @returns a function that reads at most every 15 seconds. In between, and while reading fails, it returns the last
  *   value; null when it was never read
  */
-export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
+export function cached<T>(read: () => Promise<T>): () => Promise<T | null> {
   let readAtMs = Number.NEGATIVE_INFINITY
   let known: Promise<T | null> = Promise.resolve(null)
   return () => {
@@ -27,7 +28,7 @@ const waitMs = 2_000
  *   connection it takes much longer, and the other metrics must not wait for it. The read goes on, and calls that come
  *   meanwhile wait for the same read
  */
-export function inTime<T>(read: () => Promise<T>): () => Promise<T | null> {
+export function timeLimited<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null
   return () => {
     running ??= read().finally(() => {

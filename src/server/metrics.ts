@@ -9,7 +9,7 @@ import { machineOffsetMs } from '../clock.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
 import { apiOf } from '../http/errors.ts'
-import { inTime, seldom } from './seldom.ts'
+import { cached, timeLimited } from './metric-reads.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -134,7 +134,7 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
  * An error would make the whole page of metrics fail, just when the other metrics are needed most.
  */
 function addStockGauges(registers: Registers, sources: Sources): void {
-  const countStock = inTime(seldom(sources.countStock))
+  const countStock = timeLimited(cached(sources.countStock))
   const stockGauge = (name: string, help: string, label: string, set: (gauge: Gauge, tariff: StockOfTariff) => void) =>
     new Gauge({
       name,
@@ -152,7 +152,7 @@ function addStockGauges(registers: Registers, sources: Sources): void {
   stockGauge('perkline_stock_level', levelHelp, 'level', (gauge, tariff) => {
     for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
   })
-  const countHolders = inTime(seldom(sources.countHolders))
+  const countHolders = timeLimited(cached(sources.countHolders))
   new Gauge({
     name: 'perkline_open_reservations',
     help: 'Live reservations, by bank',
@@ -165,7 +165,7 @@ function addStockGauges(registers: Registers, sources: Sources): void {
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
     },
   })
-  const lateSeconds = inTime(() => sources.lateSeconds().catch(() => null))
+  const lateSeconds = timeLimited(() => sources.lateSeconds().catch(() => null))
   new Gauge({
     name: 'perkline_statements_late_seconds',
     help: 'Age of the oldest day that should be closed and is not; 0: none',
@@ -178,7 +178,7 @@ function addStockGauges(registers: Registers, sources: Sources): void {
 }
 
 function addEventGauges(registers: Registers, sources: Sources): void {
-  const countWaiting = inTime(() => sources.countWaiting().catch(() => null))
+  const countWaiting = timeLimited(() => sources.countWaiting().catch(() => null))
   new Gauge({
     name: 'perkline_events_lag_seconds',
     help: 'Age of the oldest change whose events are in no feed yet',
@@ -209,7 +209,7 @@ function addEventGauges(registers: Registers, sources: Sources): void {
 }
 
 function addEndpointGauges(registers: Registers, sources: Sources): void {
-  const countEndpoints = inTime(() => sources.countEndpoints().catch(() => null))
+  const countEndpoints = timeLimited(() => sources.countEndpoints().catch(() => null))
   new Gauge({
     name: 'perkline_webhook_pending',
     help: 'Deliveries to endpoints that are not finished',

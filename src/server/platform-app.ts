@@ -5,8 +5,8 @@ import { isKnownAddress } from '../access/login-store.ts'
 import { createLoginQueues, createLogins, type LoginFailure } from '../access/logins.ts'
 import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
+import { createBatchedEntries } from '../audit-log/batched-entries.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
-import { createSeldomEntries } from '../audit-log/seldom.ts'
 import { realNow } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
@@ -134,7 +134,7 @@ const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker 
 })
 
 const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
-  seldomEntries: createSeldomEntries(pools.others),
+  batchedEntries: createBatchedEntries(pools.others),
   checkpoints: worker.checkpoints,
   auditYears: config.auditYears,
   database: pools.others,

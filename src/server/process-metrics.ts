@@ -10,7 +10,7 @@ import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
-import { inTime, seldom } from './seldom.ts'
+import { cached, timeLimited } from './metric-reads.ts'
 
 /** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
@@ -60,13 +60,13 @@ function addGauge(
   { name, help, withoutAnswer }: GaugeAs,
   read: () => Promise<number | null>,
 ): void {
-  const readInTime = inTime(read)
+  const readTimeLimited = timeLimited(read)
   new Gauge({
     name,
     help,
     registers,
     async collect() {
-      const value = (await readInTime().catch(() => null)) ?? withoutAnswer
+      const value = (await readTimeLimited().catch(() => null)) ?? withoutAnswer
       if (value === undefined) this.remove()
       else this.set(value)
     },
@@ -83,13 +83,13 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
     '1: it is started with services of banks, merchants or their people; 0: only with the worker or the operator’s',
     async () => Number(sources.servesPartners),
   )
-  gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', seldom(sources.countPending))
+  gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', cached(sources.countPending))
   gauge(
     'perkline_lapsed_reservations',
     'Reservations that are over and not yet written down, counted up to 10,000; no answer depends on it',
-    seldom(sources.countLapsed),
+    cached(sources.countLapsed),
   )
-  const findAudit = seldom(sources.findAudit)
+  const findAudit = cached(sources.findAudit)
   gauge('perkline_audit_ok', '1: the last audit found every record in order; 0: it did not', async () => {
     const { ok = null } = (await findAudit()) ?? {}
     return ok === null ? null : Number(ok)
@@ -107,7 +107,7 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
 }
 
 function addCountGauges(registers: Registry[], sources: Sources): void {
-  const countCampaigns = inTime(seldom(sources.countCampaigns))
+  const countCampaigns = timeLimited(cached(sources.countCampaigns))
   new Gauge({
     name: 'perkline_campaigns',
     help: 'Campaigns of all merchants, by status',

@@ -8,7 +8,7 @@ import { isKnown } from '../http/answer/etag.ts'
 import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { newestFirst, readCursor } from '../partner/lists.ts'
+import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { banksOnly } from '../partner/roles.ts'
@@ -72,7 +72,7 @@ function listStatementsRoute(app: App, deps: StatementRoutesDeps): void {
       const range = await readRange({ database, clock }, bankId, asked)
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
       const found = await findStatements(database, bankId, range, page)
-      return newestFirst(
+      return finitePage(
         found,
         { scope, limit, positionOf: ({ number }) => [number, range.from, range.to] },
         statementView,
@@ -162,7 +162,7 @@ function listStatementLinesRoute(app: App, deps: StatementRoutesDeps): void {
       const database = await pageReads.begin(request, reply)
       await readStatement(database, bankOf(request).bankId, statementId)
       const lines = await findLines(database, statementId, { after: Number(after), limit: limit + 1 })
-      return newestFirst(lines, { scope, limit, positionOf: ({ line }) => [line] }, line => line)
+      return finitePage(lines, { scope, limit, positionOf: ({ line }) => [line] }, line => line)
     },
   )
 }

@@ -16,7 +16,7 @@ import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
-import { newestFirst, type Position, readCursor } from '../partner/lists.ts'
+import { finitePage, type Position, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
@@ -117,7 +117,7 @@ function listEndpointsRoute(app: App, deps: EndpointRoutesDeps): void {
       const after = readCursor(scope, cursor, ['number', 'id'])
       const all = await findEndpoints(deps.database, account)
       const rest = after === null ? all : all.filter(endpoint => isBehind(positionOf(endpoint), after))
-      return newestFirst(rest, { scope, limit, positionOf }, endpointView)
+      return finitePage(rest, { scope, limit, positionOf }, endpointView)
     },
   )
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import type { Clock } from '../../clock.ts'
-import { leaving } from '../../http/answer/leaving.ts'
+import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { sendProgress } from '../../http/answer/line-answer.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../../http/schemas.ts'
@@ -111,10 +111,10 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
   // Without HEAD, which would run the whole audit for an answer without a body.
   app.get('/audit', { exposeHeadRoute: false, schema: runSchema }, async (request, reply) => {
     const { resume, progress } = request.query
-    const options: AuditOptions = { resume, signal: leaving(reply as FastifyReply) }
+    const options: AuditOptions = { resume, signal: disconnectSignal(reply as FastifyReply) }
     if (!progress) return (await audit(deps, deps.clock.now(), options)) as never
     return sendProgress(reply as FastifyReply, async report => {
-      const onProgress = seldom((step: object) => report({ progress: step }))
+      const onProgress = throttled((step: object) => report({ progress: step }))
       report(await audit(deps, deps.clock.now(), { ...options, onProgress }))
     }) as never
   })
@@ -155,7 +155,7 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
 const reportEveryMs = 250
 
 /** Calls `report` the first time, and then at most four times a second. */
-function seldom<T>(report: (value: T) => void): (value: T) => void {
+function throttled<T>(report: (value: T) => void): (value: T) => void {
   let reportedAtMs = Number.NEGATIVE_INFINITY
   return value => {
     if (performance.now() - reportedAtMs < reportEveryMs) return

@@ -5,8 +5,8 @@ import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import type { BrokenRule } from '../../error-rules.ts'
 import { chooseEncoding, type Encoding, encodeBytes } from '../../http/answer/content-encoding.ts'
+import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { isKnown } from '../../http/answer/etag.ts'
-import { leaving } from '../../http/answer/leaving.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import { polledAnswerHeaders, polledHeaders } from '../../http/answer/polled-answer.ts'
 import { schemaRules } from '../../http/input/validation.ts'
@@ -53,7 +53,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       if (isKnown(known, tag)) return announced(reply, tag).code(304).send()
       if (request.method === 'HEAD') return encoded(announced(reply, tag), encoding).send()
     }
-    const { version, body } = await lists.read(bankId, filters, leaving(reply), () =>
+    const { version, body } = await lists.read(bankId, filters, disconnectSignal(reply), () =>
       deps.costlyReads.takePlace(request, reply),
     )
     const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : null

@@ -10,7 +10,7 @@ import { sendLong } from '../../http/answer/long-answer.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { growing, type KeyKind, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
+import { finitePage, growingPage, type KeyKind, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
 import { banksOnly } from '../../partner/roles.ts'
@@ -74,8 +74,8 @@ function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
       const orders = await listOrders(database, { ...search, ...page })
       const rows = { scope, limit, positionOf: keyOf(sort) }
       const shown = isUp
-        ? growing(orders, { ...rows, from: from ?? [] }, partnerOrderView)
-        : newestFirst(orders, rows, partnerOrderView)
+        ? growingPage(orders, { ...rows, from: from ?? [] }, partnerOrderView)
+        : finitePage(orders, rows, partnerOrderView)
       return { ...shown, asOf: search.asOf.toISOString() }
     },
   )

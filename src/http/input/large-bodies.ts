@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
-import { leaving } from '../answer/leaving.ts'
+import { disconnectSignal } from '../answer/disconnect-signal.ts'
 import { accountOf } from '../limits/account.ts'
 import { giveBackMemory } from './body-memory.ts'
 import { gatherBody } from './gathered-body.ts'
@@ -54,7 +54,7 @@ export function readBodies(app: FastifyInstance): void {
    * is read: otherwise callers that send bodies and leave could fill the memory with bodies that wait.
    */
   const takePlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const signal = leaving(reply)
+    const signal = disconnectSignal(reply)
     const end = await places.take(accountOf(request) ?? request.ip, signal)
     request.hasBodyPlace = true
     if (signal.aborted) return end()

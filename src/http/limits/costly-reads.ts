@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AsideKind, type Database, longReadConnections, type Queryable } from '../../db/database.ts'
 import { type ConcurrencyLimit, type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
-import { leaving } from '../answer/leaving.ts'
+import { disconnectSignal } from '../answer/disconnect-signal.ts'
 import { accountOf } from './account.ts'
 
 export type Reads = {
@@ -81,9 +81,9 @@ const taking =
 
 function createReads(database: Database, kind: AsideKind, take: TakePlace): Reads {
   return {
-    takePlace: (request, reply) => take(request, leaving(reply)),
+    takePlace: (request, reply) => take(request, disconnectSignal(reply)),
     async begin(request, reply) {
-      const signal = leaving(reply)
+      const signal = disconnectSignal(reply)
       await take(request, signal)
       return database.aside(signal, kind)
     },
@@ -103,7 +103,7 @@ export function createCostlyReads(database: Database): CostlyReads {
   return {
     ...createReads(database, 'long', takePlace),
     async beginFile(request, reply) {
-      const signal = leaving(reply)
+      const signal = disconnectSignal(reply)
       await takePlace(request, signal)
       await takeFile(request, signal)
       return { aside: database.aside(signal, 'long'), signal }

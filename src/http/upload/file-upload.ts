@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
-import { leaving } from '../answer/leaving.ts'
+import { disconnectSignal } from '../answer/disconnect-signal.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
 import { withUpload } from './upload-route.ts'
 
@@ -30,7 +30,7 @@ export async function withFileForm<T>(
   const { maxBytes, maxMs } = rules
   const read = async (source: Readable, begun: () => Promise<void>) => {
     let form: FileForm | undefined
-    const signal = leaving(reply)
+    const signal = disconnectSignal(reply)
     await begun()
     const end = await places.take(partnerId, signal)
     try {

@@ -7,8 +7,8 @@ import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
 import { CampaignPath } from '../../campaigns/schemas.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
+import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
-import { leaving } from '../../http/answer/leaving.ts'
 import { accountOf } from '../../http/limits/account.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { wallClock } from '../../text/time-zones.ts'
@@ -79,7 +79,10 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       // Drawing takes processor time, so it counts as a costly read, of which a partner may run only a few at once.
       await deps.costlyReads.takePlace(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
-      const input = { partner: accountOf(request as FastifyRequest) ?? '', signal: leaving(reply as FastifyReply) }
+      const input = {
+        partner: accountOf(request as FastifyRequest) ?? '',
+        signal: disconnectSignal(reply as FastifyReply),
+      }
       const pdf = Buffer.from(await drawAct(act, { language }, input))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
       return reply.send(pdf as unknown as NodeJS.ReadableStream)

@@ -1,7 +1,7 @@
 /** What all operations of the Partner API share (contract/partner-api.md). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { growing, newestFirst, readCursor, writeCursor } from '../../../src/partner/lists.ts'
+import { finitePage, growingPage, readCursor, writeCursor } from '../../../src/partner/lists.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -87,9 +87,9 @@ test('a cursor is good for its list, account, filters and sort alone, and not wh
 test('a list from the newest on ends with null; one that grows gives its position back', () => {
   const positionOf = (row: number) => [row]
   const view = (row: number) => row
-  const page = newestFirst([3, 2, 1], { scope, limit: 2, positionOf }, view)
+  const page = finitePage([3, 2, 1], { scope, limit: 2, positionOf }, view)
   assert.deepEqual(page, { data: [3, 2], nextCursor: writeCursor(scope, [2]) })
-  assert.equal(newestFirst([1], { scope, limit: 2, positionOf }, view).nextCursor, null)
-  const empty = growing<number, number>([], { scope, limit: 2, positionOf, from: [7] }, view)
+  assert.equal(finitePage([1], { scope, limit: 2, positionOf }, view).nextCursor, null)
+  const empty = growingPage<number, number>([], { scope, limit: 2, positionOf, from: [7] }, view)
   assert.deepEqual(empty, { data: [], nextCursor: writeCursor(scope, [7]) })
 })
