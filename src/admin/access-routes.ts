@@ -19,9 +19,9 @@ import { type PeopleDeps, requireAddress } from '../people/managers.ts'
 import { disablePerson } from '../people/users.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
-import { by } from './request/by.ts'
 import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
-import { held } from './request/held.ts'
+import { withCheckedCaller } from './request/with-checked-caller.ts'
+import { withOrigin } from './request/with-origin.ts'
 
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
@@ -74,7 +74,7 @@ function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
     async request => {
       const { directory, files, mode } = request.body
       const { dryRun } = request.query
-      const applied = await applyDirectory(by(deps, request), {
+      const applied = await applyDirectory(withOrigin(deps, request), {
         directory,
         files: new Map(Object.entries(files)),
         dryRun,
@@ -113,7 +113,11 @@ function issueCredentialRoute(app: App, deps: AccessAdminDeps): void {
       if ('merchant' in partner && role !== undefined)
         throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
       if ('bank' in partner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
-      const issued = await access.issueCredential(held(deps, request), { partner, role: role ?? 'gateway', label })
+      const issued = await access.issueCredential(withCheckedCaller(deps, request), {
+        partner,
+        role: role ?? 'gateway',
+        label,
+      })
       return reply.code(201).send(issued)
     },
   )
@@ -149,7 +153,7 @@ function rotateCredentialRoute(app: App, deps: AccessAdminDeps): void {
       },
     },
     async (request, reply) => {
-      const rotated = await access.rotateCredential(held(deps, request), {
+      const rotated = await access.rotateCredential(withCheckedCaller(deps, request), {
         clientId: request.params.clientId,
         overlapMs: overlapMs(request.body.overlap),
       })
@@ -177,7 +181,7 @@ function revokeCredentialRoute(app: App, deps: AccessAdminDeps): void {
     },
     async request => {
       const { clientId } = request.params
-      await access.revokeCredential(held(deps, request), clientId)
+      await access.revokeCredential(withCheckedCaller(deps, request), clientId)
       await deps.refusals.refresh()
       return { clientId }
     },
@@ -201,7 +205,13 @@ function addUserRoute(app: App, deps: AccessAdminDeps): void {
     async (request, reply) => {
       const { login, role, password, email = null, ...named } = request.body
       requireAddress(email)
-      const user = await access.addUser(held(deps, request), { owner: ownerOf(named), login, role, password, email })
+      const user = await access.addUser(withCheckedCaller(deps, request), {
+        owner: ownerOf(named),
+        login,
+        role,
+        password,
+        email,
+      })
       return reply.code(201).send(user)
     },
   )
@@ -246,7 +256,7 @@ function disableUserRoute(app: App, deps: AccessAdminDeps): void {
     async request => {
       const { login } = request.params
       if (request.caller) await disablePerson(deps.people, personOf(request), login)
-      else await access.disableUser(by(deps, request), login)
+      else await access.disableUser(withOrigin(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },
@@ -272,7 +282,7 @@ function disableUserRoute(app: App, deps: AccessAdminDeps): void {
     },
     async request => {
       const { login } = request.params
-      await eraseUser(held(deps, request), login)
+      await eraseUser(withCheckedCaller(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },

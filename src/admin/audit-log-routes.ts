@@ -16,8 +16,8 @@ import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
 import { readFromTo } from '../text/span.ts'
-import { by } from './request/by.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
+import { withOrigin } from './request/with-origin.ts'
 
 /** The maximum size of the checkpoints in a request. It is enough for one checkpoint an hour for some years. */
 const anchorBytes = 16 * 1024 * 1024
@@ -155,7 +155,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
       },
     },
     async request => {
-      const { origin } = by({}, request)
+      const { origin } = withOrigin({}, request)
       const { seq, hash, at } = await makeCheckpoint(checkpoints, origin)
       return { seq, hash: hash.toString('hex'), at: at.toISOString() }
     },

@@ -15,8 +15,8 @@ import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/up
 import { importCustomers } from '../segments/customers.ts'
 import { forgetCustomers } from '../segments/forget.ts'
 import { operatorOf } from './request/authenticate.ts'
-import { by } from './request/by.ts'
 import { closed, csvBody, operation, operatorErrors } from './request/documents.ts'
+import { withOrigin } from './request/with-origin.ts'
 
 export type CampaignAdminDeps = Pick<CampaignDeps, 'database' | 'clock'>
 
@@ -100,13 +100,13 @@ const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, de
 
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importCustomers(by(deps, request), { ...request.query, source }),
+      importCustomers(withOrigin(deps, request), { ...request.query, source }),
     ),
   )
 
   app.post('/customers/forget', { ...uploadRoute(csvType), schema: forgetSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      forgetCustomers(by(deps, request), { ...request.query, source }),
+      forgetCustomers(withOrigin(deps, request), { ...request.query, source }),
     ),
   )
 }

@@ -15,8 +15,8 @@ import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks
 import { replayEvents } from '../webhooks/replay.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
-import { by } from './request/by.ts'
 import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { withOrigin } from './request/with-origin.ts'
 
 type Deps = endpoints.EndpointDeps
 export type EventAdminDeps = { webhooks: Deps }
@@ -105,7 +105,7 @@ function switchEndpointRoute(app: App, webhooks: Deps, action: 'enable' | 'disab
     async request => {
       const { endpointId } = request.params as { endpointId: string }
       const input = { endpointId, by: 'operator', resume: 'position' } as const
-      const deps = by(webhooks, request)
+      const deps = withOrigin(webhooks, request)
       return viewOf(
         webhooks,
         await (action === 'enable'
@@ -136,7 +136,7 @@ function rotateAnyEndpointSecretRoute(app: App, webhooks: Deps): void {
     },
     request => {
       const { endpointId } = request.params
-      return endpoints.rotateSecret(by(webhooks, request), null, {
+      return endpoints.rotateSecret(withOrigin(webhooks, request), null, {
         endpointId,
         overlapMs: readOverlap(request.body.overlap),
       })
@@ -163,7 +163,7 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
       const { from, to, types = null, only } = request.body
       const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
       const input = { endpointId: request.params.endpointId, ...edges, types, only }
-      return reply.code(202).send(await replayEvents(by(webhooks, request), null, input))
+      return reply.code(202).send(await replayEvents(withOrigin(webhooks, request), null, input))
     },
   )
 }
@@ -241,7 +241,7 @@ function restartFeedsRoute(app: App, webhooks: Deps): void {
         },
       },
     },
-    async request => ({ feeds: await beginFeedsAnew(by(webhooks, request)) }),
+    async request => ({ feeds: await beginFeedsAnew(withOrigin(webhooks, request)) }),
   )
 }
 

@@ -10,7 +10,7 @@ import * as people from '../people/schemas.ts'
 import { ownerOf as namedOwner } from './access-routes.ts'
 import { AccountBody, AccountQuery } from './access-schemas.ts'
 import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
-import { held } from './request/held.ts'
+import { withCheckedCaller } from './request/with-checked-caller.ts'
 
 export type PolicyAdminDeps = {
   database: Parameters<typeof takeAddressesOff>[0]
@@ -64,7 +64,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
     },
     async request => {
       const owner = await accountOf(request.body)
-      const change = held({ database }, request)
+      const change = withCheckedCaller({ database }, request)
       await takeAddressesOff(change.database, owner, change.origin)
       await refusals.refresh()
       return readPolicy(database, owner, platformMfa)

@@ -23,8 +23,8 @@ import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/up
 import { resealAnswers } from '../idempotency/answers.ts'
 import { resealMails } from '../people/mail/mails.ts'
 import { resealSecrets } from '../webhooks/endpoints.ts'
-import { by } from './request/by.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { withOrigin } from './request/with-origin.ts'
 import * as schemas from './stock-schemas.ts'
 
 export type StockAdminDeps = StockDeps & ReadDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
@@ -61,7 +61,10 @@ function withdrawProfilesRoute(app: App, deps: StockAdminDeps): void {
     },
     async request => {
       const { iccids, ...scope } = request.body
-      return withdrawProfiles(by(deps, request), { iccids, tariffIds: await tariffIdsOf(deps.catalogue, scope) })
+      return withdrawProfiles(withOrigin(deps, request), {
+        iccids,
+        tariffIds: await tariffIdsOf(deps.catalogue, scope),
+      })
     },
   )
 }
@@ -127,7 +130,7 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
         await resealMails(database, deps.masterKeys)
         await resealSecrets(deps)
         await resealAuditKeys(database, deps.masterKeys)
-        const result = await rotateKeys(by(deps, request), { onProgress: progress => report({ progress }) })
+        const result = await rotateKeys(withOrigin(deps, request), { onProgress: progress => report({ progress }) })
         report({ result })
       }) as never,
   )
@@ -149,7 +152,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
     },
     async request => {
       // The clock of security rules is real time.
-      const { keyId, signsFrom } = await rotateTokenKey(by({ database, masterKeys }, request), realMs())
+      const { keyId, signsFrom } = await rotateTokenKey(withOrigin({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },
   )
@@ -187,7 +190,7 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
     const [tariffId = 0] = (await tariffIdsOf(catalogue, { operator, tariff: tariffCode })) ?? []
     const { rejects, ...result } = await withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importProfiles(by(deps, request), { tariffId, source, skipInvalid, dryRun }),
+      importProfiles(withOrigin(deps, request), { tariffId, source, skipInvalid, dryRun }),
     )
     return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never
   })

@@ -69,7 +69,7 @@ export async function beginChange(
  * The database for changes at the operator's interface. Each of its transactions begins with `beginChange`, for the platform's
  * account and the calling person. @param caller null: the operator's key, whose access does not end
  */
-export function heldBy(database: Database, caller: Caller | null): Database {
+export function checkingCaller(database: Database, caller: Caller | null): Database {
   if (caller === null) return database
   const manager = { caller, userId: caller.subject }
   const transaction: Database['transaction'] = work =>

@@ -16,7 +16,7 @@ import { clientOf } from '../access/request/client.ts'
 import { findNames } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
-import { by } from '../admin/request/by.ts'
+import { withOrigin } from '../admin/request/with-origin.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
@@ -74,7 +74,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       // Take the place before the transaction of an Idempotency-Key begins, so that a waiting request holds no
       // connection to the database.
       const end = await deps.hashingPlaces.take(personOf(request).userId, disconnectSignal(reply))
-      const once = { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
+      const once = { deps: withOrigin(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {
         return (await answerOnce(request, reply, once, async on => {
           await changePassword(on, actorOf(request), request.body)
@@ -102,7 +102,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: by(deps, request), status: 204 }, async on => {
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 204 }, async on => {
         await chooseLanguage(on, personOf(request).userId, request.body.language)
         return null
       }) as never,
@@ -148,7 +148,7 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
       },
     },
     async (request, reply) => {
-      await endOneSession(by({ database }, request), personOf(request).userId, request.params.sessionId)
+      await endOneSession(withOrigin({ database }, request), personOf(request).userId, request.params.sessionId)
       await refusals.refresh()
       return reply.code(204).send(null)
     },
@@ -169,7 +169,7 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
     },
     async (request, reply) => {
       const { userId, sessionId } = personOf(request)
-      await endOtherSessions(by({ database }, request), userId, sessionId)
+      await endOtherSessions(withOrigin({ database }, request), userId, sessionId)
       await refusals.refresh()
       return reply.code(204).send(null)
     },
@@ -258,7 +258,7 @@ function confirmTotpRoute(app: App, deps: SelfRoutesDeps): void {
       answerOnce(
         request,
         reply,
-        { deps: by(deps, request), status: 200, committed: () => deps.refusals.refresh() },
+        { deps: withOrigin(deps, request), status: 200, committed: () => deps.refusals.refresh() },
         on => confirmTotp(on, actorOf(request), request.body.code),
       ) as never,
   )
@@ -283,7 +283,7 @@ function removeTotpRoute(app: App, deps: SelfRoutesDeps): void {
       answerOnce(
         request,
         reply,
-        { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() },
+        { deps: withOrigin(deps, request), status: 204, committed: () => deps.refusals.refresh() },
         async on => {
           await removeTotp(on, personOf(request).userId)
           return null
@@ -311,7 +311,7 @@ function renewRecoveryCodesRoute(app: App, deps: SelfRoutesDeps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: by(deps, request), status: 201 }, on =>
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 201 }, on =>
         renewRecoveryCodes(on, personOf(request).userId),
       ) as never,
   )

@@ -219,13 +219,13 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
 
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
   const tried: string[] = []
-  const asked = [{ endpointId, max: probesAtOnce, held: 0 }]
+  const claims = [{ endpointId, max: probesAtOnce, held: 0 }]
   let delivered: store.Delivered[] = []
   for (let isOver = false; !isOver; ) {
     isOver = performance.now() > endsAtMs || (tried.length > 0 && (await store.isOneOnly(deps.database, endpointId)))
     const claimed = await store.recordAndClaim(deps.database, {
       delivered,
-      asked: isOver ? [] : asked,
+      claims: isOver ? [] : claims,
       early: true,
       but: tried,
     })

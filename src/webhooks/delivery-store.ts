@@ -49,7 +49,7 @@ export type Claimed = {
 }
 
 /** An endpoint for which deliveries are claimed. */
-export type Asked = {
+export type ClaimRequest = {
   endpointId: string
   /** How many to claim at most. */
   max: number
@@ -70,7 +70,7 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
  */
 const retryAsked = `(forced and state = 'pending')`
 
-/** SQL that computes when an attempt without a record began: at the time when its lease was taken. */
+/** SQL for the time at which an attempt began that was never recorded. It is the time at which its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
 /**
@@ -192,9 +192,14 @@ export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
  */
 export function recordAndClaim(
   database: Queryable,
-  params: { delivered: readonly Delivered[]; asked: readonly Asked[]; early?: boolean; but?: readonly string[] },
+  params: {
+    delivered: readonly Delivered[]
+    claims: readonly ClaimRequest[]
+    early?: boolean
+    but?: readonly string[]
+  },
 ): Promise<Claimed[]> {
-  const { delivered, asked, early = false, but = [] } = params
+  const { delivered, claims, early = false, but = [] } = params
   const statement = {
     name: 'webhooks.record-and-claim',
     plannedOnce: ['webhook_deliveries', 'webhook_attempts', 'events'],
@@ -209,9 +214,9 @@ export function recordAndClaim(
     delivered.map(({ statusCode }) => statusCode),
     delivered.map(({ responseExcerpt }) => responseExcerpt),
     [...new Set(delivered.map(({ endpointId }) => endpointId))],
-    asked.map(({ endpointId }) => endpointId),
-    asked.map(({ max }) => max),
-    asked.map(({ held }) => held),
+    claims.map(({ endpointId }) => endpointId),
+    claims.map(({ max }) => max),
+    claims.map(({ held }) => held),
     early,
     but,
   ])

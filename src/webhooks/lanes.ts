@@ -1,6 +1,6 @@
 /** The endpoints that a process is sending to. Decides which claimed deliveries begin, and which are given back. */
 import type { Secret } from './delivering.ts'
-import { type Asked, type Claimed, type Delivered, maxAtOnce } from './delivery-store.ts'
+import { type Claimed, type ClaimRequest, type Delivered, maxAtOnce } from './delivery-store.ts'
 
 /**
  * A process claims more deliveries of a fast endpoint than it can send at once. The number of additional deliveries is
@@ -59,7 +59,7 @@ export class Lanes {
    *
    * @param due the endpoint that has waited longest is the first one
    */
-  ask(due: ReadonlySet<string>): (Asked & { lane: Lane })[] {
+  ask(due: ReadonlySet<string>): (ClaimRequest & { lane: Lane })[] {
     const without = [...due].filter(id => !this.#lanes.has(id))
     const opened = without.slice(0, this.#max - this.#lanes.size)
     for (const id of opened) this.#lanes.set(id, openLane(id))

@@ -103,13 +103,13 @@ async function exchange(
   const { database } = deps
   lanes.beginAll()
   if (lanes.unsent.length > 0) await giveBack(database, lanes.unsent.splice(0))
-  const asked = lanes.ask(due)
-  if (asked.length === 0 && lanes.delivered.length === 0) return
+  const claims = lanes.ask(due)
+  if (claims.length === 0 && lanes.delivered.length === 0) return
   const askedAtMs = performance.now()
-  const claimed = await recordAndClaim(database, { delivered: lanes.delivered.splice(0), asked })
+  const claimed = await recordAndClaim(database, { delivered: lanes.delivered.splice(0), claims })
   const sinceMs = performance.now()
   const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
-  const found = asked.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
+  const found = claims.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
   for (const { endpointId, max, claimed } of found) {
     due.delete(endpointId)
     if (claimed.length === max || claimed.length === 0) due.add(endpointId)

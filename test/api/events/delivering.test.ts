@@ -245,7 +245,7 @@ test('an attempt whose process was killed is in the log as interrupted, once its
   await tell(resting, 1)
   await number(resting)
   while (await handOverAll(database));
-  const claim = () => recordAndClaim(database, { delivered: [], asked: [{ endpointId, max: 10, held: 0 }] })
+  const claim = () => recordAndClaim(database, { delivered: [], claims: [{ endpointId, max: 10, held: 0 }] })
   const attempts = async (): Promise<unknown[]> => {
     const { data } = (await call(resting, 'GET', `/webhook-deliveries?endpointId=${endpointId}`)).body
     return data[0].attempts.map(({ attempt, outcome }: any) => [attempt, outcome])
@@ -271,13 +271,13 @@ test('an attempt whose process was killed is in the log as interrupted, once its
     statusCode: 204,
     responseExcerpt: '',
   }
-  await recordAndClaim(database, { delivered: [ended], asked: [] })
+  await recordAndClaim(database, { delivered: [ended], claims: [] })
   assert.deepEqual(await attempts(), [
     [1, 'interrupted'],
     [2, 'delivered'],
   ])
   // The first process was only slow, not killed. When it reports its outcome at last, the log shows that outcome.
-  await recordAndClaim(database, { delivered: [{ ...ended, attempt: 1 }], asked: [] })
+  await recordAndClaim(database, { delivered: [{ ...ended, attempt: 1 }], claims: [] })
   assert.deepEqual(await attempts(), [
     [1, 'delivered'],
     [2, 'delivered'],
@@ -292,14 +292,14 @@ test('a process that waited for an endpoint while another one claimed holds no m
   await tell(resting, 60)
   await number(resting)
   await handOverAll(database)
-  const [first] = await recordAndClaim(database, { delivered: [], asked: [{ endpointId, max: 1, held: 0 }] })
+  const [first] = await recordAndClaim(database, { delivered: [], claims: [{ endpointId, max: 1, held: 0 }] })
   assert.ok(first)
   const end = { at: new Date(), durationMs: 1, statusCode: 204, responseExcerpt: null }
   let waiting: ReturnType<typeof recordAndClaim> = Promise.resolve([])
   const other = await database.transaction(async transaction => {
-    const claimed = await recordAndClaim(transaction, { delivered: [], asked: [{ endpointId, max: 9, held: 0 }] })
+    const claimed = await recordAndClaim(transaction, { delivered: [], claims: [{ endpointId, max: 9, held: 0 }] })
     const delivered = [{ ...first, ...end }]
-    waiting = recordAndClaim(database, { delivered, asked: [{ endpointId, max: 50, held: 0 }] })
+    waiting = recordAndClaim(database, { delivered, claims: [{ endpointId, max: 50, held: 0 }] })
     await until('it waits', async () => {
       const [row] = await database.query<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

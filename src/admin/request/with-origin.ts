@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { originOf } from '../../audit-log/request/origin.ts'
 
 /** @param request a request of any route; its type differs between routes */
-export const by = <Deps extends object>(deps: Deps, request: unknown) => ({
+export const withOrigin = <Deps extends object>(deps: Deps, request: unknown) => ({
   ...deps,
   origin: originOf(request as FastifyRequest),
 })

@@ -1,0 +1,12 @@
+/** Makes the dependencies of operations with which the operator changes people and their access. */
+import type { FastifyRequest } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import { checkingCaller } from '../../people/managers.ts'
+import { withOrigin } from './with-origin.ts'
+
+/**
+ * Like `withOrigin`. In addition, each transaction first checks that the person who makes the change may still make it. Nobody
+ * can disable that person or change the person's role until the transaction has ended.
+ */
+export const withCheckedCaller = <Deps extends { database: Database }>(deps: Deps, request: unknown) =>
+  withOrigin({ ...deps, database: checkingCaller(deps.database, (request as FastifyRequest).caller) }, request)
