@@ -11,7 +11,7 @@ type Support = { at: string }
 type Overview = { campaigns: object; orders: object }
 
 /**
- * `perkline support-bundle FILE.tar.gz`: information for a remote helper, without rows and secrets. An existing file
+ * `perkline support-bundle FILE.tar.gz`: information for support staff, without rows and secrets. An existing file
  * is not overwritten.
  */
 export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {

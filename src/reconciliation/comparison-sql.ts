@@ -122,8 +122,8 @@ export function insertTermDifferences(side: Side): string {
 
 /**
  * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of each
- * transaction. For the other report, the differences that are stored already tell which lines repeat a transaction. In the full
- * join, a line that only one report has meets an amount of null, which is distinct from its own.
+ * transaction. For the other report, the differences that are stored already tell which lines repeat a transaction. If only one
+ * report has a transaction, the other amount is null, and `is distinct from` finds this, too.
  */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'

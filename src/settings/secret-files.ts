@@ -1,4 +1,7 @@
-/** Reads secret settings. Each may be in a file that `NAME_FILE` names, because container engines and systemd pass secrets so. */
+/**
+ * Reads secret settings. Each may be in a file that `NAME_FILE` names, because container engines and systemd pass secrets
+ * in this way.
+ */
 import { readFileSync, statSync } from 'node:fs'
 
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const

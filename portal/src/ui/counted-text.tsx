@@ -1,4 +1,4 @@
-/** Texts with a limit: how many characters are left, or too many, is said in one place, above the field. */
+/** Counts the characters of a text with a maximum length. The hint above the field says how many are left, or too many. */
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
