@@ -14,7 +14,7 @@ import { type HomeParams, type HomeSearch, type partnersHomeQuery, type TaskKind
 import { homeTexts } from './texts.ts'
 
 type Props = {
-  query: (asked: HomeParams) => ReturnType<typeof partnersHomeQuery>
+  query: (params: HomeParams) => ReturnType<typeof partnersHomeQuery>
   search: HomeSearch
   card: (task: HomeTask) => ReactNode
 }
