@@ -120,15 +120,14 @@ export async function letIntoPortal(
 const openByPassword = (deps: LogInDeps, client: Client, person: store.User): Promise<Issued | null> =>
   deps.database.transaction(transaction => openSession(deps, transaction, { client, person, method: 'password' }))
 
-async function challengeOf({ database }: LogInDeps, { userId }: store.User): Promise<Challenge> {
+/** @returns null when the person was changed while the password was checked */
+async function challengeOf({ database }: LogInDeps, person: store.User): Promise<Challenge | null> {
   const challenge = makeSecret()
+  const { userId, passwordHash, account } = person
   const methods = await methodsOf(database, userId)
-  const hash = hashSecret(challenge)
-  return {
-    challenge,
-    methods,
-    expiresAt: await factorStore.insertChallenge(database, { hash, userId, minutes: challengeMinutes }),
-  }
+  const made = { hash: hashSecret(challenge), minutes: challengeMinutes }
+  const expiresAt = await factorStore.insertChallenge(database, made, { userId, passwordHash, role: account.role })
+  return expiresAt && { challenge, methods, expiresAt }
 }
 
 /**

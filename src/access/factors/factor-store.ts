@@ -83,17 +83,27 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
   return taken === 1
 }
 
+/**
+ * Stores a challenge if the person has not changed since the login read them. Challenges are deleted when a person is
+ * disabled or gets another role or password. Such a change either waits for this statement or is seen by it.
+ *
+ * @param person the person as the login has read them
+ * @returns when the challenge expires; null when the person was disabled, or got another role or password meanwhile
+ */
 export async function insertChallenge(
   database: Queryable,
-  challenge: { hash: Buffer; userId: string; minutes: number },
-): Promise<Date> {
+  { hash, minutes }: { hash: Buffer; minutes: number },
+  person: { userId: string; role: string; passwordHash: string },
+): Promise<Date | null> {
   const [made] = await database.query<{ expiresAt: Date }>(
     `insert into login_challenges (challenge_hash, user_id, created_at, expires_at)
-     values ($1, $2, now(), now() + make_interval(mins => $3)) returning expires_at as "expiresAt"`,
-    [challenge.hash, challenge.userId, challenge.minutes],
+     select $1, u.user_id, now(), now() + make_interval(mins => $2) from portal_users u
+     where u.user_id = $3 and u.disabled_at is null and u.role = $4 and u.password_hash = $5
+     for share
+     returning expires_at as "expiresAt"`,
+    [hash, minutes, person.userId, person.role, person.passwordHash],
   )
-  if (!made) throw new Error('An insert returns its row')
-  return made.expiresAt
+  return made?.expiresAt ?? null
 }
 
 /**

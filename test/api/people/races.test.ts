@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { until } from '../../support/esim.ts'
 import { codeOf, logInAs, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { race, together } from '../../support/race.ts'
@@ -101,6 +102,24 @@ test('disabled while logging in: no session lives on', async () => {
     assert.equal((await platform.call('GET', '/portal/sessions', { token })).status, 401)
     return 'in'
   })
+})
+
+test('a password that is replaced while it logs in begins no login that a code can finish', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  await setUpTotp(person)
+  const { database } = platform.platform
+  const { answer } = await database.transaction(async transaction => {
+    // The login has checked the password when it waits for this table.
+    await transaction.execute('lock table recovery_codes in access exclusive mode')
+    const answer = sibling.call('POST', '/portal/session', { body: accountOf(person) })
+    const waits = `select from pg_locks where relation = 'recovery_codes'::regclass and not granted`
+    await until('the login waits', async () => (await database.query(waits)).length > 0)
+    const passwords = { current: person.password, password: `${password} anew` }
+    assert.equal((await person.call('POST', '/portal/password', passwords)).status, 204)
+    return { answer }
+  })
+  const { status, text } = await answer
+  assert.equal(status, 401, text)
 })
 
 test('second factors are on again while a password logs in without one: no such session lives on', async () => {
