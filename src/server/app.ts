@@ -25,6 +25,7 @@ import { compressAnswers } from '../http/answer/compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-headers.ts'
 import { buildSerializer } from '../http/answer/serializer.ts'
 import { watchStreams } from '../http/answer/streams.ts'
+import { keepClientAddresses } from '../http/client-addresses.ts'
 import {
   type Api,
   answerError,
@@ -208,6 +209,7 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
 }
 
 function limitConnections(app: FastifyInstance, deps: AppDeps): void {
+  keepClientAddresses(app.server)
   endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
   endStalledConnections(app.server)
 }

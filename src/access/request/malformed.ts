@@ -5,22 +5,16 @@ import type { AddressLimit } from '../throttle.ts'
 
 /** Spread this into the options of each route where people or systems log in. */
 export const countMalformed = (limit: AddressLimit) => ({
-  onRequest: async (request: FastifyRequest) => {
-    addresses.set(request, request.ip)
-  },
   preHandler: async (request: FastifyRequest) => {
     attempts.add(request)
   },
   errorHandler: async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const isMalformed = !attempts.has(request) && statusOfError(error, request) === 400
-    const refusal = isMalformed ? await limit(addresses.get(request) ?? '').catch((tooMany: unknown) => tooMany) : null
+    const refusal = isMalformed ? await limit(request.ip).catch((tooMany: unknown) => tooMany) : null
     answerError(refusal ?? error, request, reply)
     return reply
   },
 })
-
-/** The addresses of requests. They are stored because a closed connection no longer has its address. */
-const addresses = new WeakMap<FastifyRequest, string>()
 
 /** Requests with a valid body. */
 const attempts = new WeakSet<FastifyRequest>()

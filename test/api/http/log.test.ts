@@ -1,6 +1,7 @@
 /** The log (contract/operations.md, "Metrics and log"). */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -360,4 +361,25 @@ test('a body that breaks off is no fault of the platform', async () => {
   await sleep(1_000)
   const faults = written().filter(({ level, statusCode }) => level === 'error' || statusCode >= 500)
   assert.deepEqual(faults, [])
+})
+
+test('callers that send a whole request and leave at once are no fault of ours, and guesses of the key are told with the address', async () => {
+  const guess = requestText('GET', '/admin/overview', { authorization: 'Bearer guessed' })
+  const json = { 'content-type': 'application/json' }
+  const login = requestText('POST', '/portal/password-resets', json, '{"typeAccount":"bank","login":"nobody"}')
+  const secret = requestText('POST', '/getToken/auth', json, '{"clientId":"pk_nobody","secret":"guessed"}')
+  for (let round = 0; round < 20; round++)
+    for (const request of [guess, login, secret]) {
+      const socket = await openRaw(platform.url)
+      socket.write(request, () => socket.resetAndDestroy())
+      await once(socket, 'close')
+    }
+  await platform.call('GET', '/admin/overview', { token: 'guessed' })
+  const told = written().filter(({ msg }) => msg === 'a wrong operator key was refused')
+  assert.ok(told.length > 0)
+  for (const { address } of told) assert.equal(address, '127.0.0.1')
+  assert.deepEqual(
+    written().filter(({ level }) => level === 'error'),
+    [],
+  )
 })
