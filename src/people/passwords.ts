@@ -26,7 +26,7 @@ type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCo
  * Changes the caller's own password and notifies the person by mail. Ends the caller's other sessions and links.
  *
  * @throws DomainError 'invalid' for a wrong current password or a refused new one, 'too-many' after too many wrong
- *   ones, 'conflict' when the password was changed at the same moment
+ *   ones or too many changes, 'conflict' when the password was changed at the same moment
  */
 export async function changePassword(
   { database, wrongCodes, mails, origin }: ChangeDeps,
@@ -47,7 +47,7 @@ export async function changePassword(
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
     await endSessions(transaction, userId, { except: sessionId })
-    await mails.notifyChange(transaction, userId, 'password')
+    await mails.notifyOwnChange(transaction, userId, 'password')
     await notify(transaction, 'access')
   })
 }

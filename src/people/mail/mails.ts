@@ -44,6 +44,13 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
+   * Like `notifyChange`, for a change that the person makes in a session and could repeat at will: the address may be a
+   * stranger's. The change is refused rather than made without the mail.
+   *
+   * @throws DomainError 'too-many' beyond 20 mails within an hour
+   */
+  notifyOwnChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
+  /**
    * Counts a mail that a manager has caused: a link, or a notice to an address that the manager has entered. All accounts
    * share one queue, so no account may fill it. The limit also keeps a manager from flooding strangers with our mails.
    *
@@ -61,6 +68,7 @@ const tryAfterMinutes = [0, 1, 5, 30]
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
 const mailsPerHour = 1_000
+const ownChangesPerHour = 20
 
 /**
  * @param options.post null: no mail server is configured
@@ -74,29 +82,39 @@ export function createPeopleMails(options: {
   const sealer = createSealer(options.masterKeys, purpose)
   const { post } = options
   const counted = options.counter('mailed-links', mailsPerHour, 3_600)
+  const ownChanges = options.counter('mailed-changes', ownChangesPerHour, 3_600)
   const queue: PeopleMails['queue'] = async (transaction, userId, envelope) => {
     if (!post) return
     const mailId = randomUUID()
     const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))
     await store.insertMail(transaction, { mailId, userId, sealed })
   }
-  const notifyPerson: PeopleMails['notifyPerson'] = async (transaction, userId, mail) => {
-    const recipient = await store.findRecipient(transaction, userId)
+  const notify = async (
+    transaction: Queryable,
+    userId: string,
+    mail: (login: string) => PeopleMail,
+    count = async () => {},
+  ) => {
+    const recipient = post && (await store.findRecipient(transaction, userId))
     if (!recipient) return
+    await count()
     const { email, language, login } = recipient
     await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
   }
   return {
     canSend: post !== null,
     queue,
-    notifyPerson,
-    notifyChange: (transaction, userId, what) => notifyPerson(transaction, userId, login => changedMail(what, login)),
-    async countMail({ type, id }) {
-      const { consumedPoints, msBeforeNext } = await counted.penalty(`${type}:${id}`, 1)
-      if (consumedPoints <= mailsPerHour) return
-      const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
-      throw new DomainError('too-many', 'Your account has sent too many mails; wait a while', { retryAfterSeconds })
-    },
+    notifyPerson: (transaction, userId, mail) => notify(transaction, userId, mail),
+    notifyChange: (transaction, userId, what) => notify(transaction, userId, login => changedMail(what, login)),
+    notifyOwnChange: (transaction, userId, what) =>
+      notify(
+        transaction,
+        userId,
+        login => changedMail(what, login),
+        () => countIn(ownChanges, userId, 'You have changed your access too often; wait a while'),
+      ),
+    countMail: ({ type, id }) =>
+      countIn(counted, `${type}:${id}`, 'Your account has sent too many mails; wait a while'),
     async sendOne(database) {
       const claimed = post && (await store.claimMail(database, waitSeconds))
       if (!claimed) return false
@@ -110,6 +128,13 @@ export function createPeopleMails(options: {
       return true
     },
   }
+}
+
+/** @throws DomainError 'too-many' with this text when the counter is over its limit */
+async function countIn(counter: ReturnType<typeof createLocalCounter>, key: string, text: string): Promise<void> {
+  const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
+  if (consumedPoints <= counter.points) return
+  throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
 }
 
 /** Whether the link in a mail no longer works. */

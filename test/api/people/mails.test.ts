@@ -289,6 +289,28 @@ test('an account causes 1,000 mails an hour; others and links that are told go o
   }
 })
 
+test('own changes cause 20 mails an hour to a person; then they are refused, and a link still sets a new password', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  await setUpTotp(person)
+  const email = 'often@alpha.example'
+  const addressed = await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
+  assert.equal(addressed.status, 200, addressed.text)
+  const renew = () => person.call('POST', '/portal/mfa/recovery-codes')
+  for (let renewed = 0; renewed < 20; renewed++) assert.equal((await renew()).status, 201)
+  const refused = await renew()
+  assert.deepEqual([refused.status, refused.body.code], [429, 'too-many'])
+  assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
+  const changed = { current: person.password, password: `${password} anew` }
+  assert.equal((await person.call('POST', '/portal/password', changed)).status, 429)
+  assert.equal((await person.call('DELETE', '/portal/mfa/totp')).status, 429)
+  assert.equal((await person.call('GET', '/portal/mfa')).body.recoveryCodes.left, 10, 'nothing has changed')
+  await mailsTo(email, 20)
+  assert.equal((await forget(person.login)).status, 202)
+  const link = (await mailsTo(email, 21)).map(linkOf).find(found => found !== '') ?? ''
+  assert.equal((await accept(link)).status, 201)
+  await mailsTo(email, 22)
+})
+
 test('live without a mail server: the link is told, and nothing is queued', async () => {
   const live = await startPlatform(
     { PERKLINE_MODE: 'live', PLATFORM_MFA: 'optional' },
