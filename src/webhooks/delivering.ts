@@ -14,7 +14,7 @@ import { findFeed } from '../events/feed-store.ts'
 import { sampleOf } from '../events/samples.ts'
 import type { Sealer } from '../sealing.ts'
 import * as store from './delivery-store.ts'
-import { findEndpoint, findSecrets, type SecretOfEndpoint } from './endpoint-store.ts'
+import { findEndpoint, findSecrets, maxEndpoints, type SecretOfEndpoint } from './endpoint-store.ts'
 import { disable, lockEndpoint, placeOf } from './endpoints.ts'
 import { failuresOfRetry, probedFrom, probeWait, retryAfterMs, waitAfter } from './schedule.ts'
 import type { Attempted, Sender } from './sender.ts'
@@ -174,10 +174,11 @@ export async function testEndpoint(
   if (!known) throw new DomainError('invalid', [broken('type', 'event-type')])
   const claimed = await deps.database.transaction(async transaction => {
     await lockEndpoint(transaction, account, endpointId)
-    if ((await store.countTests(transaction, endpointId)) >= testsAMinute)
-      throw new DomainError('too-many', `An endpoint is sent ${testsAMinute} tests a minute at most`, {
-        retryAfterSeconds: 60,
-      })
+    const tests = await store.countTests(transaction, account, endpointId)
+    if (tests.ofEndpoint >= testsAMinute)
+      throw tooManyTests(`An endpoint is sent ${testsAMinute} tests a minute at most`)
+    if (tests.ofAccount >= testsOfAccountAMinute)
+      throw tooManyTests(`The endpoints of an account are sent ${testsOfAccountAMinute} tests a minute at most`)
     const { feedId } = await findFeed(transaction, account)
     const eventId = await newEventId(transaction)
     const event = {
@@ -203,6 +204,13 @@ async function newEventId(database: Queryable): Promise<string> {
 
 const probesAtOnce = 10
 const testsAMinute = 10
+/**
+ * As many as all endpoints of an account may get. Without this limit, an account could flood an address with tests by
+ * deleting the endpoint and making it anew.
+ */
+const testsOfAccountAMinute = maxEndpoints * testsAMinute
+
+const tooManyTests = (text: string) => new DomainError('too-many', text, { retryAfterSeconds: 60 })
 
 /**
  * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only

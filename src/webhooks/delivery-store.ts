@@ -347,14 +347,22 @@ export async function insertTest(transaction: Queryable, params: Omit<TestDelive
   return row
 }
 
-/** Counts the tests of the last minute. */
-export async function countTests(transaction: Queryable, endpointId: string): Promise<number> {
-  const [row] = await transaction.query<{ tests: number }>(
-    `select count(*)::int as tests from webhook_deliveries
-     where endpoint_id = $1 and test_body is not null and created_at > now() - interval '1 minute' and delivery_id >= $2`,
-    [endpointId, firstIdAt(new Date(Math.floor(realMs()) - minuteMs))],
+/**
+ * Counts the tests of the last minute.
+ * @returns those of one endpoint, and those of all endpoints of the account, also of deleted ones
+ */
+export async function countTests(
+  transaction: Queryable,
+  { type, id }: Account,
+  endpointId: string,
+): Promise<{ ofEndpoint: number; ofAccount: number }> {
+  const [row] = await transaction.query<{ ofEndpoint: number; ofAccount: number }>(
+    `select count(*) filter (where endpoint_id = $3)::int as "ofEndpoint", count(*)::int as "ofAccount" from webhook_deliveries
+     where account_type = $1 and account_id = $2 and test_body is not null
+       and created_at > now() - interval '1 minute' and delivery_id >= $4`,
+    [type, id, endpointId, firstIdAt(new Date(Math.floor(realMs()) - minuteMs))],
   )
-  return row?.tests ?? 0
+  return row ?? { ofEndpoint: 0, ofAccount: 0 }
 }
 
 /** Ends the tests whose process was killed; they are not attempted again. */

@@ -429,6 +429,25 @@ test('nothing is sent unsigned when the secrets of an endpoint are gone', async 
   await remove(endpointId)
 })
 
+test('an account sends 100 tests a minute, also when it makes its endpoint anew', async () => {
+  const token = await platform.bankToken('beta')
+  const testOften = async () => {
+    const made = await call('POST', '/webhook-endpoints', { url }, token)
+    assert.equal(made.status, 201, made.text)
+    const path = `/webhook-endpoints/${made.body.endpointId}`
+    const codes: string[] = []
+    for (let tested = 0; tested < 10; tested++) {
+      const { status, body } = await call('POST', `${path}/test`, {}, token)
+      codes.push(`${status} ${body.message ?? ''}`)
+    }
+    assert.equal((await call('DELETE', path, undefined, token)).status, 204)
+    return codes
+  }
+  for (let round = 0; round < 10; round++) assert.deepEqual(await testOften(), Array(10).fill('202 '))
+  const refused = '429 The endpoints of an account are sent 100 tests a minute at most'
+  assert.deepEqual(await testOften(), Array(10).fill(refused))
+})
+
 test('all errors of an endpoint’s fields are told at once: those of the schema and those of the rules', async () => {
   const order = 'order must be one of concurrent, serial'
   const wrongUrl = 'url must be a URL that begins with https:// or http://'
