@@ -81,7 +81,9 @@ export const noReport = (reason: ReportProblem): DomainError =>
   new DomainError('invalid', [problemText(reason)], { problems: [reason] })
 
 function readHeader(text: string | undefined, side: Side): Places {
-  const names = splitRecord(decodeLine(text ?? '') ?? '') ?? []
+  const header = decodeLine(text ?? '')
+  if (header === null) throw noReport(problem({ rule: 'utf8' }, { line: 1 }))
+  const names = splitRecord(header) ?? []
   const place = (column: ReportColumn) => names.indexOf(column)
   const needed = side === 'merchant' ? reportColumns.filter(column => column !== 'cashbackAmount') : reportColumns
   const isRight =
@@ -90,7 +92,7 @@ function readHeader(text: string | undefined, side: Side): Places {
     needed.every(column => names.includes(column))
   if (!isRight) {
     const params = { columns: reportColumns.join(','), ...(side === 'merchant' && { optional: 'cashbackAmount' }) }
-    throw noReport(problem({ rule: 'header', params }, { line: 1, ...shown(decodeLine(text ?? '') ?? '') }))
+    throw noReport(problem({ rule: 'header', params }, { line: 1, ...shown(header) }))
   }
   const of = Object.fromEntries(reportColumns.map(column => [column, place(column)])) as Places['of']
   return { columns: names.length, of }

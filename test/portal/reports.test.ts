@@ -41,7 +41,11 @@ after(async () => {
   await platform.close()
 })
 
-const file = (name: string, content: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
+const file = (name: string, content: string | Buffer) => ({
+  name,
+  mimeType: 'text/csv',
+  buffer: typeof content === 'string' ? Buffer.from(content) : content,
+})
 const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' })
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
@@ -139,11 +143,54 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
     assert.deepEqual(await faults.getByRole('listitem').allInnerTexts(), [
       'Рядок 2: має бути значень: 5, є: 1',
       'Рядок 3, transactionAt: має бути дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00 (yesterday)',
-      'Рядок 3, amount: має бути число з крапкою і щонайбільше 2 знаками після неї, наприклад 1250.00 (12,5)',
+      'Рядок 3, amount: має бути число з крапкою і щонайбільше 2 знаками після неї, без пробілів і ком, наприклад 1250.00 (12,5)',
       'Рядок 3, cashbackAmount: має бути 0 або більше (-1)',
     ])
     assert.match(errors.splice(0).join(), /400/)
     await assertFits(page)
+  })
+})
+
+suite('a file that a spreadsheet has saved in another form', { timeout: 60_000 }, () => {
+  const places = 'the first line must name the columns transactionId,terminalId,transactionAt,amount,cashbackAmount'
+  test('is refused by its name, and says how to save it', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Spreadsheet' })
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, errors } = visitor
+    await visitor.logIn(bank, atBank(campaign))
+    const whole = reportOf(line(campaign, 'a'))
+    const start = `a,T-0001,${campaign.at}`
+    const tabs = whole.replaceAll(',', '\t')
+    const cases: [string, string | Buffer, string][] = [
+      [
+        'unicode.csv',
+        Buffer.from(`\ufeff${tabs}`, 'utf16le'),
+        'Line 1: save the file in UTF-8 (in Excel as “CSV UTF-8”)',
+      ],
+      [
+        'tabs.csv',
+        tabs,
+        `Line 1: ${places}. Separate the columns with commas, not with semicolons or tabs (${header.replaceAll(',', '?')})`,
+      ],
+      [
+        'decimal-commas.csv',
+        `${header}\n${start},1250,00,62,50\n`,
+        'Line 2: 5 values expected, 7 found. A comma begins a new value, so write amounts with a point: 1250.00',
+      ],
+      [
+        'thousands.csv',
+        `${header}\n${start},"1,250.00",62.50\n`,
+        'Line 2, amount: must be a number with a point and at most 2 decimals, without spaces or commas, for example 1250.00 (1,250.00)',
+      ],
+    ]
+    for (const [name, content, text] of cases) {
+      await page.locator('input[type=file]').setInputFiles(file(name, content))
+      const refusal = page.getByRole('alert').filter({ hasText: name })
+      await refusal.waitFor()
+      assert.deepEqual(await refusal.getByRole('listitem').allInnerTexts(), [text])
+    }
+    assert.match(errors.splice(0).join(), /400/)
   })
 })
 

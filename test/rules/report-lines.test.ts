@@ -225,6 +225,7 @@ suite('lines', () => {
 
 suite('files that are no report', () => {
   const rule = `line 1: the header must be ${header} (in any order), not`
+  const notUtf8 = 'line 1: must be valid UTF-8'
   const cases: [string, string | Buffer, string[]][] = [
     ['nothing', '', ['file must not be empty: its line 1 is the header']],
     ['a byte-order mark alone', '\ufeff', [`${rule} ""`]],
@@ -246,7 +247,8 @@ suite('files that are no report', () => {
       [`${rule} "TransactionId,terminalId,transactionAt,amount,cashbackAmount"`],
     ],
     ['semicolons', `a;b\n`, [`${rule} "a;b"`]],
-    ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff]), [`${rule} ""`]],
+    ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff]), [notUtf8]],
+    ['another encoding', Buffer.from(`\ufeff${header}\n${good}\n`, 'utf16le'), [notUtf8]],
   ]
   for (const [name, file, details] of cases) test(name, () => refused(file, details))
 

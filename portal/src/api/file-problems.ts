@@ -10,6 +10,8 @@ export type FileProblem = NonNullable<components['schemas']['PortalError']['prob
 type Params = FileProblem['params']
 type RuleText = (params: Params) => string
 
+const isMore = (found: Params[string] = 0, expected: Params[string] = 0): boolean => Number(found) > Number(expected)
+
 const rules: Record<Language, Record<string, RuleText>> = {
   en: {
     header: ({ columns, optional }) =>
@@ -19,13 +21,15 @@ const rules: Record<Language, Record<string, RuleText>> = {
     'no-card-numbers': () =>
       'At least half of the lines have a card number as transactionId. Use transaction ids instead: card numbers must not be uploaded.',
     'max-bytes': ({ max }) => `the line is longer than ${max} bytes`,
-    utf8: () => 'save the file in UTF-8',
+    utf8: () => 'save the file in UTF-8 (in Excel as “CSV UTF-8”)',
     quotes: () => 'quotes don’t match, or a value contains a line break',
-    'value-count': ({ expected, found }) => `${expected} values expected, ${found} found`,
+    'value-count': ({ expected, found }) =>
+      `${expected} values expected, ${found} found${isMore(found, expected) ? '. A comma begins a new value, so write amounts with a point: 1250.00' : ''}`,
     unicode: () => 'contains characters that can’t be stored',
     'one-line': ({ max }) => `must have 1 to ${max} characters in one line`,
     instant: () => 'must be a date and time with a time zone, for example 2026-12-05T14:30:00+02:00',
-    decimal: ({ decimals }) => `must be a number with a point and at most ${decimals} decimals, for example 1250.00`,
+    decimal: ({ decimals }) =>
+      `must be a number with a point and at most ${decimals} decimals, without spaces or commas, for example 1250.00`,
     min: ({ min }) => `must be ${min} or more`,
     max: ({ max }) => `must be ${max} or less`,
     'customer-id': ({ max }) =>
@@ -47,14 +51,15 @@ const rules: Record<Language, Record<string, RuleText>> = {
     'no-card-numbers': () =>
       'Щонайменше в половині рядків у transactionId стоїть номер картки. Вкажіть ідентифікатори операцій: номери карток завантажувати не можна.',
     'max-bytes': ({ max }) => `рядок довший за ${max} байтів`,
-    utf8: () => 'збережіть файл у кодуванні UTF-8',
+    utf8: () => 'збережіть файл у кодуванні UTF-8 (в Excel як «CSV UTF-8»)',
     quotes: () => 'лапки не закриті або у значенні є розрив рядка',
-    'value-count': ({ expected, found }) => `має бути значень: ${expected}, є: ${found}`,
+    'value-count': ({ expected, found }) =>
+      `має бути значень: ${expected}, є: ${found}${isMore(found, expected) ? '. Кома починає нове значення, тому пишіть суми з крапкою: 1250.00' : ''}`,
     unicode: () => 'містить символи, які неможливо зберегти',
     'one-line': ({ max }) => `має бути від 1 до ${max} символів в одному рядку`,
     instant: () => 'має бути дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00',
     decimal: ({ decimals }) =>
-      `має бути число з крапкою і щонайбільше ${decimals} знаками після неї, наприклад 1250.00`,
+      `має бути число з крапкою і щонайбільше ${decimals} знаками після неї, без пробілів і ком, наприклад 1250.00`,
     min: ({ min }) => `має бути ${min} або більше`,
     max: ({ max }) => `має бути ${max} або менше`,
     'customer-id': ({ max }) => `має бути від 1 до ${max} символів, без керівних символів і без пробілів на краях`,
@@ -69,12 +74,16 @@ const rules: Record<Language, Record<string, RuleText>> = {
   },
 }
 
-/** Whether a header has semicolons in place of commas. Spreadsheets in Ukrainian save CSV like this. */
-const isHeaderWithSemicolons = ({ rule, value }: FileProblem): boolean =>
-  (rule === 'header' || rule === 'terminals-header') && value?.includes(';') === true
+/**
+ * Whether a header has no commas between its columns. Spreadsheets in Ukrainian save CSV with semicolons, and
+ * text with tabs. A list of terminals may have a single column.
+ */
+const isHeaderWithoutCommas = ({ rule, value }: FileProblem): boolean =>
+  (rule === 'header' && value?.includes(',') === false) ||
+  ((rule === 'header' || rule === 'terminals-header') && value?.includes(';') === true)
 const useCommas: Record<Language, string> = {
-  en: '. Separate the columns with commas, not with semicolons',
-  uk: '. Розділяйте стовпці комами, а не крапками з комою',
+  en: '. Separate the columns with commas, not with semicolons or tabs',
+  uk: '. Розділяйте стовпці комами, а не крапками з комою чи табуляцією',
 }
 
 const lineWord: Record<Language, string> = { en: 'Line', uk: 'Рядок' }
@@ -83,7 +92,7 @@ const elsewise: Record<Language, string> = { en: 'can’t be read', uk: 'нем�
 /** `Line 7, amount: must be a number … (“12,5”)` */
 export function problemText(problem: FileProblem, language: Language): string {
   const { line, column, rule, params, value } = problem
-  const hint = isHeaderWithSemicolons(problem) ? useCommas[language] : ''
+  const hint = isHeaderWithoutCommas(problem) ? useCommas[language] : ''
   const text = `${rules[language][rule]?.(params) ?? elsewise[language]}${hint}`
   if (line === null) return text
   const place = `${lineWord[language]} ${line}${column === null ? '' : `, ${column}`}`

@@ -81,7 +81,7 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
       } catch (error) {
         if (controller.signal.reason === leaving) return null
         note.remove()
-        setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { error }) })
+        setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { fileName: file.name, error }) })
         if (controller.signal.aborted) latest.current.onCancel?.()
         else latest.current.onError?.(error)
         return null
