@@ -340,6 +340,45 @@ test('the longest kind of a difference fits on a narrow phone', { timeout: 120_0
   await assertFits(visitor.page)
 })
 
+test('a difference is not hidden in a minute or a space, a comment is whole, on the narrowest phone too', {
+  timeout: 60_000,
+}, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Щ'.repeat(27) })
+  const before = new Date(Date.parse(campaign.dateFrom) - 1).toISOString()
+  const lines = [
+    line(campaign, 'early', { at: before }),
+    line(campaign, 'end', { at: campaign.dateTo }),
+    line(campaign, 'space '),
+    line(campaign, 'terminal', { terminalId: 'T-0001 ' }),
+  ]
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(...lines))).status, 201)
+  const comment = `First\nhttps://example.com/${'receipts'.repeat(20)}`
+  const answer = await uploadMerchant(sides.grocer, campaign.id, { file: reportOf(line(campaign, 'space')), comment })
+  assert.equal(answer.status, 201, answer.text)
+  const visitor = await visit(t, platform, { viewport: { width: 320, height: 640 } })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, atBank(campaign))
+  const found = (id: string, kind: string) =>
+    page
+      .getByRole('table', { name: 'Differences' })
+      .getByRole('row')
+      .filter({ hasText: id })
+      .filter({ has: page.locator(`[data-kind=${kind}]`) })
+  await found('early', 'outside-period').getByText('before its beginning').waitFor()
+  await found('end', 'outside-period').getByText('at its end or later').waitFor()
+  await found('“space ”', 'only-in-bank-report').waitFor()
+  await found('terminal', 'unknown-terminal').getByText('“T-0001 ”').waitFor()
+  const shown = page.getByText(/^“First/)
+  assert.match(await shown.innerText(), /^“First\nhttps/)
+  assert.equal(
+    await shown.evaluate((each: { scrollWidth: number; clientWidth: number }) => each.scrollWidth - each.clientWidth),
+    0,
+  )
+  await assertFits(page)
+  await assertAccessible(visitor)
+})
+
 suite('the next step', { timeout: 120_000 }, () => {
   test('is a button on each page, and names the money', async t => {
     const campaign = await endedCampaign(sides, [sides.alpha, sides.beta], { name: 'Two banks' })

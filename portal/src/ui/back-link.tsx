@@ -10,7 +10,7 @@ type Props = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorEle
 export const BackLink = createLink(({ children, ...others }: Props) => (
   <a {...others} className={classes.back}>
     <Group component="span" gap={6} wrap="nowrap">
-      <IconArrowLeft size={16} aria-hidden />
+      <IconArrowLeft size={16} style={{ flex: 'none' }} aria-hidden />
       {children}
     </Group>
   </a>

@@ -1,7 +1,9 @@
 /** Formats the expected and the found value. The platform sends both as texts whose format depends on the kind. */
+import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { DateTime, Money, none, Period } from '../../ui/values.tsx'
+import classes from '../campaigns.module.css'
 import type { Difference } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
 
@@ -13,8 +15,8 @@ export function DifferenceValue({ item, side, currency }: Props): ReactNode {
   if (value === null) return none
   switch (item.kind) {
     case 'outside-period': {
-      if (side === 'found') return <DateTime at={value} />
-      const [from = '', to = ''] = value.split('/')
+      const [from = '', to = ''] = (item.expected ?? '').split('/')
+      if (side === 'found') return <OutsidePeriod at={value} dateFrom={from} />
       return <Period dateFrom={from} dateTo={to} />
     }
     case 'amount-out-of-range': {
@@ -28,10 +30,29 @@ export function DifferenceValue({ item, side, currency }: Props): ReactNode {
       )
     }
     case 'unknown-terminal':
-      return value
+      return <Id text={value} />
     case 'repeated-transaction':
       return texts.sameAsLine(value.replace(/\D/g, ''))
     default:
       return <Money amount={Number(value)} currency={currency} />
   }
+}
+
+/** Says on which side of the period an instant is: it may be in the same minute as the beginning or the end. */
+function OutsidePeriod({ at, dateFrom }: { at: string; dateFrom: string }) {
+  const texts = useTexts(reconciliationTexts)
+  return (
+    <>
+      <DateTime at={at} />
+      <Text size="sm" c="dimmed">
+        {Date.parse(at) < Date.parse(dateFrom) ? texts.beforePeriod : texts.afterPeriod}
+      </Text>
+    </>
+  )
+}
+
+/** An id from a report. Spaces are part of it, so one with spaces at its ends is in quotation marks, which show them. */
+export function Id({ text }: { text: string }) {
+  const format = useFormat()
+  return <span className={classes.longId}>{text === text.trim() ? text : format.quoted(text)}</span>
 }

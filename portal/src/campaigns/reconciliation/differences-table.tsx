@@ -13,7 +13,7 @@ import classes from '../campaigns.module.css'
 import { differencesQuery } from '../queries.ts'
 import type { Difference, DifferenceKind, ReconciledBank } from '../types.ts'
 import { type DifferenceSearch, differenceKinds } from './difference-search.ts'
-import { DifferenceValue } from './difference-values.tsx'
+import { DifferenceValue, Id } from './difference-values.tsx'
 import { reconciliationTexts } from './texts.ts'
 
 type Props = {
@@ -78,7 +78,11 @@ function useColumns(currency: string): Column<Difference>[] {
     {
       key: 'transaction',
       title: texts.transaction,
-      cell: item => <b className={classes.longId}>{item.transactionId}</b>,
+      cell: item => (
+        <b>
+          <Id text={item.transactionId} />
+        </b>
+      ),
     },
     {
       key: 'kind',

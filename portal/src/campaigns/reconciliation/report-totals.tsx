@@ -2,6 +2,7 @@ import { Card, SimpleGrid, Text, Title } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { Count, DateTime, Money } from '../../ui/values.tsx'
+import classes from '../campaigns.module.css'
 import type { ReconciledBank, Report } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
 
@@ -88,7 +89,11 @@ function ReportFigures({ title, report, currency, none }: FiguresGiven) {
         )}
       </Title>
       {facts ? <KeyFacts facts={facts} columns={2} /> : <Text c="dimmed">{none}</Text>}
-      {report?.comment && <Text mt="sm">{format.quoted(report.comment)}</Text>}
+      {report?.comment && (
+        <Text mt="sm" className={classes.passage ?? ''}>
+          {format.quoted(report.comment)}
+        </Text>
+      )}
     </Card>
   )
 }

@@ -8,6 +8,7 @@ import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, DateTime, Money, none } from '../../ui/values.tsx'
+import classes from '../campaigns.module.css'
 import type { ReconciledBank, Report } from '../types.ts'
 import { reportedCashback } from './report-totals.tsx'
 import { reconciliationTexts } from './texts.ts'
@@ -41,7 +42,11 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
       cell: report => <Money amount={reportedCashback(report)} currency={currency} />,
     },
     { key: 'size', title: texts.size, align: 'right', cell: ({ sizeBytes }) => format.bytes(sizeBytes), isMinor: true },
-    { key: 'comment', title: texts.comment, cell: ({ comment }) => comment ?? none },
+    {
+      key: 'comment',
+      title: texts.comment,
+      cell: ({ comment }) => (comment === null ? none : <Comment text={comment} />),
+    },
   ]
   return (
     <section aria-label={texts.reports}>
@@ -57,6 +62,14 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
         empty={<Empty title={texts.noReports} />}
       />
     </section>
+  )
+}
+
+function Comment({ text }: { text: string }) {
+  return (
+    <Text size="sm" miw={160} className={classes.passage ?? ''}>
+      {text}
+    </Text>
   )
 }
 
