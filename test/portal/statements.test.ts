@@ -41,6 +41,8 @@ async function sell(given: object, reference?: string): Promise<void> {
   const headers = reference === undefined ? {} : { 'perkline-payment-reference': reference }
   assert.equal((await bank.call('POST', `/orders/${body.orderId}/confirm`, { headers })).status, 200)
 }
+/** The month of the day before an instant. */
+const monthOfYesterday = (now: string) => new Date(Date.parse(now) - 86_400_000).toISOString().slice(0, 7)
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
 const month = () => `/bank/statements?month=${day.slice(0, 7)}`
 
@@ -114,7 +116,7 @@ test('the operator’s month and order are those of the platform’s clock and o
   const asked = page.waitForRequest(/\/admin\/statements\?/)
   await visitor.walk('/operator/statements')
   const now = platform.platform.deps.campaigns.clock.now().toISOString()
-  assert.equal(new URL((await asked).url()).searchParams.get('from'), `${now.slice(0, 7)}-01`)
+  assert.equal(new URL((await asked).url()).searchParams.get('from'), `${monthOfYesterday(now)}-01`)
   await visitor.walk('/operator/orders?externalId=payment-1')
   await page.getByRole('link', { name: 'payment-1' }).click()
   await titled(page, 'payment-1')
@@ -128,4 +130,24 @@ test('the operator’s month and order are those of the platform’s clock and o
     .getByRole('button', { name: /^payment-2 Alpha Bank/ })
     .click()
   await titled(page, 'payment-2')
+})
+
+test('on the first day of a month, the statements of the month before are shown', async t => {
+  const now = platform.platform.deps.campaigns.clock.now()
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1, 9))
+  await advance(platform, `PT${Math.ceil((first.getTime() - now.getTime()) / 1000)}S`)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const name = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+  const month = name.format(new Date(first.getTime() - 86_400_000))
+  await visitor.logIn(viewer, '/bank/statements')
+  await page.getByRole('group', { name: 'Month' }).getByText(month).waitFor()
+  await page.getByRole('table', { name: 'Statements' }).getByRole('link').first().waitFor()
+  await page.getByRole('button', { name: 'Month after' }).click()
+  await page.getByText('No statements in this month').waitFor()
+  assert.equal(await page.getByText('The first one is closed').count(), 0)
+  await visitor.empty()
+  await visitor.logIn(admin, '/operator/statements')
+  await page.getByRole('group', { name: 'Month' }).getByText(month).waitFor()
 })

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { isApiError } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { addDays } from '../../i18n/time-zone.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
@@ -29,7 +30,8 @@ export function StatementsPage() {
   const search = route.useSearch()
   const setSearch = useSetSearch<StatementsSearch>()
   const open = useQuery(openStatementQuery)
-  const month = search.month ?? (open.data?.day ?? new Date().toISOString()).slice(0, 7)
+  // On the first day of a month, the statements that are there to read are those of the month before.
+  const month = search.month ?? addDays((open.data?.day ?? new Date().toISOString()).slice(0, 10), -1).slice(0, 7)
   const days = daysOfMonth(month)
   const query = useQuery({ ...statementsQuery(days), enabled: search.month !== undefined || !open.isPending })
   return (
@@ -53,7 +55,7 @@ export function StatementsPage() {
         query={query}
         rows={query.data?.data}
         rowKey={statement => String(statement.statementId)}
-        empty={<Empty title={texts.none} text={texts.noneText} />}
+        empty={<Empty title={texts.none} {...(!open.data?.previousStatementId && { text: texts.noneText })} />}
       />
     </>
   )

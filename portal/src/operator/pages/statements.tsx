@@ -2,6 +2,7 @@ import { Alert, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { addDays } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -26,7 +27,8 @@ export function StatementsPage() {
   const search = route.useSearch()
   const setSearch = useSetSearch<StatementsSearch>()
   const now = useNow()
-  const month = search.month ?? now.toISOString().slice(0, 7)
+  // On the first day of a month, the statements that are there to read are those of the month before.
+  const month = search.month ?? addDays(now.toISOString().slice(0, 10), -1).slice(0, 7)
   const query = useQuery(statementsQuery(daysOfMonth(month)))
   return (
     <>
