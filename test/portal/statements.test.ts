@@ -8,8 +8,14 @@ import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { advance, type Bank, openBank } from '../support/esim.ts'
 import { titled } from '../support/pages.ts'
-import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
+
+/** With a tariff of another operator that has the code and the name of the first one. */
+const directory = testDirectory.replace(
+  '{ code: world,',
+  '{ code: eu-10gb, name: Europe 10 GB, price: 9.50, currency: EUR, validityDays: 30 }\n        - { code: world,',
+)
 
 let platform: TestPlatform
 let bank: Bank
@@ -18,14 +24,16 @@ let admin: Account
 let day: string
 before(async () => {
   // No worker runs here, because it would close the statements that one test shows as missing. The clock closes the others.
-  platform = await startPlatform({}, { only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
+  platform = await startPlatform({}, { directory, only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   await platform.addStock('roamwide', 'world', 5)
+  await platform.addStock('roamwide', 'eu-10gb', 5)
   bank = await openBank(platform)
   viewer = await addAccount(platform, { bank: 'alpha' }, 'VIEWER')
   admin = await addAccount(platform, 'platform', 'admin')
   for (const externalId of ['payment-1', 'payment-2', 'payment-3']) await sell({ externalId }, 'PR-9')
   await sell({ externalId: 'payment-4', operatorCode: 'roamwide', tariffCode: 'world' })
+  await sell({ externalId: 'payment-6', operatorCode: 'roamwide' })
   await advance(platform, 'P1DT5M')
   const latest = await platform.call('GET', '/partner/v1/statements?limit=1', { token: bank.token })
   day = latest.body.data[0].day
@@ -58,6 +66,13 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   await page.getByText('Statement no. 1').waitFor()
   await row(page, 'payment-1').getByText('PR-9').waitFor()
   await page.getByRole('region', { name: 'Sales by tariff' }).waitFor()
+  // Two mobile operators have a tariff with the same code and name.
+  const byTariff = page.getByRole('table', { name: 'Sales by tariff' })
+  for (const [name, sum] of [
+    ['Europe 10 GB · Kyivstar', '₴1,197.00'],
+    ['Europe 10 GB · Роамвайд', '€9.50'],
+  ] as const)
+    await byTariff.getByRole('row').filter({ hasText: name }).filter({ hasText: sum }).waitFor()
   await assertAccessible(visitor)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export CSV' }).click()
@@ -150,4 +165,24 @@ test('on the first day of a month, the statements of the month before are shown'
   await visitor.empty()
   await visitor.logIn(admin, '/operator/statements')
   await page.getByRole('group', { name: 'Month' }).getByText(month).waitFor()
+})
+
+test('a day that is closed while the page is open moves to the list', async t => {
+  // This test moves the browser's clock, which cannot be undone, so it needs a browser of its own.
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  await page.clock.install()
+  const open = await platform.call('GET', '/partner/v1/statements/open', { token: bank.token })
+  await visitor.logIn(viewer, `/bank/statements?month=${open.body.day.slice(0, 7)}`)
+  const shown = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    new Date(open.body.day),
+  )
+  const openDay = page.getByRole('region', { name: 'Open day' })
+  await openDay.getByText(shown).waitFor()
+  await page.getByText('No statements in this month').or(page.getByRole('table')).first().waitFor()
+  await advance(platform, 'P1D')
+  await page.clock.fastForward('01:01')
+  await page.getByRole('link', { name: shown }).waitFor()
+  await openDay.getByText(shown).waitFor({ state: 'detached' })
 })

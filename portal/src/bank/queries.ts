@@ -80,11 +80,15 @@ export const openStatementQuery = queryOptions({
   refetchInterval: 60_000,
 })
 
-/** The statements of some days. The days are at most a month, so one page contains all their statements. */
+/**
+ * The statements of some days. The days are at most a month, so one page contains all their statements. They are read
+ * as often as the open day, so that a day that is closed meanwhile goes from there to the list.
+ */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['bank', 'statements', days],
     placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
     queryFn: ({ signal }) => answer(api.GET('/partner/v1/statements', { params: { query: days }, signal })),
   })
 

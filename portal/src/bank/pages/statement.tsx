@@ -15,7 +15,7 @@ import { Sums, salesOf } from '../../ui/statements/sums.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Count, DateTime, Money } from '../../ui/values.tsx'
-import { useTariffNames } from '../components/tariff-select.tsx'
+import { useTariffName } from '../components/tariff-select.tsx'
 import { statementLinesQuery, statementQuery } from '../queries.ts'
 import type { Statement, StatementLine } from '../types.ts'
 
@@ -85,9 +85,8 @@ function Whole({ statement, statementId }: { statement: Statement; statementId: 
 function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
   const texts = useTexts(statementTexts)
   const format = useFormat()
-  const names = useTariffNames()
-  const nameOf = (code: string) => names.get(code) ?? code
-  const points = byTariff.map(({ tariffCode, count }) => ({ label: nameOf(tariffCode), sales: count }))
+  const nameOf = useTariffName()
+  const points = byTariff.map(tariff => ({ label: nameOf(tariff), sales: tariff.count }))
   return (
     <>
       <Chart
@@ -107,14 +106,14 @@ function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {byTariff.map(({ operatorCode, tariffCode, currency, count, amount }) => (
-              <Table.Tr key={`${operatorCode} ${tariffCode} ${currency}`}>
-                <Table.Td>{nameOf(tariffCode)}</Table.Td>
+            {byTariff.map(tariff => (
+              <Table.Tr key={`${tariff.operatorCode} ${tariff.tariffCode} ${tariff.currency}`}>
+                <Table.Td>{nameOf(tariff)}</Table.Td>
                 <Table.Td ta="right">
-                  <Count value={count} />
+                  <Count value={tariff.count} />
                 </Table.Td>
                 <Table.Td ta="right">
-                  <Money amount={Number(amount)} currency={currency} />
+                  <Money amount={Number(tariff.amount)} currency={tariff.currency} />
                 </Table.Td>
               </Table.Tr>
             ))}
