@@ -93,7 +93,7 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
     await checked.waitFor({ timeout: 60_000 })
     assert.deepEqual(await checked.locator('dd').allInnerTexts(), ['200,000', '₴40,000,000.00', '₴1,999,997.00', '3'])
     await checked.getByText('Wrong cashback: 3').waitFor()
-    await sees(page, /Grocer gets the file with these differences/)
+    await sees(page, /Grocer gets the file and this result/)
     await assertAccessible(visitor)
     assert.deepEqual(await told(campaign), ['awaitingBankReconciliation', 0], 'choosing sends nothing')
 

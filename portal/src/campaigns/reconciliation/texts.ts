@@ -72,9 +72,9 @@ export const reconciliationTexts = dictionary({
     checkedClean: 'No differences',
     checkedDifferences: (count: number) => counted('en', count, { one: 'difference', other: 'differences' }),
     passesToMerchant: (merchant: string) =>
-      `When you send the report, ${merchant} gets the file with these differences. ${merchant} then accepts it or answers with a report of its own. You can send a new report only after such an answer.`,
+      `When you send the report, ${merchant} gets the file and this result. ${merchant} then accepts it or answers with a report of its own. You can send a new report only after such an answer.`,
     passesToBank: (bank: string) =>
-      `When you send the report, ${bank} gets the file, your comment and these differences, and uploads an updated report.`,
+      `When you send the report, ${bank} gets the file, your comment and this result, and uploads an updated report.`,
     send: (recipient: string) => `Send to ${recipient}`,
     otherFile: 'Choose another file',
     sent: (recipient: string) => `The report was sent to ${recipient}`,
@@ -177,9 +177,9 @@ export const reconciliationTexts = dictionary({
     checkedDifferences: count =>
       counted('uk', count, { one: 'розбіжність', few: 'розбіжності', many: 'розбіжностей', other: 'розбіжності' }),
     passesToMerchant: merchant =>
-      `Коли ви надішлете звіт, ${merchant} отримає файл із цими розбіжностями та прийме його або відповість власним звітом. Новий звіт можна буде надіслати лише після такої відповіді.`,
+      `Коли ви надішлете звіт, ${merchant} отримає файл і цей результат та прийме його або відповість власним звітом. Новий звіт можна буде надіслати лише після такої відповіді.`,
     passesToBank: bank =>
-      `Коли ви надішлете звіт, ${bank} отримає файл, ваш коментар і ці розбіжності та завантажить оновлений звіт.`,
+      `Коли ви надішлете звіт, ${bank} отримає файл, ваш коментар і цей результат та завантажить оновлений звіт.`,
     send: recipient => `Надіслати: ${recipient}`,
     otherFile: 'Вибрати інший файл',
     sent: recipient => `Звіт надіслано: ${recipient}`,
