@@ -23,7 +23,11 @@ suite('figures of the sales', () => {
     ],
     totals: counts,
   }
-  const names = { labelOf: (name: string) => name, nameOf: (code: string) => code.toUpperCase(), othersName: 'Others' }
+  const names = {
+    labelOf: (name: string) => name,
+    nameOf: ({ tariffCode }: { tariffCode: string }) => tariffCode.toUpperCase(),
+    othersName: 'Others',
+  }
 
   test('every day is there, the most sold tariff first', () => {
     assert.deepEqual(soldByDay(sales, names), {
@@ -49,6 +53,18 @@ suite('figures of the sales', () => {
       ['A', 'B', 'C', 'D', 'Others'],
     )
     assert.equal(points[0]?.others, 3)
+  })
+
+  test('the same code at two mobile operators: two tariffs', () => {
+    const own = day('2026-03-28', 'a', { confirmed: 1 })
+    const days = [own, { ...own, operatorCode: 'roamwide', confirmed: 2 }]
+    const nameOf = ({ operatorCode }: { operatorCode: string }) => operatorCode
+    const { series, points } = soldByDay({ ...sales, days }, { ...names, nameOf })
+    assert.deepEqual(
+      series.map(({ label }) => label),
+      ['roamwide', 'kyivstar'],
+    )
+    assert.deepEqual(points[0], { label: '2026-03-28', tariff0: 2, tariff1: 1 })
   })
 
   test('the sums of one tariff, exact to the cent', () => {

@@ -17,12 +17,16 @@ export const daysIn = (from: string, to: string): number =>
 const maxSeries = 5
 const others = 'others'
 
+type Tariff = Pick<SoldDays['days'][number], 'operatorCode' | 'tariffCode'>
+
+/** Two mobile operators may use the same code for a tariff. */
+const keyOf = ({ operatorCode, tariffCode }: Tariff): string => `${tariffCode} ${operatorCode}`
+
 /** The tariffs of the span, the most sold first; those with only failed orders come last. */
-export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ code: string } & Counted)[] {
-  const groups = Map.groupBy(days, ({ tariffCode }) => tariffCode)
-  return [...groups]
-    .map(([code, some]) => ({ code, ...summed(some) }))
-    .toSorted((one, other) => other.confirmed - one.confirmed || (one.code < other.code ? -1 : 1))
+export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ tariff: Tariff } & Counted)[] {
+  return [...Map.groupBy(days, keyOf).values()]
+    .flatMap(some => some.slice(0, 1).map(tariff => ({ tariff, ...summed(some) })))
+    .toSorted((one, other) => other.confirmed - one.confirmed || (keyOf(one.tariff) < keyOf(other.tariff) ? -1 : 1))
 }
 
 export const onlyTariff = <Some extends Pick<Sales, 'days'>>(sales: Some, tariff: string | undefined): Some =>
@@ -51,16 +55,16 @@ const summed = (counts: readonly Counted[]): Counted => ({
  */
 export function soldByDay(
   sales: SoldDays,
-  input: { labelOf: (day: string) => string; nameOf: (code: string) => string; othersName: string },
+  input: { labelOf: (day: string) => string; nameOf: (tariff: Tariff) => string; othersName: string },
 ): { points: ChartPoint[]; series: ChartSeries[] } {
   const sold = tariffsOf(sales).filter(({ confirmed }) => confirmed > 0)
   const hasOthers = sold.length > maxSeries
   const own = sold.slice(0, hasOthers ? maxSeries - 1 : maxSeries)
-  const seriesOf = new Map(own.map(({ code }, index) => [code, `tariff${index}`]))
-  const series = own.map(({ code }) => ({ name: seriesOf.get(code) ?? others, label: input.nameOf(code) }))
-  const points = pointsOf(sales, input.labelOf, (point, { tariffCode, confirmed }) => {
-    const name = seriesOf.get(tariffCode) ?? others
-    if (confirmed > 0) point[name] = Number(point[name] ?? 0) + confirmed
+  const seriesOf = new Map(own.map(({ tariff }, index) => [keyOf(tariff), `tariff${index}`]))
+  const series = own.map(({ tariff }, index) => ({ name: `tariff${index}`, label: input.nameOf(tariff) }))
+  const points = pointsOf(sales, input.labelOf, (point, day) => {
+    const name = seriesOf.get(keyOf(day)) ?? others
+    if (day.confirmed > 0) point[name] = Number(point[name] ?? 0) + day.confirmed
   })
   return { points, series: hasOthers ? [...series, { name: others, label: input.othersName }] : series }
 }

@@ -9,7 +9,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Count, Money } from '../../ui/values.tsx'
 import { isTooLong, SalesFilters } from '../components/sales-filters.tsx'
-import { useTariffNames } from '../components/tariff-select.tsx'
+import { useTariffName, useTariffNames } from '../components/tariff-select.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { salesQuery } from '../queries.ts'
 import { endedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
@@ -83,7 +83,7 @@ function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined })
   const { sales: texts } = useTexts(esimTexts)
   const format = useFormat()
   const names = useTariffNames()
-  const nameOf = (code: string) => names.get(code) ?? code
+  const nameOf = useTariffName()
   const ended = endedByDay(sales, format.dayOfYear)
   const failures = [
     { name: 'cancelled', label: texts.cancelled, color: 'orange.5' },
@@ -91,9 +91,10 @@ function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined })
   ]
   const all = [{ name: 'confirmed', label: texts.sold }, ...failures]
   const shared = { kind: 'bars', value: format.number } as const
-  if (tariff) return <Chart {...shared} title={texts.byDay(nameOf(tariff))} isStacked points={ended} series={all} />
+  if (tariff)
+    return <Chart {...shared} title={texts.byDay(names.get(tariff) ?? tariff)} isStacked points={ended} series={all} />
   const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
-  const byTariff = tariffsOf(sales).map(({ code, ...counts }) => ({ label: nameOf(code), ...counts }))
+  const byTariff = tariffsOf(sales).map(({ tariff: each, ...counts }) => ({ label: nameOf(each), ...counts }))
   return (
     <>
       {sold.series.length > 0 && (
