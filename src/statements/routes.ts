@@ -33,6 +33,9 @@ const fileAnswer = {
   },
 }
 
+/** The answer to a client that has the file. */
+const knownAnswer = { description: 'The tag of `If-None-Match` is known', headers: fileAnswer.headers }
+
 const head = (operationId: string, summary: string, description: string) =>
   operation('Statements', banksOnly, { operationId, summary, description })
 
@@ -182,7 +185,7 @@ function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: fileAnswer,
-          304: { description: 'The tag of `If-None-Match` is known' },
+          304: knownAnswer,
           ...partnerErrors(notFound),
         },
       },
@@ -204,7 +207,7 @@ function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
       schema: {
         ...head('exportStatements', 'The files of some days', 'One after the other, oldest first, byte for byte.'),
         querystring: schemas.DaysQuery,
-        response: { 200: fileAnswer, 304: { description: 'The tag of `If-None-Match` is known' }, ...partnerErrors() },
+        response: { 200: fileAnswer, 304: knownAnswer, ...partnerErrors() },
       },
     },
     async (request, reply) => {

@@ -132,9 +132,25 @@ function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config 
     headers: { ...headers, properties: { ...properties, [keyHeader]: KeyHeader } },
     response: {
       ...Object.fromEntries(Object.entries(schema.response).map(withReplay)),
-      ...errorAnswers(errorOf[apiOf(url)], keyErrors),
+      ...keyAnswers(errorOf[apiOf(url)], schema.response),
     },
   }
+}
+
+/** The errors of the header `Idempotency-Key`. An operation's own reason for the same status comes first. */
+function keyAnswers(error: TSchema, own: DocumentedSchema['response']) {
+  const answers = Object.entries(errorAnswers(error, keyErrors)).map(([code, answer]) => {
+    const reason: string | undefined = Object(own[code]).description
+    const description = reason === undefined ? answer.description : `${reason}. Or: ${answer.description}`
+    return [code, { ...answer, description, ...(code === '409' && { headers: { 'Retry-After': retryAfter } }) }]
+  })
+  return Object.fromEntries(answers)
+}
+
+const retryAfter = {
+  type: 'integer',
+  description: 'Seconds to wait. Only while a request with the same `Idempotency-Key` is running',
+  examples: [1],
 }
 
 const replayed = {

@@ -46,6 +46,26 @@ test('every answer declares the headers that it carries whatever its operation',
     }
 })
 
+test('a 409 declares how long to wait for a running request, and keeps its other reasons', () => {
+  for (const { name, operation } of operations()) {
+    const takesKey = operation.parameters?.some((parameter: any) => parameter.name === 'idempotency-key')
+    if (takesKey) assert.ok(operation.responses['409'].headers['Retry-After'], name)
+  }
+  const reasonOf = (id: string): string =>
+    [...operations()].find(({ operation }) => operation.operationId === id)?.operation.responses['409'].description
+  assert.match(reasonOf('createEndpoint'), /^The account has 10 endpoints\. Or: A request with this `Idempotency-Key`/)
+  assert.match(reasonOf('skipDelivery'), /^It was delivered or has failed\. Or: A request with this/)
+})
+
+test('an unchanged file declares the headers that it is answered with', () => {
+  for (const { name, operation } of operations())
+    if (operation.responses['304'])
+      for (const header of Object.keys(operation.responses['304'].headers))
+        assert.ok(operation.responses['200'].headers[header] || header.startsWith('RateLimit'), `${name} ${header}`)
+  const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'exportStatement') ?? {}
+  for (const header of ['etag', 'repr-digest']) assert.ok(operation.responses['304'].headers[header], header)
+})
+
 test('the confirm of an order declares how its e-mail went', () => {
   const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'confirmOrder') ?? {}
   const { schema } = operation.responses['200'].headers['x-email-delivery']
