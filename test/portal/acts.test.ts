@@ -206,6 +206,24 @@ test('drafts belong to their tabs; the draft of a closed tab is offered again', 
   assert.equal(await field(second, 'Name').inputValue(), 'In the first tab')
 })
 
+test('a draft is back after a reload during which the old page keeps its lock for a while', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(merchant, '/merchant/campaigns/new')
+  await field(page, 'Name').fill('On a slow machine')
+  const second = await page.context().newPage()
+  await second.goto('/app/login')
+  // The lock of the page is granted to the second page once the page is left, and kept for a while.
+  await second.evaluate(`navigator.locks.query().then(({ held }) => {
+    for (const { name } of held)
+      if (name.startsWith('perkline.tab/')) navigator.locks.request(name, () => new Promise(done => setTimeout(done, 2_500)))
+  })`)
+  await page.reload()
+  await sees(page, /^Your unsaved changes from/)
+  assert.equal(await field(page, 'Name').inputValue(), 'On a slow machine')
+})
+
 test('a home fits on the narrowest phone: the account button and the tiles are whole', async t => {
   const visitor = await visit(t, platform, { viewport: { width: 320, height: 640 } })
   if (!visitor) return

@@ -5,8 +5,11 @@
 
 const idKey = 'perkline.tab'
 const prefix = 'perkline.tab/'
-/** A page that is being reloaded may hold its lock for a moment. A duplicated tab has the name of a tab that stays. */
-const patienceMs = 500
+/**
+ * How long to wait for the lock of the kept name. A page that was reloaded holds its lock for a moment, on a slow
+ * machine for a second. A duplicated tab has the name of a tab that stays open, so it would wait in vain.
+ */
+const patienceMs = { reloaded: 3_000, other: 500 }
 
 let known: Promise<string | null> | null = null
 
@@ -33,13 +36,15 @@ async function take(): Promise<string> {
 
 /** Takes the lock until the page is closed. @returns false when another tab keeps it */
 function takeLock(id: string): Promise<boolean> {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  const patience = navigation?.type === 'reload' ? patienceMs.reloaded : patienceMs.other
   return new Promise(resolve => {
     const hold = () => {
       resolve(true)
       return new Promise(() => {})
     }
     navigator.locks
-      .request(`${prefix}${id}`, { signal: AbortSignal.timeout(patienceMs) }, hold)
+      .request(`${prefix}${id}`, { signal: AbortSignal.timeout(patience) }, hold)
       .catch(() => resolve(false))
   })
 }
