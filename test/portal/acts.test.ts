@@ -206,7 +206,9 @@ test('drafts belong to their tabs; the draft of a closed tab is offered again', 
   assert.equal(await field(second, 'Name').inputValue(), 'In the first tab')
 })
 
-test('a draft is back after a reload during which the old page keeps its lock for a while', { timeout: 60_000 }, async t => {
+test('a draft is back after a reload during which the old page keeps its lock for a while', {
+  timeout: 60_000,
+}, async t => {
   const visitor = await visit(t, platform, { isNew: true })
   if (!visitor) return
   const { page } = visitor
