@@ -36,8 +36,7 @@ async function take(): Promise<string> {
 
 /** Takes the lock until the page is closed. @returns false when another tab keeps it */
 function takeLock(id: string): Promise<boolean> {
-  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-  const patience = navigation?.type === 'reload' ? patienceMs.reloaded : patienceMs.other
+  const patience = isReloaded() ? patienceMs.reloaded : patienceMs.other
   return new Promise(resolve => {
     const hold = () => {
       resolve(true)
@@ -47,4 +46,9 @@ function takeLock(id: string): Promise<boolean> {
       .request(`${prefix}${id}`, { signal: AbortSignal.timeout(patience) }, hold)
       .catch(() => resolve(false))
   })
+}
+
+function isReloaded(): boolean {
+  const entries = performance.getEntries() as { entryType: string; type?: string }[]
+  return entries.find(({ entryType }) => entryType === 'navigation')?.type === 'reload'
 }
