@@ -36,11 +36,11 @@ async function findVisibilityChanges(
   const banks = changes.codes('bank')
   const after = banks.length > 0 ? await findVisibleOperators(transaction, banks) : new Map<string, Set<string>>()
   const none: ReadonlySet<string> = new Set()
-  const turned = banks.map((bank): [string, VisibilityChange] => {
+  const found = banks.map((bank): [string, VisibilityChange] => {
     const [old, present] = [before.get(bank) ?? none, after.get(bank) ?? none]
     return [bank, { gained: [...present.difference(old)], lost: [...old.difference(present)] }]
   })
-  return new Map(turned.filter(([, { gained, lost }]) => gained.length + lost.length > 0))
+  return new Map(found.filter(([, { gained, lost }]) => gained.length + lost.length > 0))
 }
 
 /**
@@ -49,11 +49,11 @@ async function findVisibilityChanges(
  * @param operators the operators that have changed themselves. They are included even if they are no longer active, so
  *   that banks learn of it
  * @param concerned the operators that have changed or whose tariffs have changed
- * @param turned the codes of banks that have gained or lost operators
+ * @param ofBanks the codes of banks that have gained or lost operators
  */
 function findSeen(
   transaction: Queryable,
-  { operators, concerned, turned }: { operators: string[]; concerned: string[]; turned: string[] },
+  { operators, concerned, ofBanks }: { operators: string[]; concerned: string[]; ofBanks: string[] },
 ): Promise<{ bankId: string; code: string; seen: string[] }[]> {
   return transaction.query(
     `select b.bank_id as "bankId", b.code, array_remove(array_agg(m.code order by m.code), null) as seen
@@ -61,7 +61,7 @@ function findSeen(
        and (b.esim_all_operators or exists (
          select from bank_mobile_operators o where o.bank_id = b.bank_id and o.mobile_operator_id = m.mobile_operator_id))
      where m.code is not null or b.code = any($3) group by b.bank_id, b.code order by b.bank_id`,
-    [concerned, operators, turned],
+    [concerned, operators, ofBanks],
   )
 }
 
@@ -90,14 +90,14 @@ export async function recordCatalogueChanged(
     const [operatorCode = '', tariffCode = ''] = code.split('/')
     return { operatorCode, tariffCode }
   })
-  const turned = await findVisibilityChanges(transaction, changes, before)
+  const visibility = await findVisibilityChanges(transaction, changes, before)
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
-  if (concerned.length + turned.size === 0) return
-  const gained = await findTariffs(transaction, [...new Set([...turned.values()].flatMap(each => each.gained))])
-  const seen = await findSeen(transaction, { operators, concerned, turned: [...turned.keys()] })
+  if (concerned.length + visibility.size === 0) return
+  const gained = await findTariffs(transaction, [...new Set([...visibility.values()].flatMap(each => each.gained))])
+  const seen = await findSeen(transaction, { operators, concerned, ofBanks: [...visibility.keys()] })
   const received = seen.map(bank => ({
     bankId: bank.bankId,
-    data: dataFor(bank.seen, turned.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),
+    data: dataFor(bank.seen, visibility.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),
   }))
   // Banks that see the same changes share the text of an event.
   const groups = Map.groupBy(received, ({ data }) => JSON.stringify(data))

@@ -174,7 +174,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         const changed = await endpoints.changeEndpoint(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           change: request.body,
-          isExpected(endpoint) {
+          requireExpected(endpoint) {
             if (!matches(request.headers['if-match'], endpointTag(endpoint)))
               throw new DomainError('stale', 'The endpoint has changed since you read it')
           },

@@ -152,9 +152,9 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
 /**
  * Changes the given fields of an endpoint.
  *
- * @param isExpected checks the version of the locked endpoint. It returns nothing, and throws when the caller has seen another
+ * @param requireExpected checks the version of the locked endpoint. It returns nothing, and throws when the caller has seen another
  *   version
- * @throws DomainError 'not-found', and the error of `isExpected`
+ * @throws DomainError 'not-found', and the error of `requireExpected`
  */
 export function changeEndpoint(
   { database, origin }: Omit<EndpointDeps, 'urls'> & By,
@@ -162,12 +162,12 @@ export function changeEndpoint(
   {
     endpointId,
     change,
-    isExpected,
-  }: { endpointId: string; change: Partial<Fields>; isExpected(endpoint: store.Endpoint): void },
+    requireExpected,
+  }: { endpointId: string; change: Partial<Fields>; requireExpected(endpoint: store.Endpoint): void },
 ): Promise<store.Endpoint> {
   return database.transaction(async transaction => {
     const before = await lockEndpoint(transaction, account, endpointId)
-    isExpected(before)
+    requireExpected(before)
     const names = (Object.keys(change) as (keyof Fields)[]).filter(
       name => !isDeepStrictEqual(before[name], change[name]),
     )

@@ -11,9 +11,9 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
-import { useOperatorName } from '../components/tariff-select.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { orderQuery } from '../queries.ts'
+import { useOperatorName } from '../tariff-names.ts'
 import type { OrderWithTimeline } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/orders/$orderId')

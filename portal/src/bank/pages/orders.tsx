@@ -14,10 +14,10 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
 import { isOrderId, OrderFilters } from '../components/order-filters.tsx'
 import { SaveOrders } from '../components/save-orders.tsx'
-import { useOperatorName } from '../components/tariff-select.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { ordersParams, ordersQuery, searchByProfile } from '../queries.ts'
 import type { OrdersSearch } from '../search.ts'
+import { useOperatorName } from '../tariff-names.ts'
 import type { Order } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/orders')

@@ -9,11 +9,11 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Count, Money } from '../../ui/values.tsx'
 import { isTooLong, SalesFilters } from '../components/sales-filters.tsx'
-import { useTariffName, useTariffNames } from '../components/tariff-select.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { salesQuery } from '../queries.ts'
 import { endedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
+import { useTariffName, useTariffNames } from '../tariff-names.ts'
 import type { Sales } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/sales')

@@ -15,8 +15,8 @@ import { Sums, salesOf } from '../../ui/statements/sums.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Count, DateTime, Money } from '../../ui/values.tsx'
-import { useTariffName } from '../components/tariff-select.tsx'
 import { statementLinesQuery, statementQuery } from '../queries.ts'
+import { useTariffName } from '../tariff-names.ts'
 import type { Statement, StatementLine } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/statements/$statementId')

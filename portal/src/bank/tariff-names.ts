@@ -1,0 +1,33 @@
+/** Names of tariffs and mobile operators, which other answers give by their codes. They come from the bank's stock. */
+import { useQuery } from '@tanstack/react-query'
+import { useNames } from '../i18n/preferences.tsx'
+import { stockQuery } from './queries.ts'
+
+/** Names of the tariffs by their codes; empty until they are loaded. */
+export function useTariffNames(): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery(stockQuery)
+  return new Map(data.flatMap(({ tariffs }) => tariffs.map(({ code, name }) => [code, name] as const)))
+}
+
+/** The name of a tariff; with its mobile operator, if another one has a tariff of the same name. */
+export function useTariffName(): (tariff: { operatorCode: string; tariffCode: string }) => string {
+  const names = useNames()
+  const { data = [] } = useQuery(stockQuery)
+  return ({ operatorCode, tariffCode }) => {
+    const operator = data.find(({ code }) => code === operatorCode)
+    const tariff = operator?.tariffs.find(({ code }) => code === tariffCode)
+    if (!operator || !tariff) return tariffCode
+    const isShared = data.some(each => each !== operator && each.tariffs.some(({ name }) => name === tariff.name))
+    return isShared ? `${tariff.name} · ${names.of(operator)}` : tariff.name
+  }
+}
+
+/** The name of a mobile operator by its code; the code itself until the names are loaded. */
+export function useOperatorName(): (code: string) => string {
+  const names = useNames()
+  const { data = [] } = useQuery(stockQuery)
+  return code => {
+    const operator = data.find(each => each.code === code)
+    return operator ? names.of(operator) : code
+  }
+}
