@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import type { Queryable } from '../../../src/db/database.ts'
 import { countWaitingEvents } from '../../../src/events/sequence-store.ts'
-import { maxCounted, tickInOrder, type Waiting } from '../../../src/events/tick-store.ts'
+import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../../src/events/tick-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import fc from '../../support/properties.ts'
 
@@ -87,8 +87,24 @@ test('a piece of a long backlog reads its own rows only, whatever waits and what
   for (const { read } of later) assert.ok(read <= rows + 4, `a piece has read ${read} rows`)
 })
 
+test('a consumer of orders takes an order in its first piece, however many other rows wait before it', async () => {
+  const { database } = testDatabase
+  for (let transaction = 0; transaction < 3; transaction++) await writeAtOnce('before the order', 1_500, 'event')
+  await database.execute(`insert into outbox (kind, subjects) values ('order.expired', array[gen_random_uuid()])`)
+  const takeOrders = () =>
+    tick(database, 'sales', (transaction, pieceOf) => {
+      const { parts, values } = pieceOf(false)
+      return transaction.query<{ kind: string }>(`with ${parts} select kind from seen`, values)
+    })
+  assert.deepEqual(await takeOrders(), [{ kind: 'order.expired' }])
+  await writeAtOnce('after the order', 1_500, 'event')
+  assert.deepEqual(await takeOrders(), [])
+  // The position has passed the other rows, too: nothing waits any more.
+  assert.equal((await countWaiting(database, 'sales')).rows, 0)
+})
+
 /** Counts the waiting events. @returns the count and how many rows of the outbox it has read */
-const countWaiting = (): Promise<Waiting & { read: number }> =>
+const countEvents = (): Promise<Waiting & { read: number }> =>
   testDatabase.database.transaction(async transaction => {
     const before = await readOf(transaction)
     const waiting = await countWaitingEvents(transaction)
@@ -102,13 +118,13 @@ test('the count of waiting events does not walk over the rows of a backlog that 
   await writeAtOnce('counted', 3_000, 'event')
   for (let piece = 1; piece <= 29; piece++) await takePiece(rows)
   await writeAtOnce('later', 50, 'event')
-  const waiting = await countWaiting()
+  const waiting = await countEvents()
   assert.equal(waiting.rows, 150)
   assert.ok(waiting.lagSeconds > 0)
   // Rows that were recorded since the backlog began are looked at by their number and by their transaction.
   assert.ok(waiting.read <= 250, `it has read ${waiting.read} rows`)
   await takeAll(rows)
-  assert.deepEqual(await countWaiting(), { rows: 0, lagSeconds: 0, read: 0 })
+  assert.deepEqual(await countEvents(), { rows: 0, lagSeconds: 0, read: 0 })
 })
 
 test('the count of waiting events looks at a bounded number of rows, even if none of them becomes an event', async () => {
@@ -118,16 +134,16 @@ test('the count of waiting events looks at a bounded number of rows, even if non
   await writeAtOnce('behind', 7, 'event')
   // Autovacuum does so soon after many rows were written.
   await testDatabase.database.execute('analyze outbox')
-  const first = await countWaiting()
+  const first = await countEvents()
   assert.equal(first.rows, 5)
   // Each of the four slots may read one row too many.
   assert.ok(first.read <= maxCounted + 4, `it has read ${first.read} rows`)
   await takePiece(10)
-  const behind = await countWaiting()
+  const behind = await countEvents()
   assert.equal(behind.rows, 0)
   assert.ok(behind.lagSeconds > 0, 'the lag is told by the oldest row')
   await takeAll(10_000)
-  const { read, ...left } = await countWaiting()
+  const { read, ...left } = await countEvents()
   assert.deepEqual(left, { rows: 0, lagSeconds: 0 })
   assert.ok(read <= 4, `it has read ${read} rows`)
 })
