@@ -26,9 +26,9 @@ import { holdPolicies } from './policy/policy-store.ts'
 import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
 import { insertSession, type SessionMethod } from './sessions/session-store.ts'
-import * as store from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { Tokens } from './tokens.ts'
+import { findUser, lockUser, type User } from './user-store.ts'
 
 export type LogInDeps = FactorDeps & {
   database: Database
@@ -49,7 +49,7 @@ const challengeMinutes = 5
 const challengeTries = 5
 const maxUserAgentLength = 300
 
-export type Found = { person: store.User } | { person: null; lacking: Lacking }
+export type Found = { person: User } | { person: null; lacking: Lacking }
 
 /**
  * Finds the person with this login and password.
@@ -58,7 +58,7 @@ export type Found = { person: store.User } | { person: null; lacking: Lacking }
  *   log may record what is wrong
  */
 export async function findPerson(deps: LogInDeps, client: Client, input: PasswordLogin): Promise<Found> {
-  const user = await store.findUser(deps.database, { login: input.login })
+  const user = await findUser(deps.database, { login: input.login })
   const matches = await passwordMatches(input.password, user?.passwordHash ?? null)
   if (!user || !matches) return { person: null, lacking: 'password' }
   const hasAccess = !user.disabled && !user.suspended && user.account.type === input.typeAccount
@@ -66,7 +66,7 @@ export async function findPerson(deps: LogInDeps, client: Client, input: Passwor
 }
 
 /** Whether the account's policy and this process admit the person from this address. */
-function isAdmitted(deps: LogInDeps, client: Client, person: store.User): boolean {
+function isAdmitted(deps: LogInDeps, client: Client, person: User): boolean {
   if (person.account.type === 'platform' && !deps.admitsStaff) return false
   const caller = callerOf(person, client)
   const isAdmitted = deps.refusals.admitsAddress(caller, client.address)
@@ -74,7 +74,7 @@ function isAdmitted(deps: LogInDeps, client: Client, person: store.User): boolea
   return isAdmitted
 }
 
-const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller => ({
+const callerOf = ({ account, userId }: User, { trace }: Client): Caller => ({
   ...account,
   userType: 'portal_user',
   subject: userId,
@@ -82,7 +82,7 @@ const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller =>
 })
 
 /** Whether the account requires a second factor and the person has none. */
-const lacksFactor = (deps: LogInDeps, person: store.User): boolean =>
+const lacksFactor = (deps: LogInDeps, person: User): boolean =>
   !person.hasFactor && mfaRuleOf(deps, person) === 'required'
 
 /**
@@ -94,7 +94,7 @@ const lacksFactor = (deps: LogInDeps, person: store.User): boolean =>
 export async function letIn(
   deps: LogInDeps,
   client: Client,
-  { person, otp }: { person: store.User; otp: string | undefined },
+  { person, otp }: { person: User; otp: string | undefined },
 ): Promise<Issued | null> {
   if (lacksFactor(deps, person)) throw new DomainError('mfa-needed', 'Set up a second factor in the portal first')
   if (!asksFactor(deps, person)) return openByPassword(deps, client, person)
@@ -104,11 +104,7 @@ export async function letIn(
 }
 
 /** Opens a session in the portal. A person who lacks a required factor can only set one up in it. */
-export async function letIntoPortal(
-  deps: LogInDeps,
-  client: Client,
-  person: store.User,
-): Promise<Issued | Challenge | null> {
+export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
   if (asksFactor(deps, person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
   // Read the list of people without a required factor again, so that this process applies it from the session's first
@@ -117,11 +113,11 @@ export async function letIntoPortal(
   return issued
 }
 
-const openByPassword = (deps: LogInDeps, client: Client, person: store.User): Promise<Issued | null> =>
+const openByPassword = (deps: LogInDeps, client: Client, person: User): Promise<Issued | null> =>
   deps.database.transaction(transaction => openSession(deps, transaction, { client, person, method: 'password' }))
 
 /** @returns null when the person was changed while the password was checked */
-async function challengeOf({ database }: LogInDeps, person: store.User): Promise<Challenge | null> {
+async function challengeOf({ database }: LogInDeps, person: User): Promise<Challenge | null> {
   const challenge = makeSecret()
   const { userId, passwordHash, account } = person
   const methods = await methodsOf(database, userId)
@@ -141,10 +137,10 @@ export async function answerChallenge(
   deps: LogInDeps,
   client: Client,
   input: { challenge: string; method: FactorMethod; code: string },
-): Promise<{ person: store.User; issued: Issued } | null> {
+): Promise<{ person: User; issued: Issued } | null> {
   const hash = hashSecret(input.challenge)
   const userId = await factorStore.tryChallenge(deps.database, hash, challengeTries)
-  const person = userId === null ? null : await store.findUser(deps.database, { userId })
+  const person = userId === null ? null : await findUser(deps.database, { userId })
   const mayEnter = person && !person.disabled && !person.suspended && isAdmitted(deps, client, person)
   const issued = mayEnter ? await withCode(deps, client, { person, ...input, challengeHash: hash }) : null
   if (person && issued) return { person, issued }
@@ -159,14 +155,14 @@ export async function answerChallenge(
 async function withCode(
   deps: LogInDeps,
   client: Client,
-  input: { person: store.User; method: FactorMethod; code: string; challengeHash?: Buffer },
+  input: { person: User; method: FactorMethod; code: string; challengeHash?: Buffer },
 ): Promise<Issued | null> {
   const { person, method, code, challengeHash } = input
   const { userId } = person
   const origin = originOfCaller(callerOf(person, client))
   return deps.wrongCodes.guard(client.address, userId, () =>
     prove(deps.database, async transaction => {
-      await store.lockUser(transaction, userId)
+      await lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
       if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) return null
       return openSession(deps, transaction, { client, person, method })
@@ -183,7 +179,7 @@ async function withCode(
 async function openSession(
   deps: LogInDeps,
   transaction: Queryable,
-  { client, person, method }: { client: Client; person: store.User; method: SessionMethod },
+  { client, person, method }: { client: Client; person: User; method: SessionMethod },
 ): Promise<Issued | null> {
   if (method === 'password' && person.hasFactor && !(await areFactorsOff(deps, transaction, person))) return null
   const { tokens } = deps
@@ -213,7 +209,7 @@ async function openSession(
  * with the password alone. The policies are locked until this transaction ends. A change of the policy waits for that,
  * and then ends the session that this transaction opens.
  */
-async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: store.User): Promise<boolean> {
+async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: User): Promise<boolean> {
   await holdPolicies(transaction)
   return (await readPolicy(transaction, ownerOfAccount(person.account), deps.platformMfa)).mfa === 'off'
 }

@@ -3,8 +3,8 @@
  */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
+import { type AccountRow, accountOf } from './accounts.ts'
 import type { Caller } from './caller.ts'
-import { type AccountRow, accountOf } from './store.ts'
 
 /** For how many days the address of a successful login counts as known. */
 const knownDays = 30

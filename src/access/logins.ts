@@ -23,8 +23,8 @@ import {
 } from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { issueGatewayToken, type Source } from './operations.ts'
-import type { User } from './store.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'
+import type { User } from './user-store.ts'
 
 export type LoginDeps = LogInDeps & {
   /** Counts request bodies that are not a valid attempt to log in. */

@@ -11,17 +11,27 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Account } from '../events/outbox.ts'
 import { isUuid } from '../text/uuid.ts'
+import { findOwner, type PartnerOwner, type PartnerReference } from './accounts.ts'
 import type { BankRole, Caller, Trace } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
+import { endSecret, findCredential, insertCredential, markRevoked, replaceSecret } from './credential-store.ts'
+import { insertEndedToken } from './ended-token-store.ts'
 import { deleteChallenges } from './factors/factor-store.ts'
 import type { AccountOwner, CredentialOwner } from './owners.ts'
 import { requirePassword } from './passwords/password-rules.ts'
 import type { Refusals } from './refusals.ts'
 import { hashPassword, hashSecret, makeClientId, makeSecret, secretIdOf, secretMatches } from './secrets.ts'
 import { deleteSession, endSessions } from './sessions/session-store.ts'
-import type { PartnerReference } from './store.ts'
-import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
+import {
+  deleteResets,
+  findNamesOf,
+  insertUser,
+  isLoginOfDisabled,
+  lockLogin,
+  markDisabled,
+  type Withdrawn,
+} from './user-store.ts'
 
 /** `origin` says who makes the change; default: the operator. */
 export type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
@@ -47,7 +57,7 @@ export async function issueGatewayToken(
   { address, trace }: Source,
   input: { clientId: string; secret: string },
 ): Promise<{ token: string; caller: Caller } | null> {
-  const credential = await store.findCredential(deps.database, input.clientId)
+  const credential = await findCredential(deps.database, input.clientId)
   const caller =
     credential && ({ ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const)
   const refuse = (refused: Pick<Refused, 'action' | 'lacking'>) => {
@@ -69,7 +79,7 @@ export async function endToken(
   token: { id: string; expiresAt: Date },
 ): Promise<void> {
   await database.transaction(async transaction => {
-    const isNew = await store.insertEndedToken(transaction, token)
+    const isNew = await insertEndedToken(transaction, token)
     const fact = { action: 'logout', object: { type: 'session', id: token.id } }
     await recordEntries(transaction, origin, isNew ? [fact] : [])
     if (isUuid(token.id)) await deleteSession(transaction, token.id)
@@ -101,7 +111,7 @@ export async function issueCredentialTo(
   const secretHash = hashSecret(secret)
   const { owner, role, label, issuedBy } = input
   await database.transaction(async transaction => {
-    await store.insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
+    await insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
     const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
     await recordEntries(transaction, origin, [
       { action: 'credential.issued', object: credential(clientId), owner: accountOf(owner), change },
@@ -127,12 +137,12 @@ export async function rotateCredential(
   const previousValidUntil = new Date(now.getTime() + input.overlapMs)
   const nextHash = hashSecret(secret)
   await database.transaction(async transaction => {
-    const replaced = await store.replaceSecret(transaction, { clientId, secretHash: nextHash, previousValidUntil })
+    const replaced = await replaceSecret(transaction, { clientId, secretHash: nextHash, previousValidUntil })
     if (!replaced) throw new DomainError('not-found', `No live credential has the clientId ${clientId}`)
     const { secretHash, previousSecretHash } = replaced
     if (previousSecretHash)
-      await store.endSecret(transaction, { clientId, secretId: secretIdOf(previousSecretHash), endsAt: now })
-    await store.endSecret(transaction, { clientId, secretId: secretIdOf(secretHash), endsAt: previousValidUntil })
+      await endSecret(transaction, { clientId, secretId: secretIdOf(previousSecretHash), endsAt: now })
+    await endSecret(transaction, { clientId, secretId: secretIdOf(secretHash), endsAt: previousValidUntil })
     const change = {
       secret: [fingerprintOf(secretHash), fingerprintOf(nextHash)],
       previousValidUntil: [null, previousValidUntil.toISOString()],
@@ -151,7 +161,7 @@ export async function revokeCredential(
   clientId: string,
 ): Promise<void> {
   await database.transaction(async transaction => {
-    const ended = await store.markRevoked(transaction, clientId)
+    const ended = await markRevoked(transaction, clientId)
     if (!ended) throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
     const change = { revoked: [false, true] } as const
     const fact = { action: 'credential.revoked', object: credential(clientId), owner: accountOf(ended), change }
@@ -177,11 +187,11 @@ export async function addUser(
   const { login, role, password, email = null } = input
   const owner = input.owner === 'platform' ? 'platform' : await ownerOf(database, input.owner)
   requireRole(owner, role)
-  requirePassword('password', password, await store.findNamesOf(database, owner, login))
+  requirePassword('password', password, await findNamesOf(database, owner, login))
   const userId = randomUUID()
   const passwordHash = await hashPassword(password)
   await database.transaction(async transaction => {
-    if (!(await store.insertUser(transaction, { userId, owner, login, role, email, passwordHash })))
+    if (!(await insertUser(transaction, { userId, owner, login, role, email, passwordHash })))
       throw await loginTaken(transaction, login)
     const change = { role: [null, role] } as const
     await recordEntries(transaction, origin, [
@@ -193,12 +203,9 @@ export async function addUser(
 }
 
 /** Stores a new person. @throws DomainError 'conflict' when the login is taken; the error does not say by whom */
-export async function insertPerson(
-  transaction: Queryable,
-  person: Parameters<typeof store.insertUser>[1],
-): Promise<void> {
+export async function insertPerson(transaction: Queryable, person: Parameters<typeof insertUser>[1]): Promise<void> {
   const { login } = person
-  if (!(await store.insertUser(transaction, person)))
+  if (!(await insertUser(transaction, person)))
     throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
 }
 
@@ -214,7 +221,7 @@ export function requireRole(owner: AccountOwner, role: string): void {
  */
 export async function endAccess(transaction: Queryable, userId: string): Promise<boolean> {
   await deleteChallenges(transaction, userId)
-  await store.deleteResets(transaction, userId)
+  await deleteResets(transaction, userId)
   return (await endSessions(transaction, userId)) > 0
 }
 
@@ -224,9 +231,9 @@ export async function endAccess(transaction: Queryable, userId: string): Promise
  */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
-    const userId = await store.lockLogin(transaction, login)
+    const userId = await lockLogin(transaction, login)
     if (userId === null) throw new DomainError('not-found', `No user has the login ${login}`)
-    const ended = await store.markDisabled(transaction, userId)
+    const ended = await markDisabled(transaction, userId)
     await endAccess(transaction, userId)
     const change = { disabled: [false, true] } as const
     const fact = { action: 'user.disabled', object: user(userId), owner: accountOf(ended), change }
@@ -236,7 +243,7 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
 }
 
 /** Entries of the audit log for invitations that are withdrawn because their author lost access. */
-export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
+export const withdrawals = (withdrawn: readonly Withdrawn[]): Fact[] =>
   withdrawn.map(({ invitationId, ...owner }) => ({
     action: 'invitation.withdrawn',
     object: { type: 'invitation', id: invitationId },
@@ -248,7 +255,7 @@ export const withdrawals = (withdrawn: readonly store.Withdrawn[]): Fact[] =>
  * free the login by erasing that user.
  */
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
-  const isOfDisabled = await store.isLoginOfDisabled(database, login)
+  const isOfDisabled = await isLoginOfDisabled(database, login)
   return new DomainError('conflict', [broken('login', isOfDisabled ? 'login-of-disabled' : 'login-taken', { login })])
 }
 
@@ -258,7 +265,7 @@ const user = (id: string) => ({ type: 'user', id })
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
 /** The owner of an object, in the form of the audit log's entries. */
-export function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Account {
+export function accountOf(owner: Partial<PartnerOwner> | 'platform'): Account {
   if (owner === 'platform') return { type: 'platform', id: null }
   if (owner.bankId) return { type: 'bank', id: owner.bankId }
   return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }
@@ -274,7 +281,7 @@ function rolesOf(owner: AccountOwner): readonly string[] {
  * @throws DomainError 'not-found' when no partner has that code
  */
 export async function ownerOf(database: Queryable, partner: PartnerReference): Promise<CredentialOwner> {
-  const owner = await store.findOwner(database, partner)
+  const owner = await findOwner(database, partner)
   if (owner) return owner
   const [kind, code] = 'bank' in partner ? ['bank', partner.bank] : ['merchant', partner.merchant]
   throw new DomainError('not-found', `No ${kind} has the code ${code}`)

@@ -6,9 +6,9 @@
  */
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
+import { findEndedTokens, findRefused } from './ended-token-store.ts'
 import { type AddressList, createAddressList } from './policy/address-lists.ts'
 import { type AddressLists, listAddressLists, listFactorless, type Mfa } from './policy/policy-store.ts'
-import { findEndedTokens, findRefused } from './store.ts'
 import type { ReadToken } from './tokens.ts'
 
 /**

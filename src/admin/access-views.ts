@@ -1,5 +1,6 @@
 /** Builds the answers about credentials and portal users for the operator. */
-import type { CredentialListing, UserListing } from '../access/store.ts'
+import type { CredentialListing } from '../access/credential-store.ts'
+import type { UserListing } from '../access/user-store.ts'
 
 const text = (at: Date | null): string | null => at?.toISOString() ?? null
 

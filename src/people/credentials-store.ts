@@ -1,6 +1,7 @@
 /** SQL of an account's own credentials. */
+
+import type { CredentialListing } from '../access/credential-store.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerOfIds } from '../access/owners.ts'
-import type { CredentialListing } from '../access/store.ts'
 import type { Queryable } from '../db/database.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Erases a person for good (contract/people.md, "Erasing a person"). This cannot be undone. */
 import { forgetFailures } from '../access/login-store.ts'
 import { accountOf, type ChangeDeps } from '../access/operations.ts'
-import { findUser, lockUser } from '../access/store.ts'
+import { findUser, lockUser } from '../access/user-store.ts'
 import { operatorOrigin } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import type { Queryable } from '../db/database.ts'

@@ -8,7 +8,7 @@ import { accountOf, endAccess, insertPerson, requireRole } from '../access/opera
 import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
-import { findNamesOf, lockUser } from '../access/store.ts'
+import { findNamesOf, lockUser } from '../access/user-store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { notify } from '../db/notifications.ts'

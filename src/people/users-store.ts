@@ -2,7 +2,7 @@
 
 import { loginKey } from '../access/login-key.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerIds, ownerOfIds } from '../access/owners.ts'
-import { type Withdrawn, withdrawingLinks } from '../access/store.ts'
+import { type Withdrawn, withdrawingLinks } from '../access/user-store.ts'
 import type { Queryable } from '../db/database.ts'
 import type { MailState } from './mail/mail-store.ts'
 

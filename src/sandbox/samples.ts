@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
+import type { PartnerReference } from '../access/accounts.ts'
 import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'
-import type { PartnerReference } from '../access/store.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { importProfiles } from '../esim/stock/operations.ts'
 import type { Logger } from '../log.ts'

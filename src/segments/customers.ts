@@ -2,7 +2,7 @@
  * The customer directory: the platform's operator imports which customer belongs to which bank (contract/operations.md,
  * "Customers").
  */
-import { findOwner } from '../access/store.ts'
+import { findOwner } from '../access/accounts.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import { type Database, queryable } from '../db/database.ts'

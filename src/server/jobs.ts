@@ -3,7 +3,7 @@
  * Several processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordOverlapsEnding } from '../access/store.ts'
+import { recordOverlapsEnding } from '../access/credential-store.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
 import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
 import { removeOldEntries } from '../audit-log/lines-store.ts'

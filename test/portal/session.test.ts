@@ -1,8 +1,8 @@
 /** The portal's session: a token in a cookie that no script can read, and what it permits. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { findEndedTokens } from '../../src/access/ended-token-store.ts'
 import { disableUser, endToken } from '../../src/access/operations.ts'
-import { findEndedTokens } from '../../src/access/store.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount, browserWith, cookieOf, openBrowser } from '../support/portal.ts'
 import { tokensOf } from '../support/token-keys.ts'

@@ -3,8 +3,8 @@
  * the database's real time.
  */
 import type { Queryable } from '../../db/database.ts'
+import { lockEndedTokens } from '../ended-token-store.ts'
 import { type AccountOwner, ofOwner, ownerId } from '../owners.ts'
-import { lockEndedTokens } from '../store.ts'
 
 /** How the person logged in. */
 export const sessionMethods = ['password', 'totp', 'recovery-code'] as const

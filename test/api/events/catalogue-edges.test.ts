@@ -1,7 +1,7 @@
 /** Edge cases of events: their size, changes of terminals alone, banks that gain or lose an operator. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { recordOverlapsEnding } from '../../../src/access/store.ts'
+import { recordOverlapsEnding } from '../../../src/access/credential-store.ts'
 import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'

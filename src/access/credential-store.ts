@@ -1,0 +1,213 @@
+/**
+ * SQL of credentials, for authentication and for the operator. `people/` has the SQL for the managers of an account.
+ */
+import type { Database, Queryable, Statement } from '../db/database.ts'
+import type { EventTypeName } from '../events/catalogue.ts'
+import { recordingEvents } from '../events/event-writing.ts'
+import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
+import { refusalMargin } from './ended-token-store.ts'
+import { type CredentialOwner, ownerIds } from './owners.ts'
+import { tokenLifetimeSeconds } from './token-keys.ts'
+
+export type Credential = {
+  clientId: string
+  account: Account
+  secretHash: Buffer
+  previousSecretHash: Buffer | null
+  /** Whether the previous secret is still valid, in real time, as for all security rules. */
+  hasOverlap: boolean
+  revoked: boolean
+  /** Whether the bank or merchant that owns the credential is suspended. */
+  suspended: boolean
+}
+
+const findCredentialStatement: Statement = {
+  name: 'access.find-credential',
+  text: `
+    select c.bank_id, c.merchant_id, c.role, c.secret_hash, c.previous_secret_hash,
+           coalesce(c.previous_valid_until > now(), false) as has_overlap,
+           c.revoked_at is not null as revoked, coalesce(b.status, m.status) = 'suspended' as suspended
+    from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+    where c.client_id = $1`,
+}
+
+export async function findCredential(database: Queryable, clientId: string): Promise<Credential | null> {
+  type Row = AccountRow & {
+    suspended: boolean
+    secret_hash: Buffer
+    previous_secret_hash: Buffer | null
+    has_overlap: boolean
+    revoked: boolean
+  }
+  const [row] = await database.query<Row>(findCredentialStatement, [clientId])
+  if (!row) return null
+  return {
+    clientId,
+    account: accountOf(row),
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    hasOverlap: row.has_overlap,
+    revoked: row.revoked,
+    suspended: row.suspended,
+  }
+}
+
+/** Returns the `with` query that records an event for each credential that the `with` query `changed` returns. */
+const recordingCredential = (type: EventTypeName, at?: string): string =>
+  recordingEvents({
+    type,
+    ...(at !== undefined && { at }),
+    from: 'changed',
+    to: { bank: 'bank_id', merchant: 'merchant_id', platform: true },
+    text: `'{"clientId":' || to_json(client_id) || ',"label":' || to_json(label) || ',"role":' || to_json(role)
+      || ',"previousValidUntil":' || ${
+        type === 'credential.rotated' || type === 'credential.overlap_ending'
+          ? `'"' || instant_text(previous_valid_until) || '"'`
+          : `'null'`
+      } || '}'`,
+  })
+
+export async function insertCredential(
+  database: Queryable,
+  credential: {
+    clientId: string
+    owner: CredentialOwner
+    role: string
+    label: string
+    secretHash: Buffer
+    issuedBy: string | null
+  },
+): Promise<void> {
+  await database.execute(
+    `with changed as (
+       insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, issued_by, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, now()) returning *
+     )
+     ${recordingCredential('credential.issued')}`,
+    [
+      credential.clientId,
+      ...ownerIds(credential.owner),
+      credential.role,
+      credential.label,
+      credential.secretHash,
+      credential.issuedBy,
+    ],
+  )
+}
+
+type ReplacedSecret = PartnerOwner & { secretHash: Buffer; previousSecretHash: Buffer | null }
+
+/**
+ * Gives a credential a new secret. The present secret becomes the previous one.
+ *
+ * @returns the hashes before the change and the owner; null when the credential does not exist or is revoked
+ */
+export async function replaceSecret(
+  transaction: Queryable,
+  change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
+): Promise<ReplacedSecret | null> {
+  const [before] = await transaction.query<ReplacedSecret>(
+    `with before as (
+       select client_id, secret_hash, previous_secret_hash, bank_id, merchant_id from credentials where client_id = $1 and revoked_at is null for update
+     )
+     , changed as (
+       update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2,
+         previous_replaced_at = now()
+       from before b where c.client_id = b.client_id returning c.*
+     ), recorded as (${recordingCredential('credential.rotated')}
+     )
+     select b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash", ${ownerColumns} from before b`,
+    [change.clientId, change.secretHash, change.previousValidUntil],
+  )
+  return before ?? null
+}
+
+/**
+ * Stores when a client secret ends. Its tokens are refused from then on. If an end is stored already, the earlier one
+ * counts. Also deletes ends from so long ago that all tokens of these secrets have expired.
+ */
+export async function endSecret(
+  transaction: Queryable,
+  secret: { clientId: string; secretId: string; endsAt: Date },
+): Promise<void> {
+  await transaction.execute(
+    `insert into ended_secrets (secret_id, client_id, ends_at) values ($1, $2, $3)
+     on conflict (secret_id) do update set ends_at = least(ended_secrets.ends_at, excluded.ends_at)`,
+    [secret.secretId, secret.clientId, secret.endsAt],
+  )
+  // Rows that another rotation deletes at this moment are skipped, so that no rotation waits for another.
+  await transaction.execute(
+    `delete from ended_secrets where secret_id in (
+       select secret_id from ended_secrets where ends_at < now() - make_interval(secs => $1) - ${refusalMargin}
+       limit 1000 for update skip locked
+     )`,
+    [tokenLifetimeSeconds],
+  )
+}
+
+/** Revokes a credential. @returns null when there is no such credential */
+export async function markRevoked(transaction: Queryable, clientId: string): Promise<Ended | null> {
+  const [ended] = await transaction.query<Ended>(
+    `with before as (select * from credentials where client_id = $1 for update), changed as (
+       update credentials set revoked_at = greatest(now(), created_at) where client_id = $1 and revoked_at is null returning *
+     ), recorded as (${recordingCredential('credential.revoked')}
+     )
+     select ${ownerColumns}, revoked_at is null as "isNew" from before`,
+    [clientId],
+  )
+  return ended ?? null
+}
+
+/**
+ * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, by the product's
+ * clock, which a sandbox can move. This time is right even if the event is written late. The secret itself ends in real
+ * time.
+ */
+const anHourBefore = `(previous_valid_until - interval '1 hour'
+  + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
+
+/**
+ * Writes events for old secrets that end within the next hour: one event for each overlap that is longer than an hour.
+ *
+ * @returns false: there is nothing more to do now, because all events are written or another process is writing them
+ */
+export async function recordOverlapsEnding(database: Database): Promise<false> {
+  await database.transaction(async transaction => {
+    const [position] = await transaction.query<{ reached: Date }>(
+      `select reached from event_positions where name = 'credential.overlap_ending' for update skip locked`,
+    )
+    if (!position) return
+    await transaction.execute(
+      `with moved as (
+         update event_positions set reached = now() + interval '1 hour' where name = 'credential.overlap_ending' returning reached
+       ), changed as (
+         select c.* from credentials c cross join moved
+         where previous_valid_until > $1 and previous_valid_until <= moved.reached and revoked_at is null
+           and coalesce(previous_valid_until - previous_replaced_at > interval '1 hour', true)
+       )
+       ${recordingCredential('credential.overlap_ending', anHourBefore)}`,
+      [position.reached],
+    )
+  })
+  return false
+}
+
+export type CredentialListing = {
+  clientId: string
+  bank: string | null
+  merchant: string | null
+  role: string
+  label: string
+  createdAt: Date
+  previousValidUntil: Date | null
+  revokedAt: Date | null
+}
+
+export function listCredentials(database: Queryable): Promise<CredentialListing[]> {
+  return database.query(
+    `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
+            c.previous_valid_until as "previousValidUntil", c.revoked_at as "revokedAt"
+     from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+     order by c.created_at, c.client_id`,
+  )
+}
