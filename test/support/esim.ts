@@ -210,9 +210,9 @@ export async function advance(platform: TestPlatform, duration: string): Promise
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** Waits until the condition holds, checking every few milliseconds; fails after a minute. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 60_000
+/** Waits until the condition holds, checking every few milliseconds; fails after `withinMs`, a minute if left out. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+  const giveUpAt = performance.now() + withinMs
   while (!(await holds())) {
     assert.ok(performance.now() < giveUpAt, `never came true: ${what}`)
     await sleep(5)
