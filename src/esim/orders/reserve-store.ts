@@ -1,6 +1,7 @@
 /** The SQL of reservations: makes the orders of many requests at once, and limits how many a bank may hold. */
 import type { Queryable, Statement } from '../../db/database.ts'
-import { joinLiveOrder, type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
+import { isFree, joinLiveOrder, ofTariff } from './profiles-sql.ts'
+import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
 
 export type Reservation = {
   orderId: string
@@ -140,10 +141,10 @@ const countUnsoldStatement: Statement = {
   text: `
     with position as (select coalesce((select taken_up_to from stock_positions where tariff_id = $1), 0) as taken_up_to)
     select (
-      (select count(*) from profiles p, position where p.tariff_id = $1 and p.profile_id > taken_up_to and not exists (
+      (select count(*) from profiles p where ${ofTariff('p', '$1', '(select taken_up_to from position)')} and not exists (
         select from orders o where o.profile_id = p.profile_id and o.status in ('confirmed', 'withdrawn')))
       + (select count(*) from position cross join returned_profiles r ${joinLiveOrder('r')}
-         where r.tariff_id = $1 and r.profile_id <= taken_up_to and o.taken is null)
+         where ${ofTariff('r', '$1')} and r.profile_id <= taken_up_to and ${isFree})
       + (select count(*) from orders o, position
          where o.status = 'reserved' and o.tariff_id = $1 and o.profile_id <= taken_up_to)
     )::int as unsold`,

@@ -9,7 +9,8 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
 import { recordingOrders } from '../../events/outbox.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
-import { expiringMinutes, holdsProfile, type OrderStatus } from './lifecycle.ts'
+import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
+import { freeReturned, importedFirst, isFree, joinLiveOrder, ofTariff } from './profiles-sql.ts'
 
 export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
 export type MailState = (typeof mailStates)[number]
@@ -394,15 +395,6 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 }
 
 /**
- * Left join: `o.taken` is true if a live order holds the profile. Written so that PostgreSQL looks it up in the unique
- * index of live orders, once per profile.
- */
-export const joinLiveOrder = (profile: string): string => `
-  left join lateral (
-    select true as taken from orders o
-    where o.profile_id = ${profile}.profile_id and o.${holdsProfile} limit 1) o on true`
-
-/**
  * For each tariff, looks for a profile in four places and takes the first that it finds: the profile that was free last
  * time, the profiles above the tariff's position, the returned profiles, and the reservations that are over but not
  * marked yet.
@@ -417,21 +409,18 @@ const findFreeStatement: Statement = {
       (
         select p.profile_id from profiles p
         ${joinLiveOrder('p')}
-        where p.profile_id = t.seen_free and o.taken is null
+        where p.profile_id = t.seen_free and ${isFree}
       ), (
         select p.profile_id
         from (
           select p.profile_id from profiles p
-          where p.tariff_id = t.tariff_id
-            and p.profile_id > coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)
-          order by p.profile_id
+          where ${ofTariff('p', 't.tariff_id', 'coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)')}
+          ${importedFirst('p')}
         ) p
         ${joinLiveOrder('p')}
-        where o.taken is null limit 1
+        where ${isFree} limit 1
       ), (
-        select r.profile_id from returned_profiles r
-        ${joinLiveOrder('r')}
-        where r.tariff_id = t.tariff_id and o.taken is null limit 1
+        ${freeReturned('t.tariff_id')} limit 1
       ), (
         select o.profile_id from orders o
         where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $3

@@ -10,7 +10,8 @@ import { randomInt } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import { createSharedRead } from '../../db/batching.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
-import { expire, joinLiveOrder, waitForLapsed } from '../orders/store.ts'
+import { freeReturned, importedFirst, joinLiveOrder, ofTariff } from '../orders/profiles-sql.ts'
+import { expire, waitForLapsed } from '../orders/store.ts'
 
 export type Candidate = { profileId: number; msisdn: string }
 
@@ -210,11 +211,7 @@ const findReturned: Statement = {
   name: 'esim.find-returned-profiles',
   text: `
     select r.profile_id as "profileId", p.msisdn
-    from (
-      select r.profile_id from returned_profiles r
-      ${joinLiveOrder('r')}
-      where r.tariff_id = $1 and o.taken is null
-      order by r.profile_id limit $2) r
+    from (${freeReturned('$1')} limit $2) r
     join profiles p using (profile_id)
     order by r.profile_id`,
 }
@@ -225,7 +222,7 @@ const scanStep: Statement = {
   name: 'esim.scan-profiles',
   text: `
     select p.profile_id as "profileId", p.msisdn, o.taken is not null as taken
-    from (select profile_id, msisdn from profiles where tariff_id = $1 and profile_id > $2 order by profile_id limit $3) p
+    from (select profile_id, msisdn from profiles p where ${ofTariff('p', '$1', '$2')} ${importedFirst('p')} limit $3) p
     ${joinLiveOrder('p')}
     order by p.profile_id`,
 }
@@ -268,7 +265,7 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
 /** Finds a profile that is a random number of windows further on. Returns null if the tariff has no profile there. */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(
-    `select profile_id as "profileId" from profiles where tariff_id = $1 and profile_id > $2 order by profile_id offset $3 limit 1`,
+    `select profile_id as "profileId" from profiles p where ${ofTariff('p', '$1', '$2')} ${importedFirst('p')} offset $3 limit 1`,
     [tariffId, from, randomInt(1, 8) * 2 * windowSize],
   )
   return row?.profileId ?? null

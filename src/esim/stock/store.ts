@@ -3,6 +3,7 @@
  * SQL of counting in `sold/`, the SQL of taking profiles off sale in `withdrawal.ts`.
  */
 import type { Queryable } from '../../db/database.ts'
+import { ofTariff } from '../orders/profiles-sql.ts'
 import type { ProfileRow } from './sealing.ts'
 
 /**
@@ -33,7 +34,7 @@ export async function lockImports(transaction: Queryable): Promise<void> {
  */
 export async function isOvertaken(transaction: Queryable, tariffId: number): Promise<boolean> {
   const later = await transaction.query(
-    `select from profiles where tariff_id = $1 and profile_id > (select min(profile_id) from staged_profiles) limit 1`,
+    `select from profiles p where ${ofTariff('p', '$1', '(select min(profile_id) from staged_profiles)')} limit 1`,
     [tariffId],
   )
   return later.length > 0
