@@ -221,7 +221,9 @@ export const carriesCode = (api: Api): boolean => api === 'portal' || api === 'o
 
 /** The requested path without the query, which may hold what must not be in logs and answers. */
 export function pathOf(request: FastifyRequest): string {
-  const target = request.raw.url?.split('?', 1)[0] ?? '/'
+  const { url = '/' } = request.raw
+  const query = url.indexOf('?')
+  const target = query === -1 ? url : url.slice(0, query)
   // A proxy may send the complete address (RFC 9112, 3.2.2).
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
 }

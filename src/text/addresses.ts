@@ -23,6 +23,7 @@ export function addressPrefixes(address: string): [network: string, unit: string
 
 /** An address without port and zone; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4. */
 export function plainAddress(address: string): string {
+  if (!address.includes(':')) return address
   const plain = withoutPort(address).replace(/%.*$/, '')
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
 }
