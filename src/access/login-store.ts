@@ -172,7 +172,7 @@ export async function findFailedLogins(
   userId: string,
 ): Promise<{ count: number; since: Date } | null> {
   const [found] = await database.query<{ count: number; since: Date }>(
-    'select failed_count as count, failed_since as since from user_logins where user_id::text = $1',
+    'select failed_count as count, failed_since as since from user_logins where user_id = $1',
     [userId],
   )
   return found ?? null

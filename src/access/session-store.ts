@@ -15,7 +15,7 @@ export async function findNames(database: Queryable, caller: Caller): Promise<Ac
     caller.userType === 'portal_user'
       ? `select u.login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
          from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
-         where u.user_id::text = $1`
+         where u.user_id = $1`
       : `select c.client_id as login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
          from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
          where c.client_id = $1`,
