@@ -1,6 +1,7 @@
 /** Reads the names that the portal shows for a caller, and sets the language of a person's mails. */
 
 import type { Queryable } from '../db/database.ts'
+import { isUuid } from '../text/uuid.ts'
 import type { Caller } from './caller.ts'
 
 /**
@@ -11,6 +12,7 @@ export type AccountNames = { login: string; name: string | null; nameEn: string 
 
 /** Finds the names of the caller's account. @returns null when the user or credential no longer exists */
 export async function findNames(database: Queryable, caller: Caller): Promise<AccountNames | null> {
+  if (caller.userType === 'portal_user' && !isUuid(caller.subject)) return null
   const [row] = await database.query<AccountNames>(
     caller.userType === 'portal_user'
       ? `select u.login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"

@@ -14,8 +14,8 @@ type ViewDeps = { database: Database; clock: Clock }
  */
 export async function sessionView({ database, clock }: ViewDeps, { caller, expiresAt }: ReadToken) {
   const names = await findNames(database, caller)
-  const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null
   if (!names) throw new DomainError('unauthenticated', 'This account is not there any more')
+  const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null
   return {
     typeAccount: caller.type,
     login: names.login,
