@@ -5,6 +5,7 @@ import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/f
 import { crossErrors, type Fields, readFields, readNewFields, settled } from '../../src/campaigns/form/form.ts'
 import { noTerminals, type TerminalList } from '../../src/campaigns/form/terminal-list.ts'
 import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
+import { hiddenFromBanks } from '../../src/campaigns/lifecycle/editable-fields.ts'
 import type { CampaignState, CampaignStatus } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { ruleMessage } from '../../src/error-rules.ts'
 import { matches } from '../../src/http/answer/etag.ts'
@@ -475,6 +476,7 @@ test('the stored text begins the JSON that readers get, with exact numbers', () 
   assert.deepEqual([card.maxBudget, card.minAmount, card.percentage], [9_999_999_999.99, 0.1, 5])
   assert.deepEqual([card.createdByType, card.createdByRetailerId, card.createdByBankId], ['retailer', idB, null])
   assert.equal('terminals' in card || 'countryCode' in card, false)
+  for (const field of hiddenFromBanks) assert.ok(!(field in card), `banks get the card, so it must not have ${field}`)
   const ofBank = JSON.parse(`${cardText({ ...origin, createdByBankId: idA }, terms, idA)}}`)
   assert.deepEqual([ofBank.createdByType, ofBank.createdByRetailerId, ofBank.createdByBankId], ['bank', null, idA])
 })

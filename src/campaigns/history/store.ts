@@ -4,6 +4,7 @@
  */
 import type { AccountType } from '../../access/caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
+import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
 import type { FieldChanges, Note } from '../lifecycle/transitions-store.ts'
 
@@ -52,11 +53,13 @@ export async function findParties(
   return parties ?? null
 }
 
+/** Fields in entries of the campaign itself that would tell a bank about the other banks, or about what only the merchant sees. */
+const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
+
 /**
  * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
  * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
- * shown only to the person's own bank or merchant. Entries of the campaign itself about invited banks or about a segment
- * would tell a bank about the other banks. So these fields are left out for a bank, and so is an entry without any other
+ * shown only to the person's own bank or merchant. A bank does not get `fieldsAboutOthers`, nor an entry that has no other
  * field.
  */
 const listStatement: Statement = {
@@ -67,7 +70,7 @@ const listStatement: Statement = {
       case when seen.own then coalesce(u.login, h.actor_subject) end as login,
       case when seen.fully then coalesce(b.name, m.name) end as name,
       case when seen.fully then coalesce(h.actor_role, u.role, k.role) end as role,
-      case when seen.fully then h.comment end as comment, told.changes
+      case when seen.fully then h.comment end as comment, visible.changes
     from campaign_history h
     left join portal_users u on u.user_id = case when h.actor_subject ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
       then h.actor_subject::uuid end
@@ -79,8 +82,8 @@ const listStatement: Statement = {
       coalesce($2, $3::uuid) is null or h.actor_id = coalesce($2, $3) as own
     ) as seen
     cross join lateral (select case when $2 is null or h.subject <> 'campaign' then h.changes
-      else h.changes - '{participantsIds,customersCount}'::text[] end as changes) as told
-    where h.cashback_id = $1 and ($2::uuid is null or h.subject = 'campaign' or h.bank_id = $2) and told.changes is distinct from '{}'
+      else h.changes - '{${fieldsAboutOthers}}'::text[] end as changes) as visible
+    where h.cashback_id = $1 and ($2::uuid is null or h.subject = 'campaign' or h.bank_id = $2) and visible.changes is distinct from '{}'
     order by h.history_id`,
 }
 

@@ -29,10 +29,17 @@ export const editableFields = [
 ] as const
 export type EditableField = (typeof editableFields)[number]
 
+/**
+ * The fields that only the merchant sees. Banks get neither their values (so `cardText` leaves them out) nor their changes.
+ * An edit of these alone is no event for banks, and the version that a bank has seen stays current.
+ */
+export const hiddenFromBanks: readonly EditableField[] = ['participantsIds']
+export const isHiddenFromBanks = (field: string): boolean => hiddenFromBanks.some(hidden => hidden === field)
+
 /** The fields that can still change once the campaign is launched, until its period ends. */
-const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
+const onceLaunched: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
 /** The fields that can still change once a bank has approved. */
-const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
+const onceAgreed: readonly EditableField[] = [...onceLaunched, 'participantsIds']
 
 /** Once a bank has approved, entries can be added to these lists but not removed. */
 export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
@@ -46,5 +53,5 @@ export function editable(
   if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
   if (awaitsApproval(campaign))
     return isAgreed(campaign) ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
-  return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
+  return { fields: status === 'approved' || status === 'active' ? onceLaunched : [], onlyAdding: true }
 }

@@ -4,6 +4,7 @@
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { RecordedEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import { isHiddenFromBanks } from './editable-fields.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 import type { Decided, Note } from './transitions-store.ts'
@@ -107,14 +108,14 @@ function reportingType(trigger: Trigger): EventTypeName {
 const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) =>
   reportId === undefined ? { stage } : { stage, reportId, differences }
 
-/** Only the merchant learns which banks are invited. */
+/** Banks do not learn of changes of fields that only the merchant sees. */
 function editEvents(
   { changes }: Extract<Note, { trigger: 'edit' }>,
   after: LockedCampaign,
   { terminalsAdded = 0 }: Facts,
 ): RecordedEvent[] {
   const names = Object.keys(changes)
-  const forBanks = names.filter(name => name !== 'participantsIds')
+  const forBanks = names.filter(name => !isHiddenFromBanks(name))
   const updated = (changedFields: string[]) => ({
     type: 'campaign.updated' as const,
     at: after.updatedAt,

@@ -10,6 +10,7 @@ import { laterThan } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { recordEvents } from '../../events/event-writing.ts'
+import { isHiddenFromBanks } from './editable-fields.ts'
 import { entriesOf } from './entries.ts'
 import { eventsOf, type Facts } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
@@ -303,12 +304,9 @@ function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, 
     .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
 }
 
-/**
- * Whether an edit changes terms that banks see. Banks do not see `participantsIds`, so a change of these alone does not
- * count.
- */
+/** Whether an edit changes terms that banks see. */
 const hasNewTerms = ({ trigger, changes }: Note): boolean =>
-  trigger === 'edit' && Object.keys(changes).some(field => field !== 'participantsIds')
+  trigger === 'edit' && Object.keys(changes).some(field => !isHiddenFromBanks(field))
 
 /**
  * Whether a decision changes the order of the merchant's list: the campaign is new, or its status changes. When an edit
