@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/form/changes.ts'
-import { crossErrors, type Fields, readFields, readNewFields, settled } from '../../src/campaigns/form/form.ts'
+import { crossErrors, type Fields, readFields, readNewFields, termsOf } from '../../src/campaigns/form/form.ts'
 import { noTerminals, type TerminalList } from '../../src/campaigns/form/terminal-list.ts'
 import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
 import { hiddenFromBanks } from '../../src/campaigns/lifecycle/editable-fields.ts'
@@ -294,7 +294,7 @@ describe('between fields', () => {
   })
 
   test('allProducts left out is true when neither SKUs nor categories are given', () => {
-    const allProducts = (given: Partial<Fields>) => settled(fields(given)).allProducts
+    const allProducts = (given: Partial<Fields>) => termsOf(fields(given)).allProducts
     assert.deepEqual(
       [{}, { sku: ['a'] }, { categoryId: ['a'] }, { allProducts: false }, { allProducts: true }].map(allProducts),
       [true, false, false, false, true],
@@ -470,7 +470,7 @@ describe('If-Match', () => {
 
 test('the stored text begins the JSON that readers get, with exact numbers', () => {
   const origin = { cashbackId: idA, merchantId: idB, createdByBankId: null, createdAt: now }
-  const terms: Terms = settled(fields({ name: '"Ї"\u2028', maxBudget: '9999999999.99', minAmount: '0.1' }))
+  const terms: Terms = termsOf(fields({ name: '"Ї"\u2028', maxBudget: '9999999999.99', minAmount: '0.1' }))
   const card = JSON.parse(`${cardText(origin, terms, idA)}}`)
   assert.equal(card.name, '"Ї"\u2028')
   assert.deepEqual([card.maxBudget, card.minAmount, card.percentage], [9_999_999_999.99, 0.1, 5])

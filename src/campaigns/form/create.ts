@@ -9,7 +9,7 @@ import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'
 import { type Actor, actorOf, writeDecisions } from '../lifecycle/transitions-store.ts'
 import { type DirectoryEntries, findDirectoryEntries, insertCampaign } from './campaign-store.ts'
-import { crossErrors, type Fields, maxErrors, readId, readNewFields, settled } from './form.ts'
+import { crossErrors, type Fields, maxErrors, readId, readNewFields, termsOf } from './form.ts'
 import { newCampaignErrors } from './pending-store.ts'
 import { cardText, type Origin } from './terms.ts'
 
@@ -86,7 +86,7 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
     const { countryId } = found
     if (merchantId === undefined || invited === undefined || countryId === null)
       throw new Error('The schema has let a form without these pass')
-    const terms = settled(fields as Fields)
+    const terms = termsOf(fields as Fields)
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
     // The limits are for campaigns that the merchant itself created. A campaign that a bank created does not count.
     if (createdByBankId === null && pending) {

@@ -121,8 +121,8 @@ export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   return errors
 }
 
-/** When `allProducts` is left out, it is true if neither SKUs nor categories are given. */
-export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
+/** The terms that the fields make. When `allProducts` is left out, it is true if neither SKUs nor categories are given. */
+export const termsOf = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
   ...fields,
   allProducts: fields.allProducts ?? (fields.sku.length === 0 && fields.categoryId.length === 0),
 })
