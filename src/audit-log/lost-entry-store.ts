@@ -28,7 +28,7 @@ export async function findLostEntry(database: Queryable): Promise<Fault | null> 
   const [lost] = await database.query<{ next: number | null; last: number }>(`
     with newest as materialized (
       select xid, kind, account_type, account, data, only_for from outbox order by xid desc limit ${maxScanned}
-    ), told as materialized (
+    ), recorded as materialized (
       select account_type, coalesce(account, '${platformAccountId}') as account_id, data,
         (data ->> 'at')::timestamptz as at, count(*) as times
       from newest
@@ -36,13 +36,13 @@ export async function findLostEntry(database: Queryable): Promise<Fault | null> 
         and pg_visible_in_snapshot(xid, ${newestPosition('audit-log')}::pg_snapshot)
       group by account_type, account, data
     ), lost as (
-      select at from told
+      select at from recorded
       where at >= greatest(now() - interval '${maxDays} days',
           (select at from audit_anchors where kind = 'checkpoint' order by anchor_id desc limit 1))
         and times > (
           select count(*) from audit_log as l
-          where l.account_type = told.account_type and l.account_id = told.account_id and l.at = told.at
-            and l.entry::jsonb - 'accountSeq' - 'account' = told.data)
+          where l.account_type = recorded.account_type and l.account_id = recorded.account_id and l.at = recorded.at
+            and l.entry::jsonb - 'accountSeq' - 'account' = recorded.data)
       order by at limit 1
     )
     select (select seq from audit_log where audit_log.at >= lost.at order by audit_log.at, seq limit 1) as next,

@@ -5,7 +5,7 @@ import type { NumberAllEvents } from './feed.ts'
 
 const denseCheck: Check = {
   code: 'feeds',
-  name: 'feeds have no hole',
+  name: 'feeds have no gap',
   holds: 'in each account’s feed the numbers of stored events follow one another, and each day begins where it states',
 }
 const ordersCheck: Check = {
@@ -51,13 +51,13 @@ export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvent
   from: `orders o left join (
       select subject, account_id from events e
       where ${within('e.subject')} and e.account_type = 'bank' and e.type = 'order.confirmed'
-    ) as told on told.subject = o.order_id and told.account_id = o.bank_id
+    ) as event on event.subject = o.order_id and event.account_id = o.bank_id
     where ${within('o.order_id')} and o.status = 'confirmed'
       and o.confirmed_at >= ${numberedSince} and o.confirmed_at < ${numberedUpTo}`,
   rules: [
     {
       code: confirmedCheck.code,
-      broken: 'told.subject is null',
+      broken: 'event.subject is null',
       text: `'order ' || o.order_id || ' is confirmed, but its bank has no event about it'`,
     },
   ],

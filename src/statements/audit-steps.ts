@@ -88,7 +88,7 @@ const comparedText = `
     array(select order_id from compared where not is_missing) as wrong,
     array(
       select order_id from compared
-      where is_missing and order_id not in (select unnest(subjects) from (${unseen('statements', 1)}) as told)) as missing`
+      where is_missing and order_id not in (select unnest(subjects) from (${unseen('statements', 1)}) as recorded)) as missing`
 
 type Closed = {
   statementId: string

@@ -18,8 +18,8 @@ const oldOrdersAtOnce = 20_000
 const insertLines = (orders: string): string => `
   insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)
   select o.order_id, o.bank_id, o.external_id, o.payment_reference, o.tariff_id, t.name, o.confirmed_at, o.currency, o.price
-  from (${orders}) as told
-  cross join lateral (select * from orders where order_id = told.order_id offset 0) as o
+  from (${orders}) as listed
+  cross join lateral (select * from orders where order_id = listed.order_id offset 0) as o
   cross join lateral (select name from tariffs where tariff_id = o.tariff_id offset 0) as t
   where o.status = 'confirmed'
   on conflict (order_id) do nothing`

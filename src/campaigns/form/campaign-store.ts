@@ -109,10 +109,10 @@ export async function insertCampaign(
 const updateStatement: Statement = {
   name: 'campaigns.update',
   text: `
-    with told as (
+    with list_changed as (
       insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 1, 1 from campaigns where cashback_id = $1
       on conflict (merchant_id) do update set arranged = merchant_lists.arranged + 1
-    ), banks_told as (
+    ), copies_changed as (
       update campaign_banks set date_from = $12, date_to = $13, name = $2, percentage = $17
       where cashback_id = $1 and (date_from, date_to, name, percentage) is distinct from ($12, $13, $2, $17)
     )

@@ -40,7 +40,7 @@ export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents
             lead(version) over (partition by cashback_id, bank_id order by history_id) as removed
           from campaign_history h where ${within('h.cashback_id')} and subject = 'bank' and changes is null
             and (from_state is null or to_state is null)
-        ) as turns where from_state is null
+        ) as changes where from_state is null
       ), recipients as (
         select m.*, 'retailer' as account_type, m.merchant_id as account_id from moves m
         union all
@@ -48,7 +48,7 @@ export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents
         union all
         select m.*, 'bank', b.bank_id from moves m join members b using (cashback_id)
         where m.subject = 'campaign' and b.invited <= m.version and coalesce(m.version < b.removed, true)
-      ), told as materialized (
+      ), existing as materialized (
         select e.subject, e.account_type, e.account_id, e.type, body->'data'->>'updatedAt' as at, body->'data'->>'bankId' as bank_id
         from (
           select found.* from (select distinct cashback_id from moves) as moved cross join lateral (
@@ -57,10 +57,10 @@ export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents
           ) as found
         ) as e
       )
-      select r.cashback_id, r.type, r.account_type, r.account_id, t.subject as found
-      from recipients r left join told t on t.subject = r.cashback_id and t.account_type = r.account_type
-        and t.account_id = r.account_id and t.type = r.type and t.at = ${shownInstant('r.at')}
-        and t.bank_id is not distinct from r.bank_id::text
+      select r.cashback_id, r.type, r.account_type, r.account_id, e.subject as found
+      from recipients r left join existing e on e.subject = r.cashback_id and e.account_type = r.account_type
+        and e.account_id = r.account_id and e.type = r.type and e.at = ${shownInstant('r.at')}
+        and e.bank_id is not distinct from r.bank_id::text
     ) as expected`,
   rules: [
     {

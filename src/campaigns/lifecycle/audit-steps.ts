@@ -211,11 +211,11 @@ const parts = (within: Within): Read => ({
  * Checks how many reports of a side (bank or merchant) are counted. Reports are numbered from 1, so the count must
  * equal the number of stored reports and the last number.
  */
-function reportCount(side: string, told: string, kept: string) {
+function reportCount(side: string, counted: string, kept: string) {
   return {
     code: 'report-counts',
-    broken: `${told} <> coalesce(${kept}, 0) or ${told} <> coalesce(last_${kept}, 0)`,
-    text: `${ofBank} ' counts ' || ${told} || ' reports of the ${side}, of which ' || coalesce(${kept}, 0) ||
+    broken: `${counted} <> coalesce(${kept}, 0) or ${counted} <> coalesce(last_${kept}, 0)`,
+    text: `${ofBank} ' counts ' || ${counted} || ' reports of the ${side}, of which ' || coalesce(${kept}, 0) ||
       ' are kept, the last number ' || coalesce(last_${kept}, 0)`,
   }
 }
@@ -250,7 +250,7 @@ const history = (within: Within): Read => ({
         union all
         select cashback_id, bank_id, 'reporting', null, reporting_stage, null, null, false from campaign_banks
         where reporting_stage is not null and ${within('cashback_id')}
-      ) as told
+      ) as states
       window entries as (partition by cashback_id, bank, subject order by history_id nulls last)
     ) as h`,
   rules: [
@@ -317,7 +317,7 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
       {
         of: table,
         from: `(
-            select party_id, campaign_status, bank_status, campaigns as told from campaign_counts
+            select party_id, campaign_status, bank_status, campaigns as stated from campaign_counts
             where (bank_status <> '') = ${party === 'bank'} and ${within('party_id')}
           ) as counted full join (
             select ${key} as party_id, ${party === 'bank' ? 'campaign_status' : 'status as campaign_status'}, ${bankStatus} as bank_status,
@@ -326,9 +326,9 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
         rules: [
           {
             code: 'campaign-counts',
-            broken: 'coalesce(told, 0) <> coalesce(kept, 0)',
+            broken: 'coalesce(stated, 0) <> coalesce(kept, 0)',
             text: `'${party} ' || party_id || ' has ' || coalesce(kept, 0) || ' campaigns that are ' || campaign_status ||
-              case bank_status when '' then '' else ' and ' || bank_status end || ', but ' || coalesce(told, 0) || ' are counted'`,
+              case bank_status when '' then '' else ' and ' || bank_status end || ', but ' || coalesce(stated, 0) || ' are counted'`,
           },
         ],
       },
@@ -340,7 +340,7 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
 const customers: Read = {
   of: 'customers',
   from: `(select bank_id, count(*) as kept from customers group by bank_id) as present
-    full join (select bank_id, customers as told from customer_counts) as counted using (bank_id) left join banks b using (bank_id)`,
+    full join (select bank_id, customers as stated from customer_counts) as counted using (bank_id) left join banks b using (bank_id)`,
   rules: [
     {
       code: 'segment-counts',
@@ -349,8 +349,8 @@ const customers: Read = {
     },
     {
       code: 'segment-counts',
-      broken: 'coalesce(told, 0) <> coalesce(kept, 0)',
-      text: `'bank ' || bank_id || ' has ' || coalesce(kept, 0) || ' customers, but ' || coalesce(told, 0) || ' are counted'`,
+      broken: 'coalesce(stated, 0) <> coalesce(kept, 0)',
+      text: `'bank ' || bank_id || ' has ' || coalesce(kept, 0) || ' customers, but ' || coalesce(stated, 0) || ' are counted'`,
     },
   ],
 }

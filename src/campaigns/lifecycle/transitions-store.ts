@@ -104,13 +104,13 @@ const writeStatement: Statement = {
       update campaign_banks b set campaign_status = f.to_status
       from unnest($25::uuid[], $26::uuid[], $27::text[]) as f (cashback_id, bank_id, to_status)
       where b.cashback_id = f.cashback_id and b.bank_id = f.bank_id
-    ), told as (
+    ), history_written as (
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
           changes, comment)
       select cashback_id, version, at, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
       from steps order by n
-    ), merchants_told as (
+    ), merchant_lists_changed as (
       insert into merchant_lists (merchant_id, arranged, touched)
       select merchant_id, bool_or(rearranged)::int, 1
       from unnest($15::uuid[], $16::boolean[]) as decided (merchant_id, rearranged) group by merchant_id order by merchant_id

@@ -185,7 +185,7 @@ const stock: Step = {
             select p.tariff_id, 0, (o.status = 'confirmed')::int, (o.status = 'withdrawn')::int
             from ${range.length > 0 ? goneInRange : goneOneByOne}
           ) as rows group by tariff_id
-        ), told as (
+        ), stated as (
           select tariff_id, sum(loaded) as loaded, sum(sold) as sold, sum(withdrawn) as withdrawn
           from (
             select tariff_id, loaded, 0 as sold, 0 as withdrawn from tariff_stock
@@ -197,12 +197,12 @@ const stock: Step = {
         )`,
       select: `
         select coalesce(c.loaded, 0) as loaded,
-          case when coalesce(c.loaded, 0) <> coalesce(t.loaded, 0) or coalesce(c.sold, 0) <> coalesce(t.sold, 0)
-              or coalesce(c.withdrawn, 0) <> coalesce(t.withdrawn, 0) then
+          case when coalesce(c.loaded, 0) <> coalesce(s.loaded, 0) or coalesce(c.sold, 0) <> coalesce(s.sold, 0)
+              or coalesce(c.withdrawn, 0) <> coalesce(s.withdrawn, 0) then
             'tariff ' || tariff_id || ': profile by profile ' || coalesce(c.loaded, 0) || ' loaded, ' || coalesce(c.sold, 0)
-              || ' sold and ' || coalesce(c.withdrawn, 0) || ' withdrawn, but the counters say ' || coalesce(t.loaded, 0) || ', '
-              || coalesce(t.sold, 0) || ' and ' || coalesce(t.withdrawn, 0) end as text
-        from counted c full join told t using (tariff_id)`,
+              || ' sold and ' || coalesce(c.withdrawn, 0) || ' withdrawn, but the counters say ' || coalesce(s.loaded, 0) || ', '
+              || coalesce(s.sold, 0) || ' and ' || coalesce(s.withdrawn, 0) end as text
+        from counted c full join stated s using (tariff_id)`,
       values: [from, last.tariffId, ...range],
     })
     const wrong = found.filter(({ text }) => text !== null)

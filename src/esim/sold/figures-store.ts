@@ -44,9 +44,9 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
     with fresh as materialized (
       select o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,
              coalesce(o.confirmed_at, o.cancelled_at, o.reserved_until) as ended_at
-      from (${unseen('sales', 1)}) as told cross join unnest(told.subjects) as subject (order_id)
+      from (${unseen('sales', 1)}) as recorded cross join unnest(recorded.subjects) as subject (order_id)
       cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o
-      ${query.ofBank ? `where told.account = ${query.ofBank}` : ''}
+      ${query.ofBank ? `where recorded.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
   // The position is read by a separate statement (see `unseen`). `isUpToDate`: it was still the newest when `text` ran.

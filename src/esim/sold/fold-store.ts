@@ -46,8 +46,8 @@ const foldText = ({ parts }: Piece): string => `
     where $4 <> '${allReached}'
   ), ended as materialized (
     select ${endedColumns}
-    from (select order_id from seen cross join unnest(subjects) as order_id where order_id <= $4) as told
-    cross join lateral (select * from orders where order_id = told.order_id offset 0) as o
+    from (select order_id from seen cross join unnest(subjects) as order_id where order_id <= $4) as recorded
+    cross join lateral (select * from orders where order_id = recorded.order_id offset 0) as o
     union all
     select ${endedColumns} from old as o where status <> 'reserved'
   ), by_hour as materialized (
