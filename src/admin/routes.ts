@@ -15,6 +15,7 @@ import { auditAdminRoutes } from './audit/routes.ts'
 import { auditLogAdminRoutes } from './audit-log-routes.ts'
 import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
+import { customerFileAdminRoutes } from './customer-file-routes.ts'
 import { customerAdminRoutes } from './customer-routes.ts'
 import { type EventAdminDeps, eventAdminRoutes } from './event-routes.ts'
 import { orderAdminRoutes } from './order-routes.ts'
@@ -49,6 +50,7 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   orderAdminRoutes,
   statementAdminRoutes,
   campaignReadAdminRoutes,
+  customerFileAdminRoutes,
   campaignAdminRoutes,
   customerAdminRoutes,
   eventAdminRoutes,

@@ -1,0 +1,76 @@
+/** Routes with which the operator loads customers into the directory and forgets them. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { count } from '../http/schemas.ts'
+import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
+import { importCustomers } from '../segments/customers.ts'
+import { forgetCustomers } from '../segments/forget.ts'
+import { closed, csvBody, operation, operatorErrors } from './request/documents.ts'
+import { withOrigin } from './request/with-origin.ts'
+
+const ImportQuery = Type.Object(
+  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank' }) },
+  closed,
+)
+const importSchema = {
+  ...operation(
+    'Customers',
+    'importCustomers',
+    'Load customers of a bank into the directory',
+    'CSV with the header `customerId`, of any length, all or nothing. A file that names a customer of another bank is ' +
+      'refused: customers are never moved without notice.',
+  ),
+  consumes: ['text/csv'],
+  querystring: ImportQuery,
+  body: csvBody('The customers'),
+  response: {
+    200: Type.Object(
+      { imported: count('New customers', 1000), duplicates: count('Lines whose customer was there already') },
+      { description: 'What was loaded' },
+    ),
+    ...operatorErrors({ 404: 'There is no such bank' }),
+  },
+}
+
+const forgetSchema = {
+  ...operation(
+    'Customers',
+    'forgetCustomers',
+    'Forget customers of a bank',
+    'CSV with the header `customerId`. They leave the directory, and then every segment of the bank. Run it again ' +
+      'with the same file ' +
+      'when it was cut off.',
+  ),
+  consumes: ['text/csv'],
+  querystring: ImportQuery,
+  body: csvBody('The customers'),
+  response: {
+    200: Type.Object(
+      {
+        forgotten: count('Customers that left the directory', 2),
+        unknown: count('Ids of the file that were no customers of this bank'),
+      },
+      { description: 'What was forgotten' },
+    ),
+    ...operatorErrors({ 404: 'There is no such bank' }),
+  },
+}
+
+/** They are a plugin of their own, because only they accept a file. */
+export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
+  takeUploads(app as unknown as FastifyInstance, csvType)
+
+  app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
+    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
+      importCustomers(withOrigin(deps, request), { ...request.query, source }),
+    ),
+  )
+
+  app.post('/customers/forget', { ...uploadRoute(csvType), schema: forgetSchema }, async (request, reply) =>
+    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
+      forgetCustomers(withOrigin(deps, request), { ...request.query, source }),
+    ),
+  )
+}
