@@ -4,7 +4,7 @@ import type { Check } from '../../db/check.ts'
 export const campaignChecks: readonly Check[] = [
   {
     code: 'campaign-states',
-    name: 'no state of a campaign is outside the tables',
+    name: 'every campaign and each of its banks has a known status',
     holds: 'campaigns, their banks and their reporting are in states that the rules know',
   },
   {
@@ -24,12 +24,12 @@ export const campaignChecks: readonly Check[] = [
   },
   {
     code: 'campaign-counts',
-    name: 'campaigns are counted as they are',
+    name: 'the counts of campaigns by status are right',
     holds: 'each merchant and bank sees how many of its campaigns are in which status',
   },
   {
     code: 'history-moves',
-    name: 'history holds only moves of the tables',
+    name: 'the history has only allowed transitions',
     holds: 'each entry is a transition of the rules, or an edit or a segment, which change no status',
   },
   {
@@ -44,12 +44,12 @@ export const campaignChecks: readonly Check[] = [
   },
   {
     code: 'report-counts',
-    name: 'reports are counted as they are kept',
+    name: 'the counts of reports are right',
     holds: 'each bank has as many reports of each side as its part states, numbered from 1',
   },
   {
     code: 'campaign-texts',
-    name: 'what readers get of a campaign agrees with its columns',
+    name: 'the stored answers about campaigns agree with their columns',
     holds: 'card, terminals, states and each bank’s part are as the columns say, and so are the terminals of merchants',
   },
   {

@@ -25,12 +25,12 @@ export const auditChecks: readonly Check[] = [
   },
   {
     code: 'order-states',
-    name: 'no state is outside the tables',
+    name: 'every order has a known status',
     holds: `orders are ${[...orderStatuses].join(', ')}, or withdrawn by the operator`,
   },
   {
     code: 'order-values',
-    name: 'every order has what its status asks for',
+    name: 'every order has the data that its status requires',
     holds: 'bank, externalId, times and delivery mode fit the status',
   },
   {
@@ -40,12 +40,12 @@ export const auditChecks: readonly Check[] = [
   },
   {
     code: 'lost-profiles',
-    name: 'no free profile is lost for sale',
+    name: 'every free profile can be sold',
     holds: 'each is above the position of its tariff, or in the list of returned profiles',
   },
   {
     code: 'returned-profiles',
-    name: 'every profile that was given back is one of its tariff',
+    name: 'every returned profile belongs to its tariff',
     holds: 'the list of returned profiles contains only profiles in stock',
   },
 ]

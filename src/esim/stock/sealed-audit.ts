@@ -7,8 +7,8 @@ import { type SealedProfile, sampleSealedProfiles } from './store.ts'
 
 export const sealedCheck: Check = {
   code: 'sealed-profiles',
-  name: 'what is sealed belongs to its profile',
-  holds: '{profiles} profiles picked at random open, each in its own row',
+  name: 'encrypted data belongs to its profile',
+  holds: '{profiles} profiles picked at random can be decrypted, each in its own row',
   params: ['profiles'],
 }
 

@@ -101,16 +101,16 @@ test('everything that partners and the clock have done is in order', async () =>
   for (const name of names) assert.ok(stdout.includes(`ok   ${name}: `), name)
 })
 
-const states = 'no state of a campaign is outside the tables'
+const states = 'every campaign and each of its banks has a known status'
 const launched = 'every launched campaign has an approved bank and no pending one'
 const parts = 'every bank’s part fits its campaign'
 const turns = 'campaigns that wait for the merchant are marked'
-const counts = 'campaigns are counted as they are'
-const moves = 'history holds only moves of the tables'
+const counts = 'the counts of campaigns by status are right'
+const moves = 'the history has only allowed transitions'
 const gaps = 'history has no gaps'
 const present = 'history leads to the present states'
-const reports = 'reports are counted as they are kept'
-const shown = 'what readers get of a campaign agrees with its columns'
+const reports = 'the counts of reports are right'
+const shown = 'the stored answers about campaigns agree with their columns'
 const segments = 'every segment has as many customers as it says'
 const feeds = 'every transition of a campaign is in the feeds'
 const sums = 'reports add up'
