@@ -28,7 +28,7 @@ export const uiTexts = dictionary({
       codes: {
         'events-removed': 'The events since then are no longer kept. Start from new events instead.',
         'feed-restarted': 'The feed has started anew, because an older database was restored. Load the page again.',
-        'limit-reached': 'There can be no more of these. Delete one first.',
+        'limit-reached': 'The maximum number is reached. Delete, revoke or withdraw one first.',
       },
       412: 'Someone else has changed this in the meantime. Check it again.',
       413: 'This is too large.',
@@ -133,7 +133,7 @@ export const uiTexts = dictionary({
       codes: {
         'events-removed': 'Події за той час уже не зберігаються. Почніть із нових подій.',
         'feed-restarted': 'Стрічка почалася заново, бо відновлено старішу базу даних. Перезавантажте сторінку.',
-        'limit-reached': 'Більше додати не можна. Спершу щось видаліть.',
+        'limit-reached': 'Досягнуто максимальної кількості. Спершу видаліть або відкличте щось із наявного.',
       },
       412: 'Тим часом хтось інший змінив ці дані. Перевірте їх ще раз.',
       413: 'Розмір завеликий.',

@@ -363,6 +363,27 @@ suite('own credentials', () => {
     assert.equal((await merchant.call('POST', '/portal/credentials', { label: 'shop' })).status, 201)
   })
 
+  test('managers issue at most 1,000 that are not revoked; the operator may issue more', async () => {
+    const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+    const issue = () => manager.call('POST', '/portal/credentials', { role: 'VIEWER', label: 'one of many' })
+    const { clientId } = (await issue()).body
+    const { database } = platform.platform
+    const ofGamma = `bank_id = (select bank_id from banks where code = 'gamma') and revoked_at is null`
+    await database.execute(
+      `insert into credentials (client_id, bank_id, role, label, secret_hash, created_at)
+       select 'many-' || n, bank_id, role, label, sha256(n::text::bytea), created_at
+       from credentials, generate_series(1, 1000 - (select count(*)::int from credentials where ${ofGamma})) n
+       where client_id = '${clientId}'`,
+    )
+    const over = await issue()
+    assert.deepEqual([over.status, over.body.code], [409, 'limit-reached'])
+    const body = { bank: 'gamma', role: 'VIEWER', label: 'by the operator' }
+    const byOperator = await platform.call('POST', '/admin/credentials', { token: platform.config.operatorKey, body })
+    assert.equal(byOperator.status, 201, byOperator.text)
+    await database.execute(`update credentials set revoked_at = now() where client_id like 'many-%'`)
+    assert.equal((await issue()).status, 201)
+  })
+
   test('a label is one line', async () => {
     const { operatorKey } = platform.config
     const invisible = [
