@@ -9,6 +9,7 @@ import { named, nullable } from '../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../http/paging.ts'
 import { closed, count, instant, money, text, uuid } from '../http/schemas.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
+import { maxReportLines } from './report-lines.ts'
 
 export const maxCommentCharacters = 1_000
 
@@ -25,7 +26,9 @@ const file = Type.Unsafe<string>({
   format: 'binary',
   contentMediaType: 'text/csv',
   description:
-    'The report: CSV with a header, at most 256 MiB and 1,000,000 lines. Columns, in any order: `transactionId` and `terminalId` ' +
+    'The report: CSV with a header, at most 256 MiB and ' +
+    `${maxReportLines.toLocaleString('en')} lines. ` +
+    'Columns, in any order: `transactionId` and `terminalId` ' +
     '(one line of 1 to 128 characters each), `transactionAt` (ISO 8601 with a time zone), `amount` and `cashbackAmount` ' +
     '(decimal numbers of 0 or more with at most 2 decimals and a point). A file in which at least half of the lines ' +
     'have a card number as ' +
