@@ -45,7 +45,8 @@ export type Logins = {
   /** Whether the platform's own people may log in and use their sessions at this port. */
   admitsStaff: boolean
   /**
-   * Issues a token for a clientId and its secret. Secrets cannot be guessed, so a right one is always accepted.
+   * Issues a token for a clientId and its secret. A right secret is accepted even from an address that has failed too often,
+   * because nobody can guess a secret.
    *
    * @param from where the caller is
    * @throws DomainError 'invalid' for a wrong clientId or secret; 'too-many' instead, when this address has failed

@@ -93,7 +93,7 @@ function createWriter(file: FileHandle, target: string) {
 
 const changed = (path: string): CommandError =>
   new CommandError(
-    `${path} was changed during the import, so its rejected lines can’t be told. The import itself is done; ` +
+    `${path} was changed during the import, so its rejected lines can’t be shown. The import itself is done; ` +
       'start it again to get them: what is in stock already only counts as a duplicate.',
   )
 

@@ -67,7 +67,10 @@ type Job = {
   run(deps: JobDeps, waits: boolean): Promise<boolean | 'soon'>
 }
 
-/** Numbers the recorded events. Also called before an answer that must show every change made before it. */
+/**
+ * Numbers some of the recorded events; its parameter `waits` and its result are those of `Job.run`. It is also called before an
+ * answer that must contain the events of all earlier changes.
+ */
 export async function numberEvents(
   { database, observeEvents }: Pick<JobDeps, 'database' | 'observeEvents'>,
   waits: boolean,

@@ -74,7 +74,7 @@ const lookedAt = `
   order by delivery_id desc`
 
 /**
- * Reads a page, and examines at most `$12` deliveries for it. `$11` tells that an index serves all filters; then each examined
+ * Reads a page, and examines at most `$12` deliveries for it. `$11`: an index serves all filters, so each examined
  * delivery is on the page. `lookedTo` is the last examined delivery. It is null when the page is full, or when all deliveries
  * were examined.
  */

@@ -1,4 +1,4 @@
-/** Builds the portal when a file in `portal/src` is newer than the last build. */
+/** Builds the portal when one of its sources is newer than the last build. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -17,7 +17,7 @@ const experimentRooms = /^test\/(?!rules\/|api\/)/
 
 export const isExperiment = (file: string): boolean => experimentRooms.test(file)
 
-/** The duration that is assumed for a file without a recorded one, because the file may be long. */
+/** The duration that is assumed for a file without a recorded one. It is long, so that such a file starts early. */
 const unknownSeconds = 30
 
 /**

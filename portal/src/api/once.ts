@@ -24,12 +24,14 @@ const storagePrefix = 'perkline.key/'
 /** The keys in a browser that cannot store anything. */
 const inMemory = new Map<string, string>()
 
-/** An Idempotency-Key, which is stored until its request was answered. */
+/** An Idempotency-Key. It is stored until the platform has answered its request for good. */
 export type Key = {
   value: string
   /**
-   * @param status of the answer. A success or a refusal ends the key. Without an answer or after a 5xx the change may have
-   *   been made, so the key stays, as it does while the first request is still being processed
+   * Call this with each answer. A success or a refusal deletes the key. It stays after a 5xx, because the change may have been
+   * made, and while the first request is still being processed.
+   *
+   * @param status of the answer
    */
   answered(status: number, code: unknown): void
 }

@@ -32,7 +32,7 @@ export type AuthenticateDeps = {
 }
 
 /**
- * Every route of this plugin needs a token of ours (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
+ * Makes the routes of this plugin require a token (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
  *
  * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds; 'forbidden' for a change
  *   by cookie that does not come from the platform's own pages

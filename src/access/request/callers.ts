@@ -5,13 +5,13 @@ import { type BankCaller, isManager, type MerchantCaller } from '../caller.ts'
 import { requireFreshFactor } from '../factors/fresh.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf, personOf } from './authenticate.ts'
 
-/** Every route of this plugin is for banks, with the role ADMIN or EDITOR. */
+/** Lets only banks with the role ADMIN or EDITOR call the routes of this plugin. */
 export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => editingBankOf(request))))
 }
 
-/** Every route of this plugin is for merchants. The role `viewer` may only read. */
+/** Lets only merchants call the routes of this plugin. The role `viewer` may only read. */
 export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) =>
@@ -20,21 +20,21 @@ export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): voi
 }
 
 /**
- * Every route of this plugin is for banks and merchants. Banks need the role ADMIN or EDITOR. Merchants with the role
- * `viewer` may only read.
+ * Lets only banks and merchants call the routes of this plugin. Banks need the role ADMIN or EDITOR. Merchants with the
+ * role `viewer` may only read.
  */
 export function onlyPartners(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => partnerOf(request))))
 }
 
-/** Every route of this plugin is for people and concerns their own data. */
+/** Lets only people, not systems, call the routes of this plugin, which concern their own data. */
 export function onlyPeople(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => personOf(request))))
 }
 
-/** Every route of this plugin is for the people who manage an account. */
+/** Lets only people who manage an account call the routes of this plugin. */
 export function onlyManagers(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => managerOf(request))))

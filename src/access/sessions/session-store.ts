@@ -77,7 +77,7 @@ export function listSessions(database: Queryable, userId: string, currentId: str
 }
 
 /**
- * Ends sessions of a person early. To keep out a login at the same time, lock the person's row first.
+ * Ends sessions of a person early. Lock the person's row first, so that no login opens a session meanwhile.
  *
  * @param which one session, all but one, or all
  * @returns how many there were

@@ -80,8 +80,8 @@ const found = `
           and ($6::timestamptz is null or date_to <= $6)`
 
 /**
- * Whether counting the campaigns that match a filter is much faster than sorting them. It is not for a filter by name
- * or SKU: such a filter reads long texts, and a count besides the sort would run it a second time.
+ * Whether counting the campaigns that match a filter is much faster than sorting them. It is not with a filter by name
+ * or SKU: such a filter reads long texts, and the count would run it a second time beside the sort.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 

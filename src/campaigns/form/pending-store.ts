@@ -19,14 +19,14 @@ type Content = {
   /** The terms without terminals, as banks get them (`cardText`). */
   card: string
   terminalsPlatform: boolean
-  /** The campaign's own list; undefined: it stays as it is. */
+  /** The campaign's own list; undefined: an edit does not change it. */
   terminals: TerminalList | undefined
 }
 type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals: number; presentBytes: number }
 
 /**
  * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited.
- * Also measures `$2` as it is, because an edit that gives no terminals keeps them. These texts are stored
+ * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. These texts are stored
  * uncompressed, so that PostgreSQL knows their lengths without reading them.
  */
 const useStatement = `

@@ -210,7 +210,7 @@ test('a replay that fails holds up neither events nor other replays', async () =
   await tell(1)
   while (await handOverAll(database()));
   for (const endpointId of [failing, sound]) await ask(endpointId, { from: 1, only: 'all' })
-  // From now on this replay asks for instants, and the first event that it reads tells none.
+  // From now on this replay looks for the time of each event, and the first event that it reads has none.
   await database().execute('update webhook_replays set since = now() where endpoint_id = $1', [failing])
   const { body: page } = await call('GET', '/events?limit=1')
   await database().execute(`update events set body = '"' where event_id = $1`, [page.data[0].id])
