@@ -11,11 +11,14 @@ import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { bankCampaignTexts } from '../../portal/src/bank/campaign-texts.ts'
 import { blockingText } from '../../portal/src/bank/status-summary.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
+import { emptyValues } from '../../portal/src/campaigns/form/values.ts'
+import { changeTexts } from '../../portal/src/campaigns/history/change-texts.ts'
 import { createFormat } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
 import { createNames } from '../../portal/src/i18n/names.ts'
 import { counted } from '../../portal/src/i18n/texts.ts'
 import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
+import { editTexts } from '../../portal/src/merchant/edit-texts.ts'
 import { checkText } from '../../portal/src/operator/audit-texts.ts'
 import {
   counting,
@@ -32,6 +35,7 @@ import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
 import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'
 import { checksOfEachAudit } from '../../src/admin/audit/audit.ts'
+import { editableFields } from '../../src/campaigns/lifecycle/editable-fields.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { ruleCodes } from '../../src/error-rules.ts'
 import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
@@ -133,6 +137,13 @@ suite('words', () => {
       for (const language of ['en', 'uk'] as const)
         assert.deepEqual(Object.keys(statusTexts[language][kind as keyof typeof lists]).sort(), [...statuses].sort())
   })
+})
+
+test('every field of a campaign has a name in the history, and in the notice that somebody else has changed it', () => {
+  for (const field of editableFields)
+    assert.ok(field in changeTexts.en.fields, `${field} needs a name in campaigns/history/change-texts.ts`)
+  for (const field of Object.keys(emptyValues('UTC')))
+    assert.ok(field === 'retailerId' || field in editTexts.en.fields, `${field} needs a name in merchant/edit-texts.ts`)
 })
 
 test('every check of `perkline audit` has its words in both languages; a finding stays as the platform reports it', () => {
