@@ -15,7 +15,12 @@ export async function download(path: string, name: string, signal?: AbortSignal)
     throw new ApiError(noAnswer, [], null)
   })
   if (!response.ok) return refuse(response)
-  save(await response.blob(), givenName(response.headers.get('content-disposition')) ?? name)
+  const content = await response.blob().catch(error => {
+    if (signal?.aborted) throw error
+    // The connection broke off in the middle of the file.
+    throw new ApiError(noAnswer, [], null)
+  })
+  save(content, givenName(response.headers.get('content-disposition')) ?? name)
 }
 
 /** Saves a text as a file, exactly as it is. */

@@ -25,13 +25,20 @@ export function SessionWatch() {
   }, [session.expiresAt, queryClient])
 
   useEffect(() => {
-    const follow = ({ key, newValue }: StorageEvent) => {
-      if (key !== heardOfKey || newValue === person) return
-      if (newValue === null) endSession()
+    const check = (now: string | null) => {
+      if (now === person) return
+      if (now === null) endSession()
       else location.reload()
     }
+    const follow = ({ key, newValue }: StorageEvent) => key === heardOfKey && check(newValue)
+    // A page that the browser has kept for "Back" has heard nothing meanwhile.
+    const wake = ({ persisted }: PageTransitionEvent) => persisted && check(localStorage.getItem(heardOfKey))
     addEventListener('storage', follow)
-    return () => removeEventListener('storage', follow)
+    addEventListener('pageshow', wake)
+    return () => {
+      removeEventListener('storage', follow)
+      removeEventListener('pageshow', wake)
+    }
   }, [person])
   return null
 }
