@@ -89,13 +89,20 @@ function remove(name: string): void {
 /** How many times we wait for the first request with this key, while the platform is still processing it. */
 const maxWaits = 20
 
+/** An answer that breaks off is as good as none: it is read whole before anybody acts on its status. */
+async function fetchWhole(request: Request): Promise<Response> {
+  const response = await fetch(request)
+  await response.clone().arrayBuffer()
+  return response
+}
+
 /** `fetch` for the platform: adds the key, and waits for a first request that is still being processed. */
 export async function fetchOnce(request: Request): Promise<Response> {
-  if (!takesKey(request.method, request.url)) return fetch(request)
+  if (!takesKey(request.method, request.url)) return fetchWhole(request)
   const key = await keyFor(`${request.method} ${request.url}\n${await request.clone().text()}`)
   request.headers.set('idempotency-key', key.value)
   for (let waited = 0; ; waited++) {
-    const response = await fetch(request.clone())
+    const response = await fetchWhole(request.clone())
     const code = response.ok ? null : await errorCode(response.clone())
     key.answered(response.status, code)
     if (code !== 'request-in-progress' || waited === maxWaits) return response
