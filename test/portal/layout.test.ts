@@ -98,3 +98,24 @@ test('the focused field of the campaign form is in sight on small screens', { ti
     assert.deepEqual(hidden, [], `${viewport.width} × ${viewport.height}`)
   }
 })
+
+test('the words of the tiles at home stay whole on the narrowest screen', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, site.platform, { viewport: { width: 320, height: 640 }, language: 'uk-UA' })
+  if (!visitor) return
+  const { page } = visitor
+  for (const account of [merchant, bank]) {
+    await visitor.empty()
+    await visitor.logIn(account)
+    await page.locator('section a p').first().waitFor()
+    const broken = await page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('section a p')].flatMap(({ firstChild }) =>
+      [...firstChild.data.matchAll(/\\S+/g)].flatMap(({ 0: word, index }) => {
+        const range = document.createRange()
+        range.setStart(firstChild, index)
+        range.setEnd(firstChild, index + word.length)
+        return range.getClientRects().length > 1 ? [word] : []
+      }))`)
+    assert.deepEqual(broken, [])
+  }
+})

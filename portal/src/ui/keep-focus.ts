@@ -1,6 +1,6 @@
 /**
- * Keeps the keyboard's place while something is sent. The pressed button is disabled meanwhile, and often it is gone
- * afterwards; the browser then moves the focus to the start of the document.
+ * Keeps the keyboard's place when the pressed button is disabled or gone, for instance while something is sent. The browser
+ * then moves the focus to the start of the document.
  */
 
 const intervalMs = 50
@@ -17,11 +17,22 @@ export function watchFocus(): void {
     last = target
     if (!target.closest('[role=dialog]')) lastOnPage = target
   })
+  // A button that has done its work is often gone or disabled: "Clear filters", or "next page" on the last page.
+  const nothingRuns = () => false
+  addEventListener(
+    'click',
+    ({ target }) => {
+      const button = target instanceof Element ? target.closest('button') : null
+      if (button !== null && button === document.activeElement) keepFocus(nothingRuns)
+    },
+    { capture: true },
+  )
 }
 
 /**
  * Call this when something is sent. If the focus gets lost, it goes to the form's first field with an error, else back
- * to the element that had it. If that is gone, it goes to the open dialog, or to the heading of the page.
+ * to the element that had it, or the current one of its navigation. If that is gone, it goes to the open dialog, or to the
+ * heading of the page.
  *
  * @param isRunning whether the answer is still awaited
  */
@@ -41,7 +52,13 @@ const isLost = (): boolean => document.activeElement === null || document.active
 function focusNearest(): void {
   const dialog = document.querySelector('[role=dialog]')
   const wrong = last?.isConnected ? last.closest('form')?.querySelector('[aria-invalid=true]') : null
-  const places = [wrong ?? null, last, ...(dialog ? [dialog] : [lastOnPage, document.querySelector('h1')])]
+  const current = last?.isConnected ? last.closest('nav')?.querySelector('[aria-current]') : null
+  const places = [
+    wrong ?? null,
+    last,
+    current ?? null,
+    ...(dialog ? [dialog] : [lastOnPage, document.querySelector('h1')]),
+  ]
   const place = places.find(each => isUsable(each, dialog))
   if (place instanceof HTMLElement) place.focus({ preventScroll: true })
 }

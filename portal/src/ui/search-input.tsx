@@ -1,7 +1,7 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
@@ -22,26 +22,35 @@ export function SearchInput(props: {
   const { label, value = '', onChange, error = null, maxLength = 100 } = props
   const texts = useTexts(uiTexts)
   const [typed, setTyped] = useState(value)
-  const [reported, setReported] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
+  // What was reported and is not yet in the address, which may follow much later than the next key.
+  const underWay = useRef<string[]>([])
   const tell = useDebouncedCallback(
     (words: string) => {
       const trimmed = words.trim()
-      setReported(trimmed)
+      if (trimmed !== (underWay.current.at(-1) ?? value)) underWay.current.push(trimmed)
       onChange(trimmed || undefined)
     },
     { delay: 300, flushOnUnmount: false },
   )
-  // Follows the address, which the browser's history or cleared filters may have changed.
+  // Follows the address when something else has changed it: the browser's history, or cleared filters.
   useEffect(() => {
-    if (value !== reported) {
+    const arrived = underWay.current.lastIndexOf(value)
+    if (arrived >= 0) underWay.current.splice(0, arrived + 1)
+    else {
+      underWay.current = []
+      tell.cancel()
       setTyped(value)
-      setReported(value)
     }
-  }, [value, reported])
+  }, [value, tell])
 
   const set = (words: string) => {
     setTyped(words)
     tell(words)
+  }
+  const clear = () => {
+    set('')
+    input.current?.focus()
   }
   return (
     <TextInput
@@ -49,7 +58,8 @@ export function SearchInput(props: {
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={16} aria-hidden />}
-      rightSection={typed && <CloseButton size="sm" aria-label={texts.filters.clearSearch} onClick={() => set('')} />}
+      ref={input}
+      rightSection={typed && <CloseButton size="sm" aria-label={texts.filters.clearSearch} onClick={clear} />}
       value={typed}
       onChange={({ currentTarget }) => set(currentTarget.value)}
       maxLength={maxLength}

@@ -20,7 +20,11 @@ export function CountTiles<Tile extends CountTile>(props: {
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Title order={2}>{title}</Title>
-      <SimpleGrid cols={{ base: 3, md: Math.min(tiles.length, 6) }} spacing={{ base: 'xs', sm: 'sm' }}>
+      <SimpleGrid
+        cols={{ base: 3, md: Math.min(tiles.length, 6) }}
+        spacing={{ base: 'xs', sm: 'sm' }}
+        className={classes.tiles ?? ''}
+      >
         {tiles.map(tile => (
           <Card key={tile.key} padding="sm" className={classes.tile ?? ''}>
             {link(
