@@ -29,7 +29,7 @@ export function OrderPage() {
   const { orders: texts } = useTexts(esimTexts)
   const query = useQuery(orderQuery(orderId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.notShown}>
+    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {order => <Whole order={order} />}
     </CampaignLoaded>
   )

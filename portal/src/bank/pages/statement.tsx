@@ -32,7 +32,7 @@ export function StatementPage() {
   const texts = useTexts(statementTexts)
   const query = useQuery(statementQuery(statementId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.notShown}>
+    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {statement => <Whole statement={statement} statementId={statementId} />}
     </CampaignLoaded>
   )

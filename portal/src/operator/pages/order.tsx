@@ -25,7 +25,7 @@ export function OrderPage() {
       query={query}
       back={<BackLink to="/operator/orders">{texts.back}</BackLink>}
       notShown={texts.notShown}
-      notFound={texts.notShown}
+      notFound={texts.isUnknown}
     >
       {order => <Whole order={order} />}
     </CampaignLoaded>

@@ -9,7 +9,7 @@ import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count, none } from '../../ui/values.tsx'
 import { CredentialForm, type Owner, UserForm } from '../components/access-forms.tsx'
@@ -40,12 +40,12 @@ function BankPage({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const query = useQuery(partnersQuery())
   return (
-    <Loaded query={query}>
+    <CampaignLoaded query={query} back={<Back kind="banks" />} notShown={texts.notShown}>
       {({ banks }) => {
         const bank = banks.find(({ entry }) => entry.code === code)
-        return bank ? <WholeBank bank={bank} /> : <PageHeader back={<Back kind="banks" />} title={texts.notShown} />
+        return bank ? <WholeBank bank={bank} /> : <PageHeader back={<Back kind="banks" />} title={texts.isUnknown} />
       }}
-    </Loaded>
+    </CampaignLoaded>
   )
 }
 
@@ -84,7 +84,7 @@ function MerchantPage({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const query = useQuery(merchantQuery(code))
   return (
-    <CampaignLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown} notFound={texts.notShown}>
+    <CampaignLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {merchant => <WholeMerchant merchant={merchant} />}
     </CampaignLoaded>
   )
