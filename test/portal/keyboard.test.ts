@@ -62,6 +62,30 @@ suite('the focus', () => {
     await page.keyboard.press('Tab')
     assert.equal(await focused(page), 'Many 20')
   })
+
+  test('on a phone: goes through the navigation only while it is open', async t => {
+    const visitor = await visit(t, platform, { viewport: phone })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(banker, '/bank/campaigns')
+    await page.getByRole('link', { name: 'Many 20' }).waitFor()
+    const link = page.getByRole('link', { name: 'Campaigns', exact: true })
+    // The first stops are the link to the content and the buttons of the bar; the navigation would come next.
+    for (let stop = 0; stop < 16; stop++) {
+      await page.keyboard.press('Tab')
+      assert.equal(
+        await page.evaluate(`document.activeElement.getBoundingClientRect().right > 0`),
+        true,
+        await focused(page),
+      )
+    }
+    await button(page, 'Open the navigation').click()
+    await link.focus()
+    await page.locator('nav a:focus').waitFor()
+    await page.keyboard.press('Enter')
+    await button(page, 'Open the navigation').waitFor()
+    await link.waitFor({ state: 'hidden' })
+  })
 })
 
 test('a slow computer loses no letter of a search', async t => {

@@ -139,7 +139,8 @@ async function logIn(
   assert.equal(status, 200)
   await page.evaluate(`localStorage.setItem(${JSON.stringify(heardOfKey)}, ${JSON.stringify(personOf(account))})`)
   await open(path)
-  await page.getByRole('navigation').first().waitFor()
+  // Not the navigation: it is hidden while it is closed on a narrow screen.
+  await page.getByRole('banner').waitFor()
 }
 
 /** Fills in and sends the login that the page shows, in either language. */

@@ -69,7 +69,7 @@ export function Layout() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={texts.navigation}>
+      <AppShell.Navbar p="sm" aria-label={texts.navigation} mod={{ closed: !isOpen }}>
         <Stack gap={2} style={{ flex: 1 }}>
           {navigationOf(session).map(({ to, text, icon: Picture, isExact = false }) => (
             <LinkNav
