@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { button, dialog, field, sees, titled } from '../support/pages.ts'
@@ -83,7 +83,9 @@ suite('the focus after an act', { timeout: 90_000 }, () => {
     const { page } = visitor
     await visitor.logIn(merchant, `/merchant/campaigns/${id}/edit`)
     await field(page, 'Name').fill('Not saved')
-    await page.route(`**/for-merchant/${id}`, route => route.abort(), { times: 1 })
+    // Longer than the page waits before it looks for a focus that is lost.
+    const hold = (route: Route) => void setTimeout(() => void route.abort(), 600)
+    await page.route(`**/for-merchant/${id}`, hold, { times: 1 })
     await button(page, 'Save').focus()
     await page.keyboard.press('Enter')
     await sees(page, /can’t be reached/)

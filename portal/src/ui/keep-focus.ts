@@ -18,15 +18,22 @@ export function watchFocus(): void {
     if (!target.closest('[role=dialog]')) lastOnPage = target
   })
   // A button that has done its work is often gone or disabled: "Clear filters", or "next page" on the last page.
-  const nothingRuns = () => false
   addEventListener(
     'click',
     ({ target }) => {
       const button = target instanceof Element ? target.closest('button') : null
-      if (button !== null && button === document.activeElement) keepFocus(nothingRuns)
+      if (button !== null && button === document.activeElement) follow()
     },
     { capture: true },
   )
+}
+
+/** What is sent: whether each answer is still awaited. */
+const sent = new Set<() => boolean>()
+
+function isSending(): boolean {
+  for (const isRunning of sent) if (!isRunning()) sent.delete(isRunning)
+  return sent.size > 0
 }
 
 /**
@@ -37,13 +44,19 @@ export function watchFocus(): void {
  * @param isRunning whether the answer is still awaited
  */
 export function keepFocus(isRunning: () => boolean): void {
+  sent.add(isRunning)
+  follow()
+}
+
+/** Looks for a lost focus while the page settles. While something is sent, its button is only disabled for the time being. */
+function follow(): void {
   let endsAt: number | null = null
   const timer = setInterval(() => {
-    if (isRunning()) return
+    if (isSending()) endsAt = null
     // Looks from the second time on, because the page shows the answer a moment after it has arrived.
-    if (endsAt === null) endsAt = performance.now() + settlingMs
+    else if (endsAt === null) endsAt = performance.now() + settlingMs
     else if (isLost()) focusNearest()
-    if (performance.now() > endsAt) clearInterval(timer)
+    if (endsAt !== null && performance.now() > endsAt) clearInterval(timer)
   }, intervalMs)
 }
 
