@@ -3,7 +3,6 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -15,6 +14,7 @@ import { KeyFacts } from '../../ui/key-facts.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { uiTexts } from '../../ui/texts.ts'
@@ -55,9 +55,9 @@ export function DeliveryPage() {
   const texts = useTexts(webhookTexts)
   const query = useQuery(deliveryQuery(deliveryId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.deliveries.notFound}>
+    <PageLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.deliveries.notFound}>
       {delivery => <Whole delivery={delivery} query={query} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -1,7 +1,6 @@
 import { Alert, Card, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -9,6 +8,7 @@ import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Count, DateTime } from '../../ui/values.tsx'
 import { EndpointStatus } from '../../webhooks/endpoint-status.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
@@ -27,9 +27,9 @@ export function EndpointPage() {
   const query = useQuery(endpointQuery(endpointId))
   const back = <BackLink to="/account/webhooks">{texts.title}</BackLink>
   return (
-    <CampaignLoaded query={query} back={back} notShown={texts.notShown} notFound={texts.notFound}>
+    <PageLoaded query={query} back={back} notShown={texts.notShown} notFound={texts.notFound}>
       {endpoint => <Whole endpoint={endpoint} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -2,11 +2,11 @@ import { Card, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Count, DateTime } from '../../ui/values.tsx'
 import { eventTexts } from '../../webhooks/event-texts.ts'
 import { Json } from '../../webhooks/json.tsx'
@@ -29,9 +29,9 @@ export function EventPage() {
   const { notShown } = useTexts(webhookTexts)
   const query = useQuery(eventTextQuery(eventId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={notShown} notFound={texts.notFound}>
+    <PageLoaded query={query} back={<Back />} notShown={notShown} notFound={texts.notFound}>
       {text => (text === null ? <PageHeader back={<Back />} title={texts.notFound} /> : <Whole text={text} />)}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
+import { listTexts } from '../../campaigns/list/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { campaignQuery } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
@@ -16,10 +17,17 @@ export function CampaignLoaded({
   children: (campaign: BankCampaign) => ReactNode
 }) {
   const texts = useTexts(bankCampaignTexts)
+  const { notFound, notFoundText } = useTexts(listTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000, refetchOnMount: 'always' })
   return (
-    <Shown query={query} back={<BackToList />} notShown={texts.notShown}>
+    <PageLoaded
+      query={query}
+      back={<BackToList />}
+      notShown={texts.notShown}
+      notFound={notFound}
+      notFoundText={notFoundText}
+    >
       {children}
-    </Shown>
+    </PageLoaded>
   )
 }

@@ -1,13 +1,13 @@
 import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
@@ -29,9 +29,9 @@ export function OrderPage() {
   const { orders: texts } = useTexts(esimTexts)
   const query = useQuery(orderQuery(orderId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
+    <PageLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {order => <Whole order={order} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

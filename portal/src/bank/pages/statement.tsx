@@ -1,7 +1,6 @@
 import { Button, Card, Stack, Table, Text, Title } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { Chart } from '../../ui/chart.tsx'
@@ -10,6 +9,7 @@ import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { SaveFile } from '../../ui/save-file.tsx'
 import { Sums, salesOf } from '../../ui/statements/sums.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
@@ -32,9 +32,9 @@ export function StatementPage() {
   const texts = useTexts(statementTexts)
   const query = useQuery(statementQuery(statementId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
+    <PageLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {statement => <Whole statement={statement} statementId={statementId} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
+import { listTexts } from '../../campaigns/list/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { campaignQuery, type ReadCampaign } from '../queries.ts'
 import { BackToList } from './back-to-list.tsx'
@@ -18,10 +19,17 @@ export function CampaignLoaded(props: {
 }) {
   const { cashbackId, everyMs, children } = props
   const texts = useTexts(campaignPageTexts)
+  const { notFound, notFoundText } = useTexts(listTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), ...(everyMs && { refetchInterval: everyMs }) })
   return (
-    <Shown query={query} back={<BackToList />} notShown={texts.notShown}>
+    <PageLoaded
+      query={query}
+      back={<BackToList />}
+      notShown={texts.notShown}
+      notFound={notFound}
+      notFoundText={notFoundText}
+    >
       {children}
-    </Shown>
+    </PageLoaded>
   )
 }

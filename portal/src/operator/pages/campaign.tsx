@@ -4,15 +4,16 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { CampaignFacts } from '../../campaigns/detail/campaign-facts.tsx'
 import { CampaignLifeLine } from '../../campaigns/detail/campaign-life-line.tsx'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useAction } from '../../campaigns/detail/use-action.ts'
 import { HistoryEntries } from '../../campaigns/history/campaign-history.tsx'
+import { listTexts } from '../../campaigns/list/texts.ts'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { Count, Money, none } from '../../ui/values.tsx'
@@ -26,14 +27,17 @@ export function CampaignPage() {
   const { cashbackId } = route.useParams()
   const query = useQuery(campaignQuery(cashbackId))
   const { campaigns: texts } = useTexts(operatorTexts)
+  const { notFound, notFoundText } = useTexts(listTexts)
   return (
-    <CampaignLoaded
+    <PageLoaded
       query={query}
       back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>}
       notShown={texts.notShown}
+      notFound={notFound}
+      notFoundText={notFoundText}
     >
       {campaign => <Whole campaign={campaign} query={query} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

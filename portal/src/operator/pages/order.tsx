@@ -1,12 +1,12 @@
 import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
@@ -21,14 +21,14 @@ export function OrderPage() {
   const query = useQuery(orderQuery(orderId))
   const { orders: texts } = useTexts(operatorTexts)
   return (
-    <CampaignLoaded
+    <PageLoaded
       query={query}
       back={<BackLink to="/operator/orders">{texts.back}</BackLink>}
       notShown={texts.notShown}
       notFound={texts.isUnknown}
     >
       {order => <Whole order={order} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -3,12 +3,12 @@ import { modals } from '@mantine/modals'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count, none } from '../../ui/values.tsx'
@@ -40,12 +40,12 @@ function BankPage({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const query = useQuery(partnersQuery())
   return (
-    <CampaignLoaded query={query} back={<Back kind="banks" />} notShown={texts.notShown}>
+    <PageLoaded query={query} back={<Back kind="banks" />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {({ banks }) => {
         const bank = banks.find(({ entry }) => entry.code === code)
         return bank ? <WholeBank bank={bank} /> : <PageHeader back={<Back kind="banks" />} title={texts.isUnknown} />
       }}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 
@@ -84,9 +84,9 @@ function MerchantPage({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const query = useQuery(merchantQuery(code))
   return (
-    <CampaignLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown} notFound={texts.isUnknown}>
+    <PageLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown} notFound={texts.isUnknown}>
       {merchant => <WholeMerchant merchant={merchant} />}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 

@@ -1,13 +1,13 @@
 import { Card, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Count } from '../../ui/values.tsx'
 import { ImportProfiles } from '../components/import-profiles.tsx'
 import { LevelBadge } from '../components/level-badge.tsx'
@@ -24,12 +24,12 @@ export function TariffStockPage() {
   const query = useQuery(stockQuery)
   const back = <BackLink to="/operator/stock">{texts.back}</BackLink>
   return (
-    <CampaignLoaded query={query} back={back} notShown={texts.notShown}>
+    <PageLoaded query={query} back={back} notShown={texts.notShown} notFound={texts.nothing}>
       {lines => {
         const line = lines.find(each => each.operatorCode === operatorCode && each.tariffCode === tariffCode)
         return line ? <Whole line={line} /> : <PageHeader back={back} title={texts.nothing} />
       }}
-    </CampaignLoaded>
+    </PageLoaded>
   )
 }
 
