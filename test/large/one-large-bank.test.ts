@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
-import { until } from '../support/esim.ts'
 import { callerWith, openPerson, type Person } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
-import { rowsRead } from '../support/table-reads.ts'
+import { rowsReadBy } from '../support/table-reads.ts'
 
 const sold = 60_000
 const reserved = 10_000
@@ -42,31 +41,10 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Runs this in another process, and returns how many rows of these tables were read meanwhile. */
-async function rowsReadBy(tables: string, run: (call: Person['call']) => Promise<void>): Promise<number> {
-  const before = await rowsRead(database, tables)
-  const connected = await connections()
-  // A connection adds its reads to the statistics when it ends.
-  const sibling = await platform.sibling()
-  try {
-    await run(callerWith(sibling, person.token))
-  } finally {
-    await sibling.close()
-  }
-  await until('its connections have ended', async () => (await connections()) <= connected)
-  return (await rowsRead(database, tables)) - before
-}
-
-async function connections(): Promise<number> {
-  const [row] = await database.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
-  )
-  return row?.count ?? 0
-}
-
 for (const status of ['reserved', 'expired'])
   test(`${status} orders of a bank that has none`, async () => {
-    const read = await rowsReadBy('orders', async call => {
+    const read = await rowsReadBy(platform, 'orders', async there => {
+      const call = callerWith(there, person.token)
       for (let n = 0; n < repeats; n++) {
         const { status: code, text } = await call('GET', `/portal/esim/orders?status=${status}&tariffCode=ua-5gb`)
         assert.equal(code, 200, text)
@@ -77,7 +55,8 @@ for (const status of ['reserved', 'expired'])
   })
 
 test('the session of one of many people', async () => {
-  const read = await rowsReadBy('%user%', async call => {
+  const read = await rowsReadBy(platform, '%user%', async there => {
+    const call = callerWith(there, person.token)
     for (let n = 0; n < repeats; n++) {
       const { status, text } = await call('GET', '/portal/session')
       assert.equal(status, 200, text)

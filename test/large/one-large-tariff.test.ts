@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
 import { type Bank, bankAt, openBank, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { rowsReadBy } from '../support/table-reads.ts'
 
 const profiles = 200_000
 const returned = 50_000
@@ -44,30 +45,9 @@ async function addProfiles(tariffCode: string, count: number): Promise<void> {
     )
 }
 
-/** Runs this in another process, and returns how many rows of these tables and their indexes were read meanwhile. */
-async function rowsReadBy(run: (bank: Bank) => Promise<void>): Promise<number> {
-  const before = await rowsRead()
-  // A connection adds its reads to the statistics when it ends. So this runs in another process, which is then closed.
-  const sibling = await platform.sibling()
-  try {
-    await run(bankAt(sibling, bank.token))
-  } finally {
-    await sibling.close()
-  }
-  return (await rowsRead()) - before
-}
-
-async function rowsRead(): Promise<number> {
-  const [row] = await database.query<{ read: number }>(
-    `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) + (
-       select sum(idx_tup_read) from pg_stat_user_indexes where relname in ('profiles', 'returned_profiles')) as read
-     from pg_stat_user_tables where relname in ('profiles', 'returned_profiles')`,
-  )
-  return Number(row?.read)
-}
-
 test('the list of tariffs', async () => {
-  const read = await rowsReadBy(async there => {
+  const read = await rowsReadBy(platform, '%profiles', async sibling => {
+    const there = bankAt(sibling, bank.token)
     const { status, body } = await there.tariffs()
     assert.equal(status, 200)
     assert.deepEqual(availabilityOf(body), { 'eu-10gb': true, [small]: true, off: false, [soldOut]: false })
@@ -80,7 +60,8 @@ const availabilityOf = (body: unknown): Record<string, boolean> =>
   Object.fromEntries((body as { code: string; available: boolean }[]).map(({ code, available }) => [code, available]))
 
 test('a sale of a tariff without stock, and of one with few profiles', async () => {
-  const read = await rowsReadBy(async there => {
+  const read = await rowsReadBy(platform, '%profiles', async sibling => {
+    const there = bankAt(sibling, bank.token)
     for (const number of [1, 2, 3]) {
       const refused = await there.reserve({ tariffCode: soldOut, externalId: `none-${number}` })
       assert.equal(refused.status, 503)

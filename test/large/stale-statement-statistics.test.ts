@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
 import { each, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
-import { rowsRead } from '../support/table-reads.ts'
+import { rowsReadBy } from '../support/table-reads.ts'
 
 const sold = 20_000
 const read = 100
@@ -52,17 +52,8 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Does the work in another process (see `rowsRead`). */
-async function countReads(work: (sibling: TestPlatform, token: string) => Promise<void>): Promise<number> {
-  const before = await rowsRead(database, 'statement_lines')
-  const sibling = await platform.sibling()
-  try {
-    await work(sibling, token)
-  } finally {
-    await sibling.close()
-  }
-  return (await rowsRead(database, 'statement_lines')) - before
-}
+const countReads = (work: (sibling: TestPlatform, token: string) => Promise<void>): Promise<number> =>
+  rowsReadBy(platform, 'statement_lines', sibling => work(sibling, token))
 
 /** The jobs of a process read some lines, too. */
 const allowed = sold * 5

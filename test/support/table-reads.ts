@@ -1,16 +1,48 @@
 /** Counts what the database has read, for tests of what a request costs. */
 import type { Database } from '../../src/db/database.ts'
+import { until } from './esim.ts'
+import type { TestPlatform } from './platform.ts'
 
 /**
- * How many rows of some tables were read since the database was made. Reads are counted for certain only when their
- * connection has ended. So let another process do the work, and measure after it has ended.
+ * How many rows of some tables, or entries of their indexes, were read since the database was made. Reads are counted for
+ * certain only when their connection has ended. So let another process do the work (`rowsReadBy`), and measure after it has
+ * ended.
  *
  * @param tables a `like` pattern for their names
  */
 export async function rowsRead(database: Database, tables: string): Promise<number> {
+  // A row that an index leads to is an entry of the index, too. An index that has all columns is read alone.
   const [row] = await database.query<{ read: string }>(
-    `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as read from pg_stat_user_tables where relname like $1`,
+    `select sum(seq_tup_read + greatest(coalesce(idx_tup_fetch, 0), coalesce(
+       (select sum(idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid), 0))) as read
+     from pg_stat_user_tables t where relname like $1`,
     [tables],
   )
   return Number(row?.read)
+}
+
+/** Does the work in another process, and returns how many rows of some tables were read until it had ended. */
+export async function rowsReadBy(
+  platform: TestPlatform,
+  tables: string,
+  work: (there: TestPlatform) => Promise<void>,
+): Promise<number> {
+  const { database } = platform.platform
+  const before = await rowsRead(database, tables)
+  const connected = await connections(database)
+  const there = await platform.sibling()
+  try {
+    await work(there)
+  } finally {
+    await there.close()
+  }
+  await until('its connections have ended', async () => (await connections(database)) <= connected)
+  return (await rowsRead(database, tables)) - before
+}
+
+async function connections(database: Database): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
+  )
+  return row?.count ?? 0
 }
