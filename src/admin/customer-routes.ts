@@ -1,4 +1,7 @@
-/** The customer directory: how many customers each bank has, and which bank a customer belongs to. */
+/**
+ * Routes with which the operator reads the customer directory: how many customers each bank has, which bank a customer belongs
+ * to, and all data of one customer. Files of customers are taken in `customer-file-routes.ts`.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
