@@ -16,7 +16,10 @@ const endpointsAtOnce = 50
 
 type Waiting = { endpointId: string; hasReplay: boolean }
 
-/** Endpoints whose feed has events after their position, or that have an unfinished replay. */
+/**
+ * Endpoints whose feed has events after their position, or that have an unfinished replay. They come in no order: for an
+ * order by id, the kept plan would walk through the primary key and read all deleted endpoints, too.
+ */
 function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
   return database.query<Waiting>({
     name: 'webhooks.find-waiting',
@@ -31,7 +34,7 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
             where v.account_type = e.account_type and v.account_id = e.account_id order by sequence desc limit 1), 0)) as has_events,
           exists (select from webhook_replays r where r.endpoint_id = e.endpoint_id and r.finished_at is null) as "hasReplay"
         from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null
-      ) as found where has_events or "hasReplay" order by "endpointId"`,
+      ) as found where has_events or "hasReplay"`,
   })
 }
 
