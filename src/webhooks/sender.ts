@@ -137,7 +137,7 @@ function answerOf(request: ClientRequest): Promise<Answer> {
     let hasAnswer = false
     const take = (response: IncomingMessage) => {
       hasAnswer = true
-      readAnswer(response).then(resolve, reject)
+      readAnswer(response).then(resolve)
     }
     request.once('response', take)
     // When a receiver answers 101 to change the protocol, Node.js emits `upgrade` instead of `response`.
@@ -145,7 +145,10 @@ function answerOf(request: ClientRequest): Promise<Answer> {
       take(response)
       socket.destroy()
     })
-    request.on('error', reject)
+    request.on('error', error => {
+      // Once its status is known, an answer may end as it likes (a 204 may have a body), but not too late.
+      if (!hasAnswer || error instanceof LateError) reject(error)
+    })
     request.once('close', () => {
       // The request may have ended without an answer and without an error. Then the caller would wait forever.
       if (!hasAnswer) reject(new Error('The connection ended without an answer'))
@@ -192,7 +195,7 @@ function readAnswer(response: IncomingMessage): Promise<Answer> {
     bytes += chunk.length
     if (bytes > maxReadBytes) response.destroy()
   })
-  return new Promise((resolve, reject) => {
+  return new Promise(resolve => {
     const end = () =>
       resolve({
         outcome: outcomeOf(statusCode),
@@ -202,7 +205,7 @@ function readAnswer(response: IncomingMessage): Promise<Answer> {
       })
     response.once('end', end)
     response.once('close', end)
-    response.on('error', error => error instanceof LateError && reject(error))
+    response.on('error', () => {})
   })
 }
 

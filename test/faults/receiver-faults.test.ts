@@ -155,6 +155,16 @@ const faults: Fault[] = [
     },
     outcome: 'connection',
   },
+  {
+    what: '204 with a body, which its status does not allow',
+    handler: (request, response) =>
+      void request
+        .resume()
+        .once('end', () => response.socket?.write('HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\nok')),
+    outcome: 'delivered',
+    status: 204,
+    state: 'delivered',
+  },
   { what: 'a bad certificate', handler: withStatus(204), tls: 'own', outcome: 'tls' },
   { what: 'the certificate of another name', handler: withStatus(204), tls: 'wrong', outcome: 'tls' },
   {
