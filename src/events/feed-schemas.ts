@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { accountKinds } from '../audit-log/entry.ts'
 import { mustBe } from '../error-rules.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
-import { type EventType, eventTypes } from './catalogue.ts'
+import { type EventType, testType, testTypes } from './catalogue.ts'
 import { sampleOf } from './samples.ts'
 
 const sequence = (description: string, example: number) =>
@@ -110,35 +110,69 @@ export const EventTypes = Type.Object(
   { description: 'The types of events' },
 )
 
+const exampleId = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'
+
 /** An example of the event, as it is sent to the first kind of account that can receive it. */
 const exampleOf = (one: EventType) => ({
-  id: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+  id: exampleId,
   type: one.type,
   timestamp: '2026-11-22T08:15:00.000Z',
-  sequence: 1842,
+  ...(one.type === testType ? { sequence: 0, test: true } : { sequence: 1842 }),
   feedId: '7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11',
   mode: 'live',
   data: sampleOf(one, one.recipients[0] ?? 'platform'),
 })
 
+const test = {
+  const: true,
+  description: 'A sample that the test of an endpoint sends. Its `sequence` is 0, and it is in no feed',
+}
+
+const header = (name: string, description: string, example: string, format = {}) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string', ...format, examples: [example] },
+})
+
+/** The headers of each request to an endpoint, besides those of HTTP itself, by their names in the components. */
+export const webhookHeaders = Object.fromEntries(
+  [
+    header('webhook-id', 'The `id` of the event, the same in each attempt', exampleId, { format: 'uuid' }),
+    header('webhook-timestamp', 'When the attempt was made, in seconds since 1970', '1795335300'),
+    header(
+      'webhook-signature',
+      '`v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. Its key is what follows `whsec_` in ' +
+        'the secret, decoded from base64. While two secrets are valid there are two signatures, with a space between',
+      'v1,4Yb6sJq1vC3o8e2nV0mXhT5rW7uKzPdGfLxQaRcEiSg=',
+    ),
+    header('perkline-endpoint-id', 'The endpoint', '2b1c7e14-5d60-4f3a-8b17-93d0a6e5c201', { format: 'uuid' }),
+    header('perkline-attempt', '1 for the first attempt of a delivery', '1'),
+  ].map(one => [one.name, one]),
+)
+
 /** The `webhooks` of the OpenAPI document: the requests to endpoints. */
 export const webhooks = Object.fromEntries(
-  eventTypes.map(one => [
+  testTypes.map(one => [
     one.type,
     {
       post: {
         operationId: `send_${one.type.replaceAll('.', '_')}`,
         summary: one.description,
         description:
-          'Sent to every endpoint that is subscribed to this type. An attempt that fails is repeated (docs/contract/webhooks.md).',
+          one.type === testType
+            ? 'Sent once by the test of an endpoint that names no other type.'
+            : 'Sent to every endpoint that is subscribed to this type. An attempt that fails is repeated (docs/contract/webhooks.md).',
         tags: ['Events'],
         security: [],
+        parameters: Object.keys(webhookHeaders).map(name => ({ $ref: `#/components/parameters/${name}` })),
         requestBody: {
           content: {
             'application/json': {
               schema: {
                 type: 'object',
-                properties: { ...plain(Event.properties), type: { const: one.type }, data: plain(one.schema) },
+                properties: { ...plain(Event.properties), type: { const: one.type }, test, data: plain(one.schema) },
                 required: Object.keys(Event.properties),
               },
               example: exampleOf(one),

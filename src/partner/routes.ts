@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
 import { type PartnerOrderRoutesDeps, partnerOrderRoutes } from '../esim/sold/partner-routes.ts'
-import { webhooks } from '../events/feed-schemas.ts'
+import { webhookHeaders, webhooks } from '../events/feed-schemas.ts'
 import { type EventRoutesDeps, eventRoutes } from '../events/routes.ts'
 import { PartnerError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
@@ -46,6 +46,7 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
     secured: true,
     components: [PartnerError],
     webhooks,
+    parameters: webhookHeaders,
   })
   // This plugin already has the prefix; the inner plugin must not add it again.
   await app.register(operations, { ...deps, prefix: '' })

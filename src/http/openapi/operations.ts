@@ -35,6 +35,8 @@ export type Document = {
   components: TSchema[]
   /** Requests that the platform sends by itself, in the form of OpenAPI's `webhooks`; without it, none. */
   webhooks?: Record<string, object>
+  /** Parameters that `webhooks` refers to. */
+  parameters?: Record<string, { name: string; in: string }>
 }
 
 /** The addresses of all documents, and of the operation that returns a token. */
@@ -94,7 +96,10 @@ function describeApi(document: Document): NonNullable<FastifyDynamicSwaggerOptio
     tags: document.tags,
     ...(document.webhooks && { webhooks: document.webhooks }),
     ...(document.secured && {
-      components: { securitySchemes: { bearerToken: bearerToken(document.tokenDescription) } },
+      components: {
+        securitySchemes: { bearerToken: bearerToken(document.tokenDescription) },
+        ...(document.parameters && { parameters: document.parameters }),
+      },
     }),
   }
 }

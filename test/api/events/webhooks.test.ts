@@ -6,6 +6,8 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { readEntries } from '../../support/audit-log.ts'
 import { openUser } from '../../support/campaigns.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
@@ -414,6 +416,30 @@ describe('endpoints', () => {
     assert.deepEqual([refused.status, refused.body.code], [401, 'mfa-needed'])
     await remove(made.body.endpointId)
   })
+})
+
+test('the document describes each request to an endpoint, with its headers, also one of a test', async () => {
+  reset()
+  const { endpointId } = await makeEndpoint()
+  await cancelled('described')
+  for (const type of ['order.expired', undefined])
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/test`, { type })).status, 202)
+  await until(() => received.length === 3)
+  const { webhooks, components } = (await platform.call('GET', '/partner/v1/swagger/json')).body
+  const ajv = new Ajv2020({ strict: false })
+  addFormats.default(ajv)
+  for (const { headers, body } of received) {
+    const event = JSON.parse(body)
+    const { requestBody, parameters } = webhooks[event.type].post
+    const { schema } = requestBody.content['application/json']
+    assert.ok(ajv.validate({ ...schema, additionalProperties: false }, event), `${event.type}: ${ajv.errorsText()}`)
+    const names = (parameters as { $ref: string }[]).map(({ $ref }) => $ref.replace('#/components/parameters/', ''))
+    const sent = Object.keys(headers).filter(name => /^(webhook|perkline)-/.test(name))
+    assert.deepEqual(names.sort(), sent.sort())
+    for (const name of names)
+      assert.ok(ajv.validate(components.parameters[name].schema, headers[name]), `${name}: ${ajv.errorsText()}`)
+  }
+  await remove(endpointId)
 })
 
 test('nothing is sent unsigned when the secrets of an endpoint are gone', async () => {
