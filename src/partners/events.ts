@@ -8,13 +8,19 @@ const maxListed = 100
 const maxBytes = 3_900
 
 /** The codes of the mobile operators that a bank sees, by the bank's code. */
-export type VisibleOperators = ReadonlyMap<string, ReadonlySet<string>>
+type VisibleOperators = ReadonlyMap<string, ReadonlySet<string>>
+/** What banks saw before an apply. */
+type CatalogueBefore = { listed: ReadonlySet<string>; ofBanks: VisibleOperators }
+
+/** The codes of the mobile operators that are listed now, and those that these banks see. */
+export async function findCatalogue(transaction: Queryable, bankCodes: readonly string[]): Promise<CatalogueBefore> {
+  const active = await transaction.query<{ code: string }>(`select code from mobile_operators where status = 'active'`)
+  const ofBanks = bankCodes.length > 0 ? await findVisibleOperators(transaction, bankCodes) : new Map()
+  return { listed: new Set(active.map(({ code }) => code)), ofBanks }
+}
 
 /** The mobile operators that these banks see now. */
-export async function findVisibleOperators(
-  transaction: Queryable,
-  bankCodes: readonly string[],
-): Promise<VisibleOperators> {
+async function findVisibleOperators(transaction: Queryable, bankCodes: readonly string[]): Promise<VisibleOperators> {
   const rows = await transaction.query<{ bank: string; operators: string[] }>(
     `select b.code as bank, array_agg(m.code) as operators from banks b join mobile_operators m on m.status = 'active' and (
        b.esim_all_operators or exists (
@@ -46,8 +52,8 @@ async function findVisibilityChanges(
 /**
  * The changed operators that each bank may see. Banks that have gained or lost operators are always in the result.
  *
- * @param operators the operators that have changed themselves. They are included even if they are no longer active, so
- *   that banks learn of it
+ * @param operators the operators that have changed themselves and were listed before. They are included even if they are
+ *   no longer active, so that banks learn of it
  * @param concerned the operators that have changed or whose tariffs have changed
  * @param ofBanks the codes of banks that have gained or lost operators
  */
@@ -78,23 +84,25 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
  * Records one event for each bank, with the changed mobile operators and tariffs that the bank may see, and the
  * operators that it has gained or lost.
  *
- * @param before the operators that the banks of the file saw before the apply
+ * @param before the operators that were listed before the apply, and those that the banks of the file saw. An operator
+ *   that is listed neither before nor after it is told to nobody
  */
 export async function recordCatalogueChanged(
   transaction: Queryable,
   changes: Changes,
-  before: VisibleOperators,
+  before: CatalogueBefore,
 ): Promise<void> {
   const operators = changes.codes('operator')
   const tariffs = changes.codes('tariff').map(code => {
     const [operatorCode = '', tariffCode = ''] = code.split('/')
     return { operatorCode, tariffCode }
   })
-  const visibility = await findVisibilityChanges(transaction, changes, before)
+  const visibility = await findVisibilityChanges(transaction, changes, before.ofBanks)
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
   if (concerned.length + visibility.size === 0) return
   const gained = await findTariffs(transaction, [...new Set([...visibility.values()].flatMap(each => each.gained))])
-  const seen = await findSeen(transaction, { operators, concerned, ofBanks: [...visibility.keys()] })
+  const listed = operators.filter(code => before.listed.has(code))
+  const seen = await findSeen(transaction, { operators: listed, concerned, ofBanks: [...visibility.keys()] })
   const received = seen.map(bank => ({
     bankId: bank.bankId,
     data: dataFor(bank.seen, visibility.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),

@@ -9,7 +9,7 @@ import type { BrokenRule } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
 import { recordApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
-import { findVisibleOperators, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'
+import { findCatalogue, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'
 import { checkClaims } from './file/claims.ts'
 import type { Directory } from './file/directory-file.ts'
 import { readDirectoryAside } from './file/reading.ts'
@@ -63,7 +63,7 @@ export async function applyDirectory(
       throw new DomainError('conflict', bounded(claims.existing))
     const changes = createChanges()
     const bankCodes = read.directory.banks.map(({ code }) => code)
-    const before = bankCodes.length > 0 ? await findVisibleOperators(transaction, bankCodes) : new Map()
+    const before = await findCatalogue(transaction, bankCodes)
     await write(transaction, read.directory, { changes, now: deps.clock.now() })
     const { created, updated } = changes.count()
     if (created + updated > 0) {

@@ -121,6 +121,27 @@ test('a bank that gains or loses a mobile operator is told so, once for each app
   assert.deepEqual(await toldTo(two, 'catalogue.changed'), [])
 })
 
+test('a mobile operator that is not listed is told to no bank', async () => {
+  const one = await platform.bankToken('bank-1')
+  await platform.applyDirectory(operators('all'))
+  const told = async (status: string, price: number) => {
+    const directory = `esim: { operators: [{ code: newcomer, nameUk: Новий, country: UA, status: ${status}, tariffs: [
+      { code: first, name: First, price: ${price}, currency: UAH, validityDays: 1 }] }] }`
+    const { operatorKey: token } = platform.config
+    const answer = await platform.call('POST', '/admin/directory', { token, body: { directory } })
+    assert.equal(answer.status, 200, answer.text)
+    await newest(one)
+    const events = await toldTo(one, 'catalogue.changed')
+    return events.filter(({ data }) => JSON.stringify(data).includes('newcomer')).length
+  }
+  assert.equal(await told('suspended', 1), 0)
+  assert.equal(await told('withdrawn', 2), 0)
+  assert.equal(await told('active', 2), 1, 'it is listed')
+  assert.equal(await told('active', 3), 2)
+  assert.equal(await told('suspended', 3), 3, 'it is listed no more')
+  assert.equal(await told('withdrawn', 3), 3)
+})
+
 test('the end of an overlap is told once, with the time of the rule, also when no job ran then', async () => {
   const operator = async (path: string, body: object) => {
     const token = platform.config.operatorKey
