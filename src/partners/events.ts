@@ -153,8 +153,7 @@ export async function recordTerminalsChanged(
   transaction: Queryable,
   changed: ReadonlyMap<string, TerminalsChange>,
 ): Promise<void> {
-  const moved = [...changed].filter(([, { added, removed }]) => added + removed > 0)
-  if (moved.length === 0) return
+  if (changed.size === 0) return
   const rows = await transaction.query<{ merchantId: string; total: number; banks: string[] }>(
     `select l.merchant_id as "merchantId", l.terminals_count as total, array(
        select distinct b.bank_id from campaigns c join campaign_banks b using (cashback_id)
@@ -162,7 +161,7 @@ export async function recordTerminalsChanged(
          and c.status in ('awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active') order by b.bank_id
      ) as banks
      from merchant_terminal_lists l where l.merchant_id = any($1) order by l.merchant_id`,
-    [moved.map(([merchantId]) => merchantId)],
+    [[...changed.keys()]],
   )
   const events = rows.map(({ merchantId, total, banks }): RecordedEvent => {
     const { added = 0, removed = 0 } = changed.get(merchantId) ?? {}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordOverlapsEnding } from '../../../src/access/credential-store.ts'
-import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
+import { campaignDirectory, createCampaign, ids, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'
 
@@ -38,8 +38,8 @@ async function newest(token: string): Promise<number> {
 test('a segment of many banks is told to the merchant in events of at most 4 KiB, each with its sum', async () => {
   for (const n of [0, 59]) await addCustomers(platform, `bank-${n}`, customers(`C${n}`, 34))
   const cashbackId = await createCampaign(platform, { participantsIds: bankIds }, grocer)
-  const ids = [...customers('C0', 34), ...customers('C59', 20)]
-  const formed = await putSegment(grocer, cashbackId, fileOf(ids))
+  const lines = [...customers('C0', 34), ...customers('C59', 20)]
+  const formed = await putSegment(grocer, cashbackId, fileOf(lines))
   assert.equal(formed.status, 200, formed.text)
   await newest(grocer.token)
   const told = await toldTo(grocer.token, 'segment.formed')
@@ -78,6 +78,26 @@ test('an edit that only adds terminals is told to the banks, too', async () => {
     const [told] = (await toldTo(token, 'campaign.updated')).filter(({ data }) => data.cashbackId === cashbackId)
     assert.deepEqual([told?.data.changedFields, told?.data.terminalsAdded], [['terminals'], 2])
   }
+})
+
+test('a change of a terminal that stays is told to the merchant and its banks', async () => {
+  const bank = await platform.bankToken('bank-0')
+  await createCampaign(platform, { participantsIds: bankIds.slice(0, 1) }, grocer)
+  const apply = async (shop: string) => {
+    await platform.applyDirectory(
+      `merchants: [{ code: grocer, name: Гросер, terminals: [{ terminalId: T-1, name: ${shop} }] }]`,
+    )
+    for (const token of [bank, grocer.token]) await newest(token)
+  }
+  await apply('Shop 1')
+  const known = (await toldTo(bank, 'merchant.terminals_changed')).length
+  await apply('Market')
+  for (const token of [bank, grocer.token]) {
+    const { data } = (await toldTo(token, 'merchant.terminals_changed')).at(-1) ?? {}
+    assert.deepEqual(data, { retailerId: ids.grocer, added: 0, removed: 0, total: 1 })
+  }
+  await apply('Market')
+  assert.equal((await toldTo(bank, 'merchant.terminals_changed')).length, known + 1, 'nothing has changed')
 })
 
 const operators = (of: string) => `
