@@ -7,7 +7,10 @@ import { compressAssets } from './build/compress.ts'
 import { firstScreen } from './build/first-screen.ts'
 import { removeLeftovers } from './build/leftovers.ts'
 
-/** What the portal asks of the platform; in development it is passed on to one that runs already. */
+/**
+ * The paths of the platform's APIs. In development, requests to them are passed on to a platform that is already
+ * running.
+ */
 const apis = ['/portal', '/cashbacks', '/retailers', '/esim', '/admin', '/partner', '/sandbox']
 
 export default defineConfig((): UserConfig => {
@@ -15,18 +18,20 @@ export default defineConfig((): UserConfig => {
   return {
     base: '/app/',
     plugins: [react(), firstScreen(), afterFirstPaint(), ahead(), removeLeftovers(), compressAssets()],
-    // The platform puts a nonce of its own into each answer here (src/web/page.ts), and names it in the Content-Security-Policy.
+    // The platform replaces this text by a new nonce in each answer (src/web/page.ts), and names the nonce in the
+    // Content-Security-Policy.
     html: { cspNonce: '__CSP_NONCE__' },
     build: {
-      // Below these, colours for light and dark (`light-dark()`) are not known.
+      // Older browsers do not support `light-dark()`, which the colours of the portal use.
       target: ['chrome123', 'firefox121', 'safari17.5'],
       reportCompressedSize: false,
-      // The Content-Security-Policy takes no data: addresses in scripts and styles.
+      // The Content-Security-Policy forbids data: addresses in scripts and styles.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       rolldownOptions: {
         output: {
-          // Few files: each small one of its own costs a way to the platform. Libraries change seldom, and stay in browsers' caches.
+          // Few files, because each one costs a request. Libraries change seldom, so in files of their own they stay in
+          // the browser's cache.
           codeSplitting: {
             groups: [
               {
@@ -35,13 +40,15 @@ export default defineConfig((): UserConfig => {
                 tags: ['$initial'],
                 priority: 5,
               },
-              // Each file of the first ones runs in a task of its own: together they would keep the browser from answering for long.
+              // These files are separate, because each runs in a task of its own. As one file, they would block the
+              // page for too long.
               { name: 'look', test: /node_modules/, tags: ['$initial'], priority: 4 },
               { name: 'first', tags: ['$initial'], priority: 3 },
               { name: 'shared', minShareCount: 16, priority: 2 },
-              // The login needs these two, and not the frame.
+              // The login page needs these two modules, but not the layout.
               { name: 'head', test: /src\/app\/(?:logo|header-switches)\./, priority: 1 },
-              // What everybody loads who is logged in: the layout, and what the first pages of two areas are made of.
+              // What every logged-in person needs: the layout, and the shared parts of the first pages of merchants and
+              // banks.
               {
                 name: 'frame',
                 test: /src\/(?:app\/layout|campaigns\/(?:home-overview|task-card|count-tiles|campaigns-list))\./,

@@ -15,8 +15,8 @@ export function afterFirstPaint(): Plugin {
         const found = html.match(entry)
         if (!found) throw new Error('The page has no script of its own')
         const [, crossorigin, src, nonce = ''] = found
-        // The script is the last link of the head: the links before it are the files that the first screen and the
-        // script need.
+        // `public/first-paint.js` runs these links in order. The script must be the last one, because it needs the
+        // files of the links before it.
         return html
           .replace(entry, '')
           .replace(/\s*<\/head>/, `\n    <link rel="modulepreload"${crossorigin} href="${src}"${nonce}>\n  </head>`)

@@ -12,7 +12,8 @@ try {
   page.setAttribute('data-first', person === null ? 'login' : 'frame')
   if (ahead) fetchAhead(JSON.parse(ahead), person)
 } catch {
-  // Without storage the page starts light and sets both itself.
+  // When the browser forbids access to its storage, the page starts light. The portal then sets the colours and the
+  // language itself.
 }
 
 // Requests the files and the data of the first page (build/ahead.ts) for the person who used this browser last. When the
@@ -22,7 +23,8 @@ function fetchAhead(files, person) {
   const path = location.pathname.slice('/app'.length).replace(/\/$/, '')
   const first = person === null ? '/login' : path || homes[person.split(':')[0]]
   const role = localStorage.getItem('perkline.role')
-  // Otherwise the page reads other data: a bank's viewer sees no campaigns, and lists may have filters or another length.
+  // `build/ahead.ts` knows only the reads of the usual first page. A bank's viewer sees no campaigns, and filters in
+  // the address or another page size lead to other reads.
   const isUsual =
     role !== null && role !== 'VIEWER' && location.search === '' && !localStorage.getItem('perkline.page-size')
   for (const file of files[first] ?? files['']) {

@@ -75,8 +75,9 @@ const rules: Record<Language, Record<string, RuleText>> = {
 }
 
 /**
- * Whether a header has no commas between its columns. Spreadsheets in Ukrainian save CSV with semicolons, and
- * text with tabs. A list of terminals may have a single column.
+ * Whether the columns of a header are not separated by commas. Spreadsheets in Ukrainian save CSV with semicolons, and
+ * text with tabs. The header of a list of terminals may be a single column without any comma, so there only a semicolon
+ * counts.
  */
 const isHeaderWithoutCommas = ({ rule, value }: FileProblem): boolean =>
   (rule === 'header' && value?.includes(',') === false) ||

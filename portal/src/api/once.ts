@@ -89,7 +89,7 @@ function remove(name: string): void {
 /** How many times we wait for the first request with this key, while the platform is still processing it. */
 const maxWaits = 20
 
-/** An answer that breaks off is as good as none: it is read whole before anybody acts on its status. */
+/** Reads the whole answer before returning it. So an answer that breaks off in the middle counts as no answer. */
 async function fetchWhole(request: Request): Promise<Response> {
   const response = await fetch(request)
   await response.clone().arrayBuffer()

@@ -88,7 +88,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-perk-light': '#11392a',
     '--mantine-color-perk-light-hover': '#174935',
     '--mantine-color-red-light': '#3d181b',
-    // Marks buttons that end something; otherwise they look like all others.
+    // The text of red buttons, such as "Revoke". With Mantine's own shade they look like other buttons.
     '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
     '--mantine-color-orange-light': '#3b2412',
     '--mantine-color-yellow-light': '#352b0f',

@@ -82,7 +82,7 @@ export const openStatementQuery = queryOptions({
 
 /**
  * The statements of some days. The days are at most a month, so one page contains all their statements. They are read
- * as often as the open day, so that a day that is closed meanwhile goes from there to the list.
+ * as often as `openStatementQuery`, so that a day that is closed meanwhile soon appears here.
  */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({

@@ -1,4 +1,4 @@
-/** Texts of the question for a fresh factor. */
+/** Texts of the dialog that asks for the second factor again. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const freshFactorTexts = dictionary({

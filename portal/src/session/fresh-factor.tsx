@@ -1,6 +1,6 @@
 /**
- * Some changes need a recently proven factor. If the platform answers 401 `mfa-needed`, we ask for a factor and
- * repeat the change.
+ * Some changes need a second factor that was proven a short time ago. If the platform answers 401 `mfa-needed`, we ask
+ * for the factor and repeat the change.
  */
 import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'

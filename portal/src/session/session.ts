@@ -105,7 +105,10 @@ export async function answerChallenge(
 /** When this page was loaded, or somebody logged in here, in milliseconds. */
 let begunAt = Date.now()
 
-/** Whether somebody has logged out in another tab since. Then the unsaved input of this page is gone, too. */
+/**
+ * Whether somebody has logged out in another tab since `begunAt`. That logout also removed the unsaved input of this
+ * page.
+ */
 export const wasLeftElsewhere = (): boolean => draftsRemovedAt() > begunAt
 
 function begin(queryClient: QueryClient, session: Session): Session {

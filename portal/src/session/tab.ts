@@ -6,8 +6,9 @@
 const idKey = 'perkline.tab'
 const prefix = 'perkline.tab/'
 /**
- * How long to wait for the lock of the kept name. A page that was reloaded holds its lock for a moment, on a slow
- * machine for a second. A duplicated tab has the name of a tab that stays open, so it would wait in vain.
+ * How long to wait for the lock of the stored name. After a reload, the browser keeps the lock of the previous page for
+ * a moment, on a slow machine for a second. A duplicated tab has the name of a tab that stays open, so waiting longer
+ * would not help it.
  */
 const patienceMs = { reloaded: 3_000, other: 500 }
 

@@ -45,7 +45,7 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   }
 }
 
-/** Whether the campaign has moved on, so that the act can never be done again. */
+/** Whether the campaign has reached a state in which the act will never be possible again. */
 const isTooLate = ({ code, problems }: ApiError): boolean =>
   code === 'no-bank-approved' || (code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over'))
 

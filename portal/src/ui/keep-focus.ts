@@ -7,7 +7,7 @@ const intervalMs = 50
 /** How long the page may still change after the answer: data is read again, and dialogs close. */
 const settlingMs = 2_000
 
-/** The elements that had the focus last: any, and one outside dialogs. */
+/** The element that had the focus last, and the last one outside dialogs. */
 let last: Element | null = null
 let lastOnPage: Element | null = null
 
@@ -28,7 +28,7 @@ export function watchFocus(): void {
   )
 }
 
-/** What is sent: whether each answer is still awaited. */
+/** One function for each request under way; it says whether the answer is still awaited. */
 const sent = new Set<() => boolean>()
 
 function isSending(): boolean {
@@ -37,9 +37,11 @@ function isSending(): boolean {
 }
 
 /**
- * Call this when something is sent. If the focus gets lost, it goes to the form's first field with an error, else back
- * to the element that had it, or the current one of its navigation. If that is gone, it goes to the open dialog, or to the
- * heading of the page.
+ * Call this when something is sent. If the focus gets lost, it goes to the first of these elements that can take it:
+ * - the form's first field with an error
+ * - the element that had the focus
+ * - the current entry of the navigation that contains this element
+ * - the open dialog; if there is none, the last focused element outside dialogs, or else the heading of the page
  *
  * @param isRunning whether the answer is still awaited
  */
@@ -48,7 +50,10 @@ export function keepFocus(isRunning: () => boolean): void {
   follow()
 }
 
-/** Looks for a lost focus while the page settles. While something is sent, its button is only disabled for the time being. */
+/**
+ * Looks for a lost focus while the page settles. It waits while something is sent, because the button is disabled only
+ * until then.
+ */
 function follow(): void {
   let endsAt: number | null = null
   const timer = setInterval(() => {

@@ -23,7 +23,7 @@ export function SearchInput(props: {
   const texts = useTexts(uiTexts)
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
-  // What was reported and is not yet in the address, which may follow much later than the next key.
+  // The texts that were reported but are not in the address yet. The address may change only after further keys.
   const underWay = useRef<string[]>([])
   const tell = useDebouncedCallback(
     (words: string) => {

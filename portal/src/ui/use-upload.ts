@@ -32,7 +32,8 @@ type Options<Data> = {
   /** Called when the platform refuses the upload. The upload also shows the error itself. */
   onError?: (error: unknown) => void
   /**
-   * Called when the person cancels: read the affected data again, because the last byte may have been sent just before.
+   * Called when the person cancels: read the affected data again. The last byte may have been sent just before, and
+   * then the platform stores the file.
    */
   onCancel?: () => void
 }

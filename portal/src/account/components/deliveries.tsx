@@ -22,7 +22,7 @@ export function Deliveries(props: {
   params: DeliveriesParams
   page: number | undefined
   onPage: (page: number) => void
-  /** What an empty table says about itself. */
+  /** The text that is shown when there are no deliveries. */
   noneText: string
 }) {
   const { params, page, onPage, noneText } = props

@@ -11,7 +11,7 @@ import { TariffSelect } from './tariff-select.tsx'
 
 /** The numbers of last days to choose from. */
 const spans = [7, 30, 90, 365]
-/** The span that the platform counts when no days are given. */
+/** The number of days that the platform counts when no days are given. */
 const defaultSpan = 30
 
 /** Whether there are more days than the platform counts in one span. */

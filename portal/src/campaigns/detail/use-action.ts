@@ -83,8 +83,8 @@ function useAsked<Subject>(input: {
 }
 
 /**
- * Shows the notice of an act without an answer. The platform may have done the act, so the notice is removed once the
- * page has been read again and offers it no more.
+ * Shows the notice of an act that got no answer. The platform may have done the act all the same. So the notice is
+ * removed once the page has been read again and no longer offers the act.
  */
 function useLostAnswer(isOffered: boolean): (error: unknown) => void {
   const id = useId()
@@ -93,7 +93,8 @@ function useLostAnswer(isOffered: boolean): (error: unknown) => void {
   useEffect(() => {
     if (!isOffered) hide(id)
   }, [isOffered, hide, id])
-  // The button has left the page. If the person has left the page as well, nothing is known about the act.
+  // If the button disappears while its page stays, the platform has done the act, and the notice is removed. If the
+  // person has left the page, the result is still unknown, so the notice stays.
   useEffect(() => () => void (shownAt.current === location.pathname && hide(id)), [hide, id])
   return useCallback(
     error => {

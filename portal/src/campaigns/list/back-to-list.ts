@@ -6,7 +6,7 @@ export const fromList = (search: object) => ({ campaignsList: search })
 
 /** @returns the search of the list from which the person came; {} if they came from elsewhere */
 export function useListSearch<Search extends object>(): Search | Record<string, never> {
-  // Only `fromList` of the same area writes it.
+  // Only `fromList` of the same area writes this state, so it has the fields of `Search`.
   return (useLocation().state.campaignsList ?? {}) as Search
 }
 

@@ -98,7 +98,7 @@ export function ListFilters<Search extends ListSearch>(props: {
   const { search, onGroup, nothing, home, children } = props
   const texts = useTexts(listTexts)
   const { name, group, from, to } = search
-  // The changed fields exist in every search that has these fields.
+  // TypeScript does not see that `Search` has all fields of `ListSearch`.
   const onSearch = (change: Partial<ListSearch>) => props.onSearch(change as Partial<Search>)
   const isFiltered = Object.keys(nothing).some(field => search[field as keyof Search] !== undefined)
   return (
@@ -124,7 +124,7 @@ export function ListFilters<Search extends ListSearch>(props: {
   )
 }
 
-/** The columns that both lists share; each adds its own between them. */
+/** The columns that both lists share. Each list adds its own columns between them. */
 export function useCampaignColumns<Row extends Listed>() {
   const texts = useTexts(listTexts)
   return {

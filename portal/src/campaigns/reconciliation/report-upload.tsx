@@ -65,8 +65,8 @@ export function ReportUpload(props: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Tried | null>(null)
   const trial = useUpload<Tried>(`${path}?dryRun=true`, { isTrial: true, onDone: setTried })
-  // Without an answer, the same file can be sent again. Otherwise the result of the check may no longer be correct, so it
-  // is not shown any more.
+  // If no answer arrives, the person can send the same file again. After any other error the result of the check may no
+  // longer be correct, so it is removed.
   const sending = useUpload<unknown>(path, {
     onCancel: () => setTried(null),
     onDone() {

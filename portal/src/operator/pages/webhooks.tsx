@@ -46,7 +46,7 @@ export function WebhooksPage() {
   )
 }
 
-/** Above this number, something does not work as it should; `perkline events status` uses the same number. */
+/** A lag above this number of seconds is a fault. `perkline events status` (src/cli/events.ts) uses the same number. */
 const maxLagSeconds = 60
 
 function EventsStatus() {
