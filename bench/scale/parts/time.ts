@@ -1,6 +1,6 @@
 /**
- * Measures how long the work takes that becomes due at an instant: no work, many periods that end at once, or many
- * reservations that expire.
+ * Measures how long the platform takes for work that becomes due at one instant: the end of many periods, or the expiry of many
+ * reservations. For comparison, it also measures an instant at which nothing is due.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'
