@@ -19,7 +19,8 @@ before(async () => {
   const merchant = await openMerchant(platform)
   await each(Array.from({ length: campaigns }), 8, () => createCampaign(platform, {}, merchant))
   await until('all events are numbered', async () => (await countEvents()) >= 2 * campaigns)
-  // Their sequences are far away, because the last events of the campaigns may not be numbered yet.
+  // Gives these events much higher sequences, so that the last events of the campaigns, which may not be numbered yet,
+  // still get free ones.
   await database.execute(
     `insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body, subject)
      select account_type, account_id, sequence + 1000000 + n, day, gen_random_uuid(), type, recorded_at, body, gen_random_uuid()

@@ -1,6 +1,7 @@
 /**
- * Nearly all profiles are of one tariff. Questions about other tariffs, and sales of them, do not read its profiles,
- * although the database's statistics then say that nearly every row is of the tariff that is looked for.
+ * Nearly all profiles are of one tariff. Requests for other tariffs, and sales of them, must not read all its profiles.
+ * This is not obvious: PostgreSQL chooses plans by statistics, and by these nearly every row is of whichever tariff is
+ * looked for, so it may read the whole table.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

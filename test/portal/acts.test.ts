@@ -218,7 +218,8 @@ test('a draft is back after a reload during which the old page keeps its lock fo
   await field(page, 'Name').fill('On a slow machine')
   const second = await page.context().newPage()
   await second.goto('/app/login')
-  // The lock of the page is granted to the second page once the page is left, and kept for a while.
+  // The second page asks for the lock of the first page. It gets the lock when the first page is left, and keeps it for
+  // 2.5 seconds.
   await second.evaluate(`navigator.locks.query().then(({ held }) => {
     for (const { name } of held)
       if (name.startsWith('perkline.tab/')) navigator.locks.request(name, () => new Promise(done => setTimeout(done, 2_500)))

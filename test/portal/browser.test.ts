@@ -291,7 +291,7 @@ suite('the frame', () => {
       await page.waitForLoadState('networkidle')
       const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
       assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort(), path)
-      // No script has sent these requests: then their type would be `fetch`.
+      // No script has sent these requests, because requests of scripts have the type `fetch`.
       assert.ok(
         ofPlatform.every(([, type]) => type !== 'fetch'),
         JSON.stringify(ofPlatform),

@@ -47,7 +47,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await press(page, 'Save')
     await sees(page, 'Delta Bank is saved')
-    // The partner of the credentials and users is fixed here.
+    // From here on, the forms do not ask for a partner: they are for the new bank.
     await field(page, 'Label').fill('Delta’s backend')
     await assertAccessible(visitor)
     await press(page, 'Issue credentials')

@@ -11,7 +11,10 @@ import { titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
-/** With a tariff of another operator that has the code and the name of the first one. */
+/**
+ * The directory of the tests, and in it a tariff of another mobile operator with the code and the name of the first
+ * one.
+ */
 const directory = testDirectory.replace(
   '{ code: world,',
   '{ code: eu-10gb, name: Europe 10 GB, price: 9.50, currency: EUR, validityDays: 30 }\n        - { code: world,',
@@ -23,7 +26,8 @@ let viewer: Account
 let admin: Account
 let day: string
 before(async () => {
-  // No worker runs here, because it would close the statements that one test shows as missing. The clock closes the others.
+  // No worker runs here, because it would close the statements that one test shows as missing. A move of the clock
+  // closes the others.
   platform = await startPlatform({}, { directory, only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   await platform.addStock('roamwide', 'world', 5)

@@ -19,6 +19,6 @@ test('a table that has grown is found, even if a frequent statement reads one th
   }
   assert.equal(haveGrown(['large', 'larger']), true)
   assert.equal(haveGrown(['small', 'large']), false)
-  // Every 5 seconds, and only for tables that are not known to have grown.
+  // The tables are read every 5 seconds, and only those that are not known to have grown.
   assert.deepEqual(asked, [['small'], ['small', 'large', 'larger'], ['small']])
 })

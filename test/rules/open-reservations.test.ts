@@ -14,7 +14,7 @@ function limited(limit: number, open = 0) {
     },
     onError: assert.fail,
   })
-  /** Makes reservations one by one without the lock, and returns how many were possible. */
+  /** Makes reservations one by one as long as none needs the bank's lock, and returns how many were possible. */
   const takeAll = (bankId = 'alpha') => {
     for (let taken = 0; ; taken++) if (!reservations.far(bankId, 1)) return taken
   }

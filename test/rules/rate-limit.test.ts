@@ -190,7 +190,8 @@ test('with a store that hangs requests go on by the limit of each process', asyn
   await untilShared(limiters, told)
   told.length = 0
   redis.freeze()
-  // Timers count in whole milliseconds. One that begins late in a millisecond ends almost a millisecond early.
+  // Timers count in whole milliseconds, so a timer that begins late in a millisecond ends almost a millisecond early.
+  // This waits for such a moment, to test this case.
   while (process.hrtime.bigint() % 1_000_000n < 900_000n);
   await limiters[0]?.take('delta')
   await expectNoWait(limiters[0])

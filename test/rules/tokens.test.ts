@@ -199,7 +199,8 @@ test('a known token’s signature makes no other token known', () => {
 test('the spare bits of the last character of a part must be zero', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = issued.at(-1) ?? ''
-  // 64 bytes are 86 characters, the last of which carries 2 bits.
+  // The signature has 64 bytes. In base64url these are 86 characters, and only 2 of the last character's 6 bits count.
+  // So 15 other last characters stand for the same bytes.
   const twins = [...alphabet].filter(
     char => char !== last && alphabet.indexOf(char) >> 4 === alphabet.indexOf(last) >> 4,
   )

@@ -256,7 +256,7 @@ describe('a body of nothing but errors costs no more than a good one', () => {
   const People = Type.Object({ people: Type.Array(Person, { maxItems: 50_000 }) }, closed)
   const wrong = (count: number) => Array.from({ length: count }, () => ({ age: 'old', nick: 1, nack: 2 }))
 
-  /** The number of errors that AJV created, and of those that are returned. */
+  /** The number of errors that AJV created, and the messages that are returned. */
   const found = (schema: TSchema, body: unknown) => {
     const validate = compiled(schema, 'body')
     assert.equal(validate(body), false)

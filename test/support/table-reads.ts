@@ -11,7 +11,8 @@ import type { TestPlatform } from './platform.ts'
  * @param tables a `like` pattern for their names
  */
 export async function rowsRead(database: Database, tables: string): Promise<number> {
-  // A row that an index leads to is an entry of the index, too. An index that has all columns is read alone.
+  // PostgreSQL counts a row that was found through an index twice: as an entry of the index and as a row. A read from
+  // the index alone counts only as an entry. So the larger one of both counts is used.
   const [row] = await database.query<{ read: string }>(
     `select sum(seq_tup_read + greatest(coalesce(idx_tup_fetch, 0), coalesce(
        (select sum(idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid), 0))) as read

@@ -201,7 +201,8 @@ suite('429', () => {
       const wrong = { challenge, method: 'totp', code: '000000' }
       assert.equal((await platform.call('POST', '/portal/session/verify', { body: wrong })).status, 401)
     }
-    // Where attempts wait, the first of these would take the turn, and the second would get 429.
+    // Attempts need not wait any more. Otherwise only the first of these would be allowed, and the second would get
+    // 429.
     for (let times = 0; times < 3; times++) assert.equal((await openSession()).status, 202)
     await logIn({ ...body, password: 'wrong' })
     assert.equal((await openSession()).status, 202, 'the count has begun anew')

@@ -134,7 +134,8 @@ test('confirms of one order that come together: all but the first are recorded a
     await Promise.all(warm)
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
     const repeated = async () => (await timeline(orderId)).find(({ event }) => event === 'confirm-repeated')?.count ?? 0
-    // If a write has taken some of them already, the others are written a minute later.
+    // The platform writes these counts from time to time. If it has written some of the seven already, it writes the
+    // others a minute later.
     await until('seven repeated confirms', async () => (await repeated()) >= 7, 75_000)
     assert.equal(await repeated(), 7)
   }

@@ -306,8 +306,8 @@ describe('while banks sell', () => {
     await emptyOldSlots(database())
     assert.equal(await rows(), before + 1, 'one is not taken yet')
     await foldAll(database())
-    // A slot is emptied only when every reader of the outbox has taken its rows. So this moves the other readers to the
-    // present.
+    // The rows of the outbox are in slots by day. A slot is emptied only when every reader of the outbox has taken its
+    // rows. So this moves the other readers to the present.
     await database().execute(`insert into event_ticks (consumer, snapshot)
       select consumer, pg_current_snapshot() from event_ticks where consumer <> 'sales' group by consumer`)
     await (banks[0] as Bank).cancel((await (banks[0] as Bank).reserve('of today')).body.orderId)

@@ -132,7 +132,8 @@ describe('a caller is never told that the stock is empty', () => {
     // Both callers look for a free profile. Either of them may get the only one first.
     const candidate = await Promise.race([first, second])
     assert.ok(candidate)
-    // Waits until the other caller's look has ended. It finds nothing, because the only profile is being tried.
+    // Waits until the other caller's search has ended. It finds nothing, because the first caller is trying the only
+    // profile.
     for (let quiet = 0; quiet < 5; quiet = running === 0 ? quiet + 1 : 0) await turn()
     stock.giveBack(tariffId, candidate)
     assert.deepEqual(await Promise.all([first, second]), [candidate, candidate])
@@ -209,7 +210,8 @@ describe('no profile is lost to a process', () => {
     let alone = 0
     const ours = anotherProcess(async (name, run) => {
       if (name !== 'esim.reserve' || !failing) return run()
-      // The first statement, for all rows together, fails. Then each row has its own, and every third of these fails.
+      // The first statement, for all rows together, fails. Then each row gets a statement of its own, and every third
+      // of these fails.
       if (alone++ % 3 === 0) throw new Error('planned')
       return run()
     })

@@ -121,7 +121,8 @@ test('the count of waiting events does not walk over the rows of a backlog that 
   const waiting = await countEvents()
   assert.equal(waiting.rows, 150)
   assert.ok(waiting.lagSeconds > 0)
-  // Rows that were recorded since the backlog began are looked at by their number and by their transaction.
+  // Rows that were recorded since the backlog began may be read twice: once by their number, and once by their
+  // transaction.
   assert.ok(waiting.read <= 250, `it has read ${waiting.read} rows`)
   await takeAll(rows)
   assert.deepEqual(await countEvents(), { rows: 0, lagSeconds: 0, read: 0 })
@@ -132,7 +133,7 @@ test('the count of waiting events looks at a bounded number of rows, even if non
   await writeAtOnce('before', 5, 'event')
   await writeAtOnce('others', 8 * maxCounted)
   await writeAtOnce('behind', 7, 'event')
-  // Autovacuum does so soon after many rows were written.
+  // Autovacuum collects these statistics, too, soon after many rows were written.
   await testDatabase.database.execute('analyze outbox')
   const first = await countEvents()
   assert.equal(first.rows, 5)

@@ -253,7 +253,7 @@ test('a retry of a waiting delivery uses up no attempt of an endpoint that is pr
   await hasFailedOften()
   await tell(1)
   await until('it waits', async () => (await logged()).length === 1)
-  // As before its last attempt.
+  // Puts the delivery into the state before its last attempt.
   await database().execute('update webhook_deliveries set failures = 9 where endpoint_id = $1', [endpointId])
   await askForRetry()
   await arrived(1)

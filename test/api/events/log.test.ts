@@ -58,7 +58,7 @@ test('the log knows types and groups, and no others', async () => {
 
 test('a filter without an index looks at 10,000 deliveries a request, and its cursor goes on behind them', async () => {
   const endpointId = await makeEndpoint()
-  // Ids go up with n: the only delivered one is behind 10,000 others.
+  // The ids rise with `n`, and the newest delivery is read first. So the only delivered one comes after 10,000 others.
   await platform.platform.database.execute(
     `insert into webhook_deliveries (delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, state, created_at)
      select uuid_at(now(), n), (now() at time zone 'UTC')::date, e.account_type, e.account_id, e.endpoint_id, gen_random_uuid(), n,

@@ -148,7 +148,7 @@ test('a piece of a replay reads no more events than it examines, and looks up on
     handed.map(({ sequence }) => sequence),
     Array.from({ length: 12 }, (_, at) => from + at),
   )
-  // The third has failed. The fourth had failed, and was delivered by a later replay.
+  // The third delivery has failed. The fourth one has failed as well, and is delivered by a later replay below.
   const failing = handed.slice(2, 4).map(({ deliveryId }) => deliveryId)
   await database().execute(
     `update webhook_deliveries set next_attempt_at = null, state = case when delivery_id = any($2) then 'failed' else 'delivered' end
@@ -172,7 +172,8 @@ test('a piece of a replay reads no more events than it examines, and looks up on
   })
   const failed = await replay({ only: 'failed' })
   assert.equal(failed.deliveries, 1)
-  // The range is longer than what one piece examines, and its end has failed, too.
+  // The platform has ended the replay at the last failed delivery. This moves its end to the last event, so that the
+  // range is longer than what one piece examines.
   await database().execute('update webhook_replays set through = $2 where replay_id = $1', [
     failed.replayId,
     lastSequence,

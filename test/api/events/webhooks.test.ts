@@ -445,8 +445,9 @@ test('the document describes each request to an endpoint, with its headers, also
 test('nothing is sent unsigned when the secrets of an endpoint are gone', async () => {
   reset()
   const { endpointId } = await makeEndpoint()
-  // As when the endpoint is deleted after its deliveries were claimed. The worker keeps secrets that it has read, so
-  // the test and the sandbox's delivery, which read them each time, are the ones that could send without.
+  // This simulates an endpoint that is deleted after its deliveries were claimed. The worker keeps the secrets that it
+  // has read. The operation `test` and the sandbox's delivery read them each time, so only these two could send
+  // something unsigned.
   await platform.platform.database.execute('delete from webhook_secrets where endpoint_id = $1', [endpointId])
   await call('POST', `/webhook-endpoints/${endpointId}/test`)
   await cancelled('unsigned')

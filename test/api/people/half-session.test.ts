@@ -21,7 +21,7 @@ const unknownId = '00000000-0000-4000-8000-000000000000'
 const addresses = addressesOf(documents.map(({ file }) => readFileSync(snapshotUrl(file), 'utf8')))
 const isAllowed = (path: string) => /^\/portal\/(?:mfa|session)/.test(path)
 /**
- * Operations that need no session. At most of them the caller proves in another way who it is, such as with a password
+ * Operations that need no session. In most of them the caller proves in another way who it is, such as with a password
  * or the token of a link.
  */
 const withoutSession = new Set([

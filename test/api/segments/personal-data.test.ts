@@ -214,7 +214,7 @@ suite('retention', () => {
     const { database } = platform.platform
     const hash = async () => (await database.query<{ sha256: Buffer }>('select sha256 from reports'))[0]?.sha256
     const uploadedHash = await hash()
-    // As of a report from before hashes were kept.
+    // Reports that older versions stored have no hash.
     await database.execute('update reports set sha256 = null')
     await advance(platform, 'P89D')
     assert.equal((await sides.grocer.call('GET', `/portal/reports/${reportId}/file`)).status, 200)
@@ -255,7 +255,7 @@ suite('retention', () => {
       `insert into report_differences (report_id, place, kind, bank_line, transaction_id)
        select '${reportId}', 1000 + n, 'wrong-cashback', n, 'x' from generate_series(1, 110000) n`,
     )
-    // Stops the removal after some pieces, and forbids large ones.
+    // The removal fails after some of its statements, and if one statement removes too many rows.
     await database.execute(`
       create function only_small_pieces() returns trigger language plpgsql as $$ begin
         if (select count(*) > 50000 from gone) then raise exception 'too many rows in one statement'; end if;

@@ -137,7 +137,7 @@ suite('the list', () => {
       await ids(`createdTo=${at}`),
       expected(({ createdAt }) => createdAt < at),
     )
-    // Finer than the platform's milliseconds: the order of that millisecond was made before it.
+    // This instant is within the millisecond in which the order was made. The order counts as made before it.
     const finer = at.replace('Z', '9Z')
     assert.deepEqual(
       await ids(`createdFrom=${finer}`),
