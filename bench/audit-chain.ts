@@ -8,7 +8,7 @@ import { accountHashOf, firstHead, hashOf } from '../src/audit-log/chain.ts'
 const accounts = 50
 const linesAtOnce = 5_000
 
-/** @returns the bytes of the file */
+/** @returns the size of the file in bytes */
 export async function writeChain(path: string, entries: number): Promise<number> {
   const file = await open(path, 'w')
   try {

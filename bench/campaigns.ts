@@ -35,7 +35,7 @@ merchants:
  * Starts a platform on an empty database with this name.
  *
  * @param settings further environment variables
- * @param count of banks
+ * @param count the number of banks
  */
 export async function serveCampaigns(
   bench: Bench,

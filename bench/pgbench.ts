@@ -12,7 +12,7 @@ export type PgbenchScript = { name: string; text: string }
 /**
  * Runs a script with 64 clients.
  *
- * @param options.variables of the script, e.g. the first free id
+ * @param options.variables variables of the script, such as the first free id
  * @returns transactions per second, without the time to connect
  */
 export async function pgbench(

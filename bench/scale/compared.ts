@@ -21,7 +21,10 @@ export type Goal = {
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }
-/** For reads that look at more items of a longer list, up to a bound that is still fast enough for a person. */
+/**
+ * The goal of reads that examine more items in a longer list, up to a fixed number. 250 ms are fast enough for a
+ * person.
+ */
 export const bounded: Goal = { times: 2, ms: 250 }
 
 /** Makes the figure of a comparison. It passes if the ratio or the time reaches the goal. */

@@ -39,7 +39,7 @@ const parts: Record<string, (bench: Bench, office: Office) => Promise<Figure[]>>
 }
 export const officeParts: readonly string[] = Object.keys(parts)
 
-/** @param chosen names of parts */
+/** @param chosen the names of the parts to measure */
 export async function measureBackOffice(bench: Bench, chosen: readonly string[]): Promise<Figure[]> {
   if (chosen.length === 0) return []
   const orders = bench.quick ? 50_000 : 1_300_000
@@ -173,7 +173,7 @@ const plain = (figure: string, value: number, unit: string, target: number): Fig
   pass: value <= target,
 })
 
-/** @returns milliseconds */
+/** @returns the time in milliseconds */
 async function copyOrders({ server }: Bench): Promise<number> {
   if (!server.psql) throw new Error('psql is missing: install PostgreSQL (Debian: postgresql)')
   const copy = `copy (

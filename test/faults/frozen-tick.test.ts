@@ -1,5 +1,6 @@
 /**
- * A process freezes during a tick, as on a suspended machine: it delays the ticks of other processes only for seconds.
+ * A process freezes during a tick (a run that numbers events), as on a suspended machine. It delays the ticks of other
+ * processes only for seconds.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

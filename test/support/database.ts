@@ -27,7 +27,7 @@ const lockKey = 7_365_900
 /** Our own server keeps running for this time after the last test database, because the next test may need it. */
 const lingerMs = 300
 
-/** @param options.migrated false: without any table */
+/** @param options.migrated false: the database gets no tables */
 export async function createTestDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
   const server = await useServer()
   const name = `perkline_test_${process.pid}_${randomBytes(6).toString('hex')}`

@@ -60,7 +60,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * Checks the error body of the eSIM API: exactly its fields.
- * @param message the whole text, entries, or a pattern
+ * @param message the expected message: a whole text, a list of texts, or a pattern
  */
 export function assertError(answer: EsimAnswer, statusCode: number, message?: string | string[] | RegExp): void {
   const reasons: Record<number, string> = {

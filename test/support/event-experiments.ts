@@ -20,7 +20,7 @@ import { startGuideReceiver } from './guide-receiver.ts'
 import { eventually } from './patroni.ts'
 import { keepServer, startWorld, type World } from './world.ts'
 
-/** Long enough for a busy machine. */
+/** How long to wait for a result. This is long enough for a busy machine. */
 const patienceMs = 300_000
 const endpoints = '/partner/v1/webhook-endpoints'
 const maxBacklog = 20_000
@@ -38,7 +38,7 @@ export type StreamOptions = {
 /**
  * Writes and reads while something happens to the processes or the database, and proves that readers saw what was committed.
  *
- * @param disturb runs once, at the same time
+ * @param disturb runs once, while the writers and readers work
  */
 export async function streamUnder(options: StreamOptions, disturb: (world: World) => Promise<void>) {
   const world = await startWorld({ processes: 2, profiles: 1, seed: 8_300, serverSettings })

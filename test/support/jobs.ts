@@ -29,7 +29,7 @@ type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 's
 type JobResult = { failed: string[]; notRun: string[]; counts: Counts; took: Durations }
 
 /**
- * @param endsAtMs from this time on (of `performance.now()`) no further job begins
+ * @param endsAtMs the time (of `performance.now()`) from which no further job begins
  * @returns the files that failed, those whose jobs did not begin, and the seconds that each other file took
  */
 export async function runJobs(

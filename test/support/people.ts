@@ -58,7 +58,7 @@ export const newLogin = (): string => `invited-${++logins}`
 
 /**
  * Invites a person, who accepts with this password.
- * @param query of the invitation, such as `?bank=alpha` for an account that is not the manager's
+ * @param query the query of the invitation's address, such as `?bank=alpha` for an account that is not the manager's
  */
 export async function inviteAndJoin(
   at: Pick<TestPlatform, 'call'>,

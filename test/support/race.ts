@@ -27,7 +27,7 @@ export async function race<Outcome>(
   }
 }
 
-/** Starts one of the callers of a side (0 or 1) when its turn comes. */
+/** Starts a side of a race (0: the first, 1: the second) after the wait that `lead` means for this side. */
 export function inTurn<Result>(side: number, lead: number, start: () => Promise<Result>): Promise<Result> {
   const ms = side === 0 ? -lead : lead
   return ms <= 0 ? start() : sleep(ms).then(start)

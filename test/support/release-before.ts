@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts'
 import { type Settings, sharedSettings, startProcess } from './process.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
-/** Version 0.2.0. */
+/** The commit of version 0.2.0. */
 const previous = '23c8b70'
 
 /**

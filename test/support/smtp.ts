@@ -33,7 +33,7 @@ export type SmtpServer = {
   port: number
   /** The messages that the server has accepted, in their order. */
   messages: ReceivedMail[]
-  /** How many connections were ever made. */
+  /** The number of connections that were made so far. */
   connections(): number
   /** Replaces the server's behaviour from the next command on. */
   behave(acts: Partial<Record<SmtpStage, SmtpAct>>): void

@@ -17,7 +17,7 @@ const giveUpAfterMs = 120_000
 type Model = {
   /** The price of each order in cents, as of its reservation. */
   made: Map<string, number>
-  /** Bytes of each closed file. */
+  /** The content of each closed file, by the statement's id. */
   files: Map<string, string>
   confirmed: Set<string>
 }

@@ -77,7 +77,7 @@ export const deliveriesQuery = ({ from, to, ...params }: DeliveriesParams, timeZ
 const isUnderWay = ({ state, nextAttemptAt, attempts }: Delivery): boolean =>
   state === 'pending' && (attempts.length === 0 || (nextAttemptAt !== null && Date.parse(nextAttemptAt) <= Date.now()))
 
-/** Removes undefined fields. */
+/** Removes undefined fields, because the types of the API do not allow them. */
 const known = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 

@@ -40,7 +40,7 @@ export class ApiError extends Error {
   }
 
   /**
-   * Returns a copy of the error, either with only the messages that are not shown elsewhere, or with its rules at other
+   * Returns a copy of the error: with only the messages that are not shown elsewhere, or with rules that name other
    * fields.
    */
   with({

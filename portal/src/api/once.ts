@@ -31,7 +31,7 @@ export type Key = {
    * Call this with each answer. A success or a refusal deletes the key. It stays after a 5xx, because the change may have been
    * made, and while the first request is still being processed.
    *
-   * @param status of the answer
+   * @param status the HTTP status of the answer
    */
   answered(status: number, code: unknown): void
 }

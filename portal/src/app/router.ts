@@ -10,7 +10,7 @@ import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
 import { ErrorPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
-/** An unknown address shows its page within the frame, with the navigation. */
+/** The page "not found" for an unknown address. It is shown within the frame, so that people have the navigation. */
 const unknownRoute = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage })
 
 const routeTree = rootRoute.addChildren([

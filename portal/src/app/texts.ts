@@ -7,7 +7,7 @@ export const appTexts = dictionary({
     navigation: 'Main navigation',
     openNavigation: 'Open the navigation',
     closeNavigation: 'Close the navigation',
-    /** Names in the navigation. */
+    /** Names of the pages in the navigation. */
     pages: {
       home: 'Home',
       campaigns: 'Campaigns',

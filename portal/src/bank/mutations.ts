@@ -17,7 +17,7 @@ export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
   return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }
 }
 
-/** Confirms that the bank takes part. If the campaign is the bank's own, this starts it. */
+/** Confirms that the bank takes part. A campaign that the bank itself has created is then approved. */
 export function useConfirmCampaign(campaign: BankCampaign): Action {
   const texts = useTexts(bankCampaignTexts)
   const changed = useCampaignChanged()

@@ -10,7 +10,7 @@ import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
 export const homeQuery = (params?: HomeParams) => partnersHomeQuery('bank', params)
 
-/** @param timeZone of the days in the filters */
+/** @param timeZone the time zone of the days in the filters */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
     queryKey: ['bank', 'campaigns', search, timeZone, pageSize],
@@ -114,7 +114,7 @@ export const statementLinesQuery = (statementId: string) =>
 
 /**
  * The parameters of the search.
- * @param timeZone of the days
+ * @param timeZone the time zone of the days
  */
 export function ordersParams(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
   const { externalId, exact, orderId, status, tariff } = search

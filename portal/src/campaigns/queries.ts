@@ -28,7 +28,7 @@ export const reconciliationQuery = (cashbackId: string) =>
 /**
  * Reads one page of the differences between the reports of the merchant and a bank.
  *
- * @param input.bank as it was last read; a new report leads to new differences
+ * @param input.bank the bank as it was last read. After a new report, the differences are read again
  */
 export const differencesQuery = ({ cashbackId, bank, search }: DifferencesInput) =>
   queryOptions({

@@ -13,7 +13,7 @@ import { useCampaignChanged } from './queries.ts'
 
 type Header = ReturnType<typeof ifMatch>
 
-/** An action of the merchant. */
+/** An action of the merchant on the version of a campaign that the person has seen. */
 function useMerchantAction(
   seen: Seen,
   question: Question,

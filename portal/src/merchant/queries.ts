@@ -14,7 +14,7 @@ export const homeQuery = (params?: HomeParams) => partnersHomeQuery('merchant', 
 export type ListedCampaign =
   paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]
 
-/** @param timeZone of the days in the filters */
+/** @param timeZone the time zone of the days in the filters */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
     queryKey: ['merchant', 'campaigns', search, timeZone, pageSize],

@@ -19,7 +19,7 @@ export type CampaignsSearch = ReturnType<typeof campaignsSearch>
 export const campaignTabs = ['offer', 'banks', 'terminals', 'segment', 'history'] as const
 export const campaignSearch = searchParams({ tab: oneOf(campaignTabs), page: counting, find: text })
 
-/** `from`: the campaign to copy. */
+/** `from` is the id of the campaign to copy. */
 export const newCampaignSearch = searchParams({ from: text })
 
 export const reconciliationSearch = searchParams(differenceFields)

@@ -1,4 +1,4 @@
-/** One sentence about the next step of a campaign. Pure: the campaign in, words out. */
+/** One sentence about the next step of a campaign, from the merchant's point of view. Pure. */
 import type { CampaignDetails, InvitedBank } from '../campaigns/types.ts'
 import type { Format } from '../i18n/format.ts'
 import type { SameTexts } from '../i18n/texts.ts'

@@ -121,7 +121,7 @@ export const statementsQuery = (days: { from: string; to: string }) =>
 /**
  * Orders of all banks, page after page, newest first.
  * @param search `externalId` may also be a complete order id
- * @param timeZone of the days in the filters
+ * @param timeZone the time zone of the days in the filters
  */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
   infiniteQueryOptions({

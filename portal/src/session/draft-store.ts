@@ -5,7 +5,7 @@
 import { createStore, del, get, keys, promisifyRequest, set, type UseStore } from 'idb-keyval'
 import { openTabs, tabId } from './tab.ts'
 
-/** `at`: ISO 8601. */
+/** `at` says when the draft was stored (ISO 8601). */
 export type KeptDraft<Values> = { at: string; values: Values }
 
 /**

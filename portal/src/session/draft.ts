@@ -21,7 +21,7 @@ export type Draft<Values> = {
   discard(): void
 }
 
-/** @param name of the form, and of the thing it edits: `campaign/new`, `campaign/<id>` */
+/** @param name the name of the form with the thing that it edits: `campaign/new`, `campaign/<id>` */
 export function useDraft<Values>(name: string): Draft<Values> {
   const session = useSession()
   const key = `${personOf(session)}/${name}`

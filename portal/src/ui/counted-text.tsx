@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { lengthOf } from './text-length.ts'
 import { uiTexts } from './texts.ts'
 
-/** @returns the properties of a field with this text, and with its hint and its other error */
+/** @returns a function that makes the description (the hint and the count) and the error of a field with this text */
 export function useCountedText() {
   const { characters } = useTexts(uiTexts)
   return (text: string, maxLength: number, { hint, error }: { hint?: string | undefined; error?: ReactNode } = {}) => {

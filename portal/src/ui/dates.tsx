@@ -16,7 +16,7 @@ export function Calendar({ children }: { children: ReactNode }) {
   return <DatesProvider settings={{ locale: language, firstDayOfWeek: 1, weekendDays: [] }}>{children}</DatesProvider>
 }
 
-/** Names for screen readers. */
+/** Names of the calendar's buttons for screen readers. */
 export function useCalendarLabels() {
   const { calendar } = useTexts(uiTexts)
   return {
@@ -32,7 +32,7 @@ export function useCalendarLabels() {
   }
 }
 
-/** Settings of all inputs. Days of other months are hidden, because they are hard to read. */
+/** Settings that all inputs of days share. Days of other months are hidden, because they are hard to read. */
 function useCalendarProps() {
   return {
     ...useCalendarLabels(),
@@ -42,7 +42,7 @@ function useCalendarProps() {
   }
 }
 
-/** A day, `YYYY-MM-DD`. */
+/** A field for a day; its value is `YYYY-MM-DD`. */
 export function DayInput(props: DateInputProps) {
   const shared = useCalendarProps()
   return (

@@ -21,7 +21,7 @@ type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
  * A place to drop or choose a file. During the upload it shows the progress and a way to cancel; afterwards, the errors
  * of the file, line by line.
  *
- * @param props.upload from `useUpload`, which knows where to send the file
+ * @param props.upload the result of `useUpload`, which knows where to send the file
  * @param props.hint one sentence about the content of the file
  * @param props.guide explains the columns and offers a template to download
  * @param props.maxBytes the maximum size that the platform accepts

@@ -10,8 +10,8 @@ import { uiTexts } from './texts.ts'
 /**
  * Saves a file that the platform creates. This may take long, and the person can stop it.
  *
- * @param props.path of the platform's operation, with its query
- * @param props.name of the file, when the platform gives none
+ * @param props.path the path of the platform's operation, with its query
+ * @param props.name the name of the file, used when the platform gives none
  */
 export function SaveFile({ path, name, isDisabled = false }: { path: string; name: string; isDisabled?: boolean }) {
   const { saving: texts } = useTexts(uiTexts)

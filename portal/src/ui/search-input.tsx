@@ -8,7 +8,7 @@ import { uiTexts } from './texts.ts'
 /**
  * A search field; it reports the text a moment after the last key.
  *
- * @param props.value from the address; when it changes in another way, the field follows
+ * @param props.value the text from the address. When the address changes in another way, the field shows the new text
  */
 export function SearchInput(props: {
   label: string
@@ -16,7 +16,7 @@ export function SearchInput(props: {
   onChange: (words: string | undefined) => void
   /** Why this text cannot be searched for. */
   error?: string | null
-  /** The maximum length. */
+  /** The maximum number of characters; default: 100. */
   maxLength?: number
 }) {
   const { label, value = '', onChange, error = null, maxLength = 100 } = props

@@ -60,7 +60,7 @@ test('an old day goes, its readers get 410, and sequences go on where they were'
 })
 
 test('a dump that was restored into a younger cluster: what had no number yet gets one, once', async t => {
-  // No worker runs here: a tick between the two halves of the restore would number the events again.
+  // No worker runs here: a worker's tick between the two halves of the restore would number the events again.
   const restored = await startPlatform({}, { only: ['auth', 'esim', 'partner'] })
   t.after(() => restored.close())
   const { database } = restored.platform

@@ -1,6 +1,6 @@
 /**
- * Error codes for programs (contract/http.md, "Error codes"): a header for errors of both contracts, a field for those
- * of the portal and the operator.
+ * Error codes for programs (contract/http.md, "Error codes"). The cashback and the eSIM API send them in a header, the
+ * portal's and the operator's API in a field of the body.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

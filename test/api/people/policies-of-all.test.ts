@@ -50,7 +50,7 @@ const nowhere = { people: [], systems: [] }
 const listed = { people: ['203.0.113.0/24'], systems: ['198.51.100.0/24'] }
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-/** A read by the system of each partner in each API. */
+/** One read in each API, sent by the system of a partner. */
 const reads = (headers: Record<string, string>) =>
   [
     [merchant, '/cashbacks/for-merchant'],

@@ -7,7 +7,7 @@ import { useSession } from '../../session/use-session.ts'
 import { ownCredentialsQuery, peopleQuery } from '../queries.ts'
 import { accountsQuery, allPeopleQuery, type Entry } from './queries.ts'
 
-/** Names by id. */
+/** Names of people, credentials, banks and merchants by their ids. */
 export type KnownNames = ReadonlyMap<string, string>
 
 /** A person or system that can be chosen in the filter. */

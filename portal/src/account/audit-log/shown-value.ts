@@ -31,7 +31,7 @@ export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChang
     })
 }
 
-/** The field `participation.<bankId>` includes a bank, whose name is shown. */
+/** The field `participation.<bankId>` contains the id of a bank; the name of the bank is shown instead. */
 function useFieldName(known: KnownNames): (field: string) => string {
   const texts = useTexts(fieldTexts)
   const names: Record<string, string> = {

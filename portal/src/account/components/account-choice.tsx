@@ -20,7 +20,7 @@ type Kind = (typeof kinds)[number]
 const kindOf = ({ bank, merchant }: AccountSearch): Kind => (bank ? 'bank' : merchant ? 'merchant' : 'platform')
 
 export type ChosenAccount = {
-  /** How requests name the account. */
+  /** The query parameter that names the account in requests; none for the person's own account. */
   named: Named
   typeAccount: Session['typeAccount']
 }

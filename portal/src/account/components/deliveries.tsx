@@ -89,7 +89,7 @@ function useColumns(): Column<Delivery>[] {
  */
 export const Sequence = ({ value }: { value: number }) => (value === 0 ? <span>{none}</span> : <Count value={value} />)
 
-/** The outcome of an attempt. */
+/** The outcome of an attempt, with the HTTP status if there is one. */
 export function Outcome({ attempt }: { attempt: Attempt | undefined }) {
   const { outcomes } = useTexts(webhookTexts)
   if (!attempt) return <span>{none}</span>
@@ -104,7 +104,7 @@ export function Outcome({ attempt }: { attempt: Attempt | undefined }) {
 
 const nothing = { state: undefined, type: undefined, from: undefined, to: undefined }
 
-/** The filters of the table. */
+/** The filters of the table of deliveries. */
 export function DeliveryFilters(props: {
   search: DeliveriesSearch
   onSearch: (change: Partial<DeliveriesSearch>) => void

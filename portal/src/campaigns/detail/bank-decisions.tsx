@@ -14,7 +14,7 @@ import type { HistoryEntry, InvitedBank } from '../types.ts'
  * The invited banks, their decisions, and the stage of the reconciliation with each.
  *
  * @param props.link turns a bank's name into a link to its reconciliation; without it the name is plain text
- * @param props.history of the campaign, with the time and comment of each decision
+ * @param props.history the history of the campaign, with the time and comment of each decision
  * @param props.isClosed the campaign does not take place, so there will be no reconciliation
  */
 export function BankDecisions(props: {

@@ -11,8 +11,8 @@ export type Action = { ask(): Promise<void>; isPending: boolean }
 export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
 
 /**
- * An action that asks for confirmation, acts, reports the result, and reads the data again. It also reads again after a
- * failure, because somebody else may have done it.
+ * An action that asks for confirmation, acts, reports the result, and reads the data again. After a failure it reads
+ * the data, too, because somebody else may have done the act already.
  *
  * @param onSettled reads the affected data again
  */

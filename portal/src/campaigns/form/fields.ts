@@ -1,6 +1,6 @@
 /**
- * The fields of the form in the order of the page. They have the platform's names, so that its errors can be shown at
- * them.
+ * The fields of the form in the order of the page. They have the platform's names, so that an error of the platform can
+ * be shown at its field.
  */
 import type { UseFormReturnType } from '@mantine/form'
 import type { CampaignValues, EditableField } from './values.ts'

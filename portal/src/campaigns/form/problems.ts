@@ -14,7 +14,7 @@ type Found = Partial<Record<FormField, string | boolean | null | undefined>>
 /**
  * @param form.isOpen whether a field may be changed; only these fields are checked
  * @param form.isByBank a bank fills in the form, so it chooses a merchant instead of banks
- * @param texts of the form in the person's language
+ * @param texts the texts of the form in the person's language
  */
 export function problemsOf(
   values: CampaignValues,

@@ -38,8 +38,8 @@ export const sectionId = (name: SectionName): string => `section-${name}`
 export type SectionState = 'error' | 'todo' | 'done'
 
 /**
- * @param errors that are shown now
- * @param problems that an attempt to save would show
+ * @param errors the errors that the form shows now
+ * @param problems the errors that an attempt to save would show
  */
 export function sectionState(name: SectionName, errors: FormErrors, problems: FormErrors): SectionState {
   const fields = sectionFields[name]

@@ -66,7 +66,10 @@ function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], ce
 
 type Row = { line: number; cells: string[] }
 
-/** RFC 4180; separated by commas, or by semicolons as spreadsheets in some countries write. */
+/**
+ * Reads CSV (RFC 4180). The values are separated by commas, or by semicolons, which spreadsheets write in some
+ * countries.
+ */
 function readRows(content: string): { rows: Row[]; unclosedLine: number | null } {
   const separator = /^[^\n,]*;/.test(content) ? ';' : ','
   const rows: Row[] = []

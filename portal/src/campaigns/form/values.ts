@@ -5,7 +5,7 @@ import type { CampaignDetails, CampaignOffer, CampaignTerminal, Directory } from
 
 /** A number; a text while the field is empty or its content is invalid. */
 export type Figure = number | string
-/** The start and the end. */
+/** The values for the start and for the end. */
 type Sides = [string, string]
 
 export type CampaignValues = {
@@ -133,7 +133,7 @@ export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
  * The terms of a campaign as initial values of a new one, without its dates.
  *
  * @param invitable the banks that can be invited now; others are left out
- * @param zone of the new dates
+ * @param zone the time zone of the new dates
  */
 export function copyOf(values: CampaignValues, invitable: readonly { id: string }[], zone: string): CampaignValues {
   const { days, clocks, hasTimes } = emptyValues(zone)

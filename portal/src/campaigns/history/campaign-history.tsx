@@ -24,7 +24,7 @@ type Named = { id: string; name: string }
 /**
  * Who did what with a campaign, latest first.
  *
- * @param props.banks whose names are known; any other bank is shown as "a bank"
+ * @param props.banks the banks whose names are known; any other bank is shown as "a bank"
  */
 export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; banks: readonly Named[] }) {
   const query = useQuery(historyQuery(cashbackId))

@@ -10,7 +10,7 @@ type Named = { id: string; name: string }
 
 /**
  * The changes of an edit, field by field, with old and new values.
- * @param props.banks whose names are known
+ * @param props.banks the banks whose names are known
  */
 export function FieldChanges({ changes, banks }: { changes: Changes; banks: readonly Named[] }) {
   const texts = useTexts(changeTexts)

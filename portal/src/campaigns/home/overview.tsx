@@ -20,10 +20,10 @@ type Props = {
 }
 
 /**
- * @param props.query of the area's home
+ * @param props.query makes the query for the home of merchants or of banks
  * @param props.counts the tiles with the numbers of campaigns
- * @param props.between shown between the person's tasks and those of others
- * @param props.none shown when the person has no task
+ * @param props.between content that is shown between the person's tasks and those of others
+ * @param props.none content that is shown when the person has no task
  */
 export function HomeOverview(
   props: Props & {

@@ -1,7 +1,7 @@
 /** Remembers the filters and the page of the list from which somebody opened a campaign. */
 import { useLocation } from '@tanstack/react-router'
 
-/** @param search of the list: pass the result as `state` to links to its campaigns */
+/** @param search the filters and the page of the list. Pass the result as `state` to links to its campaigns */
 export const fromList = (search: object) => ({ campaignsList: search })
 
 /** @returns the search of the list from which the person came; {} if they came from elsewhere */

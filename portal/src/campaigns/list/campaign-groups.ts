@@ -18,7 +18,7 @@ export const groups = {
 export type Group = keyof typeof groups
 export const groupNames = ['awaitingApproval', 'approved', 'active', 'finished', 'closed'] as const satisfies Group[]
 
-/** Every status, in the order of life. */
+/** Every status, in the order of its group. */
 export const statusNames: readonly CampaignStatus[] = groupNames.flatMap(group => [...groups[group]])
 
 /** The number of campaigns in a group. */

@@ -7,7 +7,7 @@ import { countOf, groupNames, type Group as StatusGroup } from './campaign-group
 /**
  * The groups of statuses to choose from, with the number of campaigns in each.
  *
- * @param props.home for the counts; undefined until they are loaded
+ * @param props.home contains the counts; undefined until they are loaded
  */
 export function GroupChips(props: {
   group: StatusGroup | undefined

@@ -2,7 +2,7 @@ import { periodOfDays } from '../../i18n/time-zone.ts'
 
 /**
  * The days in a list's filters as parameters of the API.
- * @param timeZone of the days
+ * @param timeZone the time zone of the days
  */
 export const periodParams = (
   { from, to }: { from?: string | undefined; to?: string | undefined },

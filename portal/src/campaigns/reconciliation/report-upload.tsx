@@ -28,7 +28,7 @@ type Props = {
   /** The name of the other side, which gets the report. */
   recipient: string
   hint: string
-  /** Other fields of the form. */
+  /** Fields of the form besides the file. */
   fields?: Record<string, string>
   /** Nothing can be checked or sent, because another field of the form is wrong. */
   isDisabled?: boolean

@@ -4,7 +4,7 @@ import { statusTexts } from '../../ui/status-texts.ts'
 import type { Change } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** The changes of an apply, field by field, with old and new values. */
+/** The changes of the directory, field by field, with old and new values. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
   const { partners: texts } = useTexts(operatorTexts)
   const format = useFormat()

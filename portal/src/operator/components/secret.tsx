@@ -17,7 +17,7 @@ export const mayBeMade = (error: unknown): boolean =>
 /**
  * Shows a secret in a dialog until the person confirms that it is stored; a click outside the dialog does not close it.
  *
- * @param oldUntil when the previous secret stops working
+ * @param oldUntil the instant at which the previous secret stops working; null: there is none
  */
 export function showSecret(title: string, { clientId, secret }: Issued, oldUntil: string | null = null): void {
   modals.closeAll()

@@ -7,7 +7,10 @@ import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 type NumberName = 'price' | 'dataVolumeMb' | 'voiceMinutes' | 'smsCount' | 'validityDays'
-/** Without the id, which the platform assigns. A number is a text while the field is empty or its content is invalid. */
+/**
+ * The form's values. The id is missing, because the platform assigns it. A number is a text while the field is empty or
+ * its content is invalid.
+ */
 type Values = Omit<Tariff, 'id' | NumberName> & Record<NumberName, number | string>
 
 const newTariff: Values = {

@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 /**
  * Redirects an address with a page past the end to the last page.
  *
- * @param paging of the loaded list; undefined until then
+ * @param paging the position in the loaded list; undefined while the list is not loaded
  * @param onPage changes the address; undefined: the first page
  * @returns whether the redirect is on its way
  */

@@ -6,7 +6,7 @@ import { statementTexts } from './texts.ts'
 
 type Listed = { day: string; number: number | null; late: number; totals: readonly Total[] }
 
-/** The columns of lists of statements. */
+/** The columns that lists of statements of banks and of the operator share. */
 export function useStatementColumns<Row extends Listed>(): Column<Row>[] {
   const texts = useTexts(statementTexts)
   const format = useFormat()
