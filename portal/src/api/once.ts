@@ -24,7 +24,7 @@ const storagePrefix = 'perkline.key/'
 /** The keys in a browser that cannot store anything. */
 const inMemory = new Map<string, string>()
 
-/** An Idempotency-Key. It is stored until the platform has answered its request for good. */
+/** An Idempotency-Key. It is stored until its request has got a final answer. */
 export type Key = {
   value: string
   /**

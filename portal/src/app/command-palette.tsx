@@ -172,7 +172,7 @@ function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean
   const campaigns = (isAsked && data ? data : []).map(({ cashbackId, name, retailer, status, dateFrom, dateTo }) => ({
     key: cashbackId,
     label: name,
-    // Campaigns of the same name can be told apart by this.
+    // Distinguishes campaigns that have the same name.
     description: [retailer && names.of(retailer), format.period(dateFrom, dateTo), statuses[status]]
       .filter(Boolean)
       .join(' · '),

@@ -65,9 +65,9 @@ export function createFormat(language: Language, timeZone: string) {
     calendarDay: (day: string): string => calendarDay().format(new Date(`${day}T00:00:00Z`)),
     time: (instant: string | Date): string => time().format(new Date(instant)),
     dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
-    /** In UTC, and says so: for documents that two sides read. */
+    /** Formats in UTC and adds "UTC", for documents that two sides read. */
     utc: (instant: string | Date): string => `${utc().format(new Date(instant))} UTC`,
-    /** With weekday, seconds and zone, for a title. */
+    /** Formats with weekday, seconds and time zone, for tooltips. */
     precise: (instant: string | Date): string => precise().format(new Date(instant)),
     /** Formats a period. A period of whole days is shown by its first and last day, any other one with its times. */
     period(dateFrom: string, dateTo: string): string {

@@ -6,7 +6,7 @@ import type { Session } from '../session/session.ts'
 /** An entry of the navigation. */
 export type NavigationItem = {
   to: NonNullable<LinkProps['to']>
-  /** The name of its message in the texts of the frame. */
+  /** The key of the entry's name in `appTexts.pages`. */
   text: NavigationText
   icon: Icon
   /** The entry is highlighted only at exactly this address, not at addresses below it. The home page needs this. */

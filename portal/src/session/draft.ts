@@ -13,7 +13,7 @@ export type Draft<Values> = {
   isRead: boolean
   /** The draft that existed when the page opened; null if there was none. Merge it over the form's initial values. */
   restored: KeptDraft<Values> | null
-  /** The browser cannot store the input. `<DraftNotice>` tells the person. */
+  /** Whether the browser cannot store the input. `<DraftNotice>` then tells the person. */
   hasFailed: boolean
   /** Stores the values after a short delay: pass it to the form's `onValuesChange`. */
   keep(values: Values): void

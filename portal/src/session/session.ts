@@ -21,11 +21,11 @@ export type Session = {
   name: string
   /** The English name; null if there is none. */
   nameEn: string | null
-  /** ISO 8601 */
+  /** When the session ends (ISO 8601). */
   expiresAt: string
-  /** The platform's time when this was read. Campaigns follow this time, and in sandbox mode it can be moved. */
+  /** The platform's time when the session was read. Campaigns follow this time, and in sandbox mode it can be moved. */
   now: string
-  /** How far that time is ahead of this browser's clock. */
+  /** How far `now` is ahead of this browser's clock, in milliseconds. */
   aheadMs: number
 }
 

@@ -32,7 +32,7 @@ export function EmailForm({ person: { userId, email: before } }: { person: Perso
       notify.done(texts.done)
     },
     onError: place,
-    // Somebody else may have changed the person.
+    // Reads the person again even after a failure, because somebody else may have changed the person.
     onSettled: () => void changed(),
   })
   return (

@@ -157,7 +157,7 @@ function DisabledItems({ person, focus }: ItemsProps) {
 type Question = Parameters<ReturnType<typeof useConfirm>>[0]
 
 /**
- * How long we wait before we set the focus. A dialog that closes first tries to return the focus to the menu item,
+ * How long we wait before we set the focus. When a dialog closes, it first tries to return the focus to the menu item,
  * which no longer exists.
  */
 const dialogClosesMs = 30

@@ -175,7 +175,7 @@ function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   const changed = useAccountChanged()
   const onSecret = useShowSecret()
   const path = { params: { path: { clientId } } }
-  // Somebody else may have revoked the credential.
+  // Reads the credentials again, because somebody else may have revoked this one.
   const onError = (error: unknown) => {
     void changed()
     notify.failed(error)

@@ -39,7 +39,7 @@ function Factor() {
   const changed = useAccountChanged()
   const notify = useNotify()
   const confirm = useConfirm()
-  // Another tab, or a manager, may have changed the factor.
+  // Reads the factors again, because another tab or a manager may have changed them.
   const failed = (error: unknown) => {
     void changed()
     if (isApiError(error, 409)) notify.refused(texts.factorConflict)

@@ -30,7 +30,7 @@ export function StatementsPage() {
   const search = route.useSearch()
   const setSearch = useSetSearch<StatementsSearch>()
   const open = useQuery(openStatementQuery)
-  // On the first day of a month, the statements that are there to read are those of the month before.
+  // On the first day of a month there is no statement of this month yet, so the month before is shown.
   const month = search.month ?? addDays((open.data?.day ?? new Date().toISOString()).slice(0, 10), -1).slice(0, 7)
   const days = daysOfMonth(month)
   const query = useQuery({ ...statementsQuery(days), enabled: search.month !== undefined || !open.isPending })

@@ -40,7 +40,7 @@ export type FormPart = {
   form: UseFormReturnType<CampaignValues>
   /** Whether the campaign's status allows changes to the field. */
   isOpen(field: EditableField): boolean
-  /** A bank fills in the form for a merchant. */
+  /** Whether a bank fills in the form for a merchant. */
   isByBank: boolean
 }
 

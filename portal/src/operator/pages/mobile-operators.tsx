@@ -172,8 +172,8 @@ function Content({ tariff }: { tariff: Tariff }) {
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
   const words = parts.filter(part => part !== false)
-  // Some of these texts begin with a capital letter, because they are also labels of fields. Only the first text keeps
-  // it here.
+  // Some of these texts begin with a capital letter, because they are also labels of fields. Here only the first text
+  // keeps its capital letter.
   return words.map((word, index) => (index === 0 ? word : uncapitalized(word))).join(', ') || none
 }
 

@@ -151,7 +151,7 @@ function Whole(props: {
   )
 }
 
-/** The partner's users and credentials; the partner is fixed here. */
+/** The partner's users and credentials. New ones belong to this partner, so their forms do not ask for a partner. */
 function Access({ owner }: { owner: Owner }) {
   const { access: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()

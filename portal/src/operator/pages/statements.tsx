@@ -27,7 +27,7 @@ export function StatementsPage() {
   const search = route.useSearch()
   const setSearch = useSetSearch<StatementsSearch>()
   const now = useNow()
-  // On the first day of a month, the statements that are there to read are those of the month before.
+  // On the first day of a month there is no statement of this month yet, so the month before is shown.
   const month = search.month ?? addDays(now.toISOString().slice(0, 10), -1).slice(0, 7)
   const query = useQuery(statementsQuery(daysOfMonth(month)))
   return (
