@@ -224,7 +224,9 @@ describe('a connection that breaks while nobody uses it', () => {
 describe('a statement that is planned once', () => {
   type Plans = { kept: number; anew: number }
 
-  /** Counts how a statement was planned on the connection that has just run it. */
+  /**
+   * Returns how often its connection has run this statement with a cached plan (`kept`) and with a new one (`anew`).
+   */
   const planned = (table: string): Statement => ({
     name: `planned-${table}`,
     plannedOnce: [table],

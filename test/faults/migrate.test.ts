@@ -37,7 +37,7 @@ const refused = (promise: Promise<unknown>, message: RegExp) =>
 
 /**
  * The last migration that may not change any more. Version 0.2.0 contains migrations up to 0013. Migrations 0014 to
- * 0025 were handed out later, before work on version 0.3 began.
+ * 0025 were published later, before work on version 0.3 began.
  */
 const lastReleased = 25
 

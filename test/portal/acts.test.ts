@@ -83,7 +83,7 @@ suite('the focus after an act', { timeout: 90_000 }, () => {
     const { page } = visitor
     await visitor.logIn(merchant, `/merchant/campaigns/${id}/edit`)
     await field(page, 'Name').fill('Not saved')
-    // Longer than the page waits before it looks for a focus that is lost.
+    // The request takes longer than the page waits before it looks for a lost focus.
     const hold = (route: Route) => void setTimeout(() => void route.abort(), 600)
     await page.route(`**/for-merchant/${id}`, hold, { times: 1 })
     await button(page, 'Save').focus()

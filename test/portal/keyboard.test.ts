@@ -114,7 +114,7 @@ test('a page kept for “Back” shows nothing after a logout in another tab', a
   const { page } = visitor
   await visitor.logIn(banker, '/bank/campaigns')
   await titled(page, 'Campaigns')
-  // A page that is kept gets no event when another tab changes the store.
+  // A page that the browser keeps for "Back" gets no event when another tab changes the storage.
   await page.evaluate(`localStorage.removeItem('perkline.session')
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
   await page.waitForURL('**/login*')

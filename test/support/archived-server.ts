@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server that archives its log with pgBackRest, set up from the files in `deploy/postgres`, and servers
- * restored from that archive.
+ * A PostgreSQL server that archives its write-ahead log with pgBackRest, set up from the files in `deploy/postgres`,
+ * and servers restored from that archive.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,7 @@ type ArchivedServer = {
   close(): void
 }
 
-/** @param archiveSeconds the maximum age of the log before it is archived */
+/** @param archiveSeconds the maximum age of the write-ahead log before it is archived */
 export async function startArchivedServer(archiveSeconds: number): Promise<ArchivedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'perkline-archive-'))
   chmodSync(folder, 0o755)

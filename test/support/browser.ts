@@ -139,7 +139,7 @@ async function logIn(
   assert.equal(status, 200)
   await page.evaluate(`localStorage.setItem(${JSON.stringify(heardOfKey)}, ${JSON.stringify(personOf(account))})`)
   await open(path)
-  // Not the navigation: it is hidden while it is closed on a narrow screen.
+  // Waits for the header, because the navigation is hidden while it is closed on a narrow screen.
   await page.getByRole('banner').waitFor()
 }
 

@@ -151,7 +151,7 @@ async function others(shop: Shop, index: number): Promise<void> {
   assert.equal(answers[0]?.status, 200)
 }
 
-/** Makes the server write as much of its log as it can, again after each restart. */
+/** Makes the server write as much of its write-ahead log as it can, again after each restart. */
 async function growLog(shop: Shop, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     const client = new pg.Client({

@@ -50,7 +50,7 @@ export type PatroniCluster = {
   /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
   /**
-   * Stops sending the log to the standbys, and waits until etcd knows a position in the log that no standby has
+   * Stops sending the write-ahead log to the standbys, and waits until etcd knows a position in it that no standby has
    * reached. This happens in practice when a machine’s network fails shortly before the machine.
    */
   outrun(member: Member): Promise<void>
@@ -155,7 +155,9 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     )
     return answers.filter(status => status === 200).length
   }
-  /** Returns the position in the primary's log that etcd knows: the primary has written at least that far. */
+  /**
+   * Returns the position in the primary's write-ahead log that etcd knows: the primary has written at least that far.
+   */
   const writtenAsKnown = async (): Promise<number> => {
     const answer = await fetch(`${at(etcd.ports[0] as number)}/v2/keys/perkline/perkline/status`)
     const { node } = (await answer.json()) as { node: { value: string } }
@@ -326,11 +328,11 @@ function serverOf({ data }: Member): number[] {
   }
 }
 
-/** The processes of the server that send the log to its standbys. */
+/** The processes of the server that send the write-ahead log to its standbys. */
 const sendersOf = (member: Member): number[] =>
   serverOf(member).filter(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walsender'))
 
-/** Asks each standby how much of the log it has received. */
+/** Asks each standby how much of the write-ahead log it has received. */
 const receivedBy = (standbys: readonly Member[]): Promise<number[]> =>
   Promise.all(
     standbys.map(async ({ api }) => {

@@ -109,7 +109,8 @@ export async function walkRestore(t: TestContext, walk: RestoreWalk): Promise<vo
     const startedAtMs = Date.now()
     const soldBefore = sales.sold.length
     await sleep(sellMs)
-    // All instants are in the first half of the sales, because the log of later ones may not be archived yet.
+    // All instants are in the first half of the sales, because the write-ahead log of later ones may not be archived
+    // yet.
     const targets = range(walk.instants).map(
       index => new Date(startedAtMs + (sellMs / 2) * ((index + 0.5) / walk.instants)),
     )

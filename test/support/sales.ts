@@ -35,8 +35,8 @@ export const recoverWithinQuietMs = 5_000
 export const recoverWithinMs = (): number => (isBusy() ? 45_000 : recoverWithinQuietMs)
 
 /**
- * Repeats a request, at any process, until it gets one of these status codes. Other than that only documented
- * failures are allowed: no connection, or a 503.
+ * Repeats a request, at any process, until it gets one of these status codes. Every other outcome must be a documented
+ * failure: no connection, or a 503.
  */
 export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes: number[]): Promise<EsimAnswer> {
   const giveUpAt = performance.now() + 60_000

@@ -6,7 +6,7 @@ import type { Partner } from './campaigns.ts'
 import type { Answer, TestPlatform } from './platform.ts'
 import { formOf } from './reconciliation.ts'
 
-/** `prefix-1`, `prefix-2`, ... */
+/** Ids of customers: `prefix-1`, `prefix-2`, ... */
 export const customers = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`)
 

@@ -15,7 +15,7 @@ const ordersEach = 4
 const giveUpAfterMs = 120_000
 
 type Model = {
-  /** The price of each order in cents, as of its reservation. */
+  /** The price of each order in cents, at its reservation. */
   made: Map<string, number>
   /** The content of each closed file, by the statement's id. */
   files: Map<string, string>

@@ -90,7 +90,7 @@ const useCommas: Record<Language, string> = {
 const lineWord: Record<Language, string> = { en: 'Line', uk: 'Рядок' }
 const elsewise: Record<Language, string> = { en: 'can’t be read', uk: 'неможливо прочитати' }
 
-/** `Line 7, amount: must be a number … (“12,5”)` */
+/** A problem and its place in words: `Line 7, amount: must be a number … (“12,5”)`. */
 export function problemText(problem: FileProblem, language: Language): string {
   const { line, column, rule, params, value } = problem
   const hint = isHeaderWithoutCommas(problem) ? useCommas[language] : ''

@@ -113,7 +113,7 @@ export function createFormat(language: Language, timeZone: string) {
     },
     /** A text of another person, in the quotation marks of the language. */
     quoted: (text: string): string => (language === 'uk' ? `«${text}»` : `“${text}”`),
-    /** `Alpha, Beta and Gamma` */
+    /** A list in words: `Alpha, Beta and Gamma`. */
     list: (items: readonly string[]): string => list().format(items),
   }
 }

@@ -49,7 +49,7 @@ before(async () => {
 after(() => scratch.close())
 beforeEach(() => scratch.database.execute('truncate token_keys, credentials cascade'))
 
-/** Makes the token keys as a process has them that has just read them from the database. */
+/** Makes the token keys of a process that has just read them from the database. */
 async function processWith(options: { masters?: Buffer[]; mayIssue?: boolean } = {}): Promise<TokenKeys> {
   const readKeys = () => findTokenKeys(scratch.database)
   const keys = createTokenKeys({

@@ -132,8 +132,8 @@ describe('a caller is never told that the stock is empty', () => {
     // Both callers look for a free profile. Either of them may get the only one first.
     const candidate = await Promise.race([first, second])
     assert.ok(candidate)
-    // Waits until the other caller's search has ended. It finds nothing, because the first caller is trying the only
-    // profile.
+    // Waits until the other caller's search has ended. The search finds nothing, because the only profile is being
+    // tried.
     for (let quiet = 0; quiet < 5; quiet = running === 0 ? quiet + 1 : 0) await turn()
     stock.giveBack(tariffId, candidate)
     assert.deepEqual(await Promise.all([first, second]), [candidate, candidate])

@@ -21,7 +21,7 @@ type Piece = { taken: { id: number; subject: string }[]; mayBeMore: boolean; rea
 const readRows = `
   select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::int as n from pg_stat_xact_user_tables where relname ~ '^outbox_\\d$'`
 
-/** @param atMost the most rows of the piece */
+/** @param atMost the maximum number of rows of the piece */
 async function takePiece(atMost: number): Promise<Piece> {
   const piece = await tickInOrder(
     testDatabase.database,
@@ -72,7 +72,8 @@ async function outboxIds(): Promise<number[]> {
 }
 
 test('a piece of a long backlog reads its own rows only, whatever waits and whatever was taken before', async () => {
-  // The statements are planned while the outbox is empty, and these plans are kept.
+  // PostgreSQL plans the statements here, while the outbox is empty, and keeps these plans. They must also suit a long
+  // backlog.
   await takeAll(rows)
   await writeAtOnce('old', 5_000)
   await takeAll(10_000)

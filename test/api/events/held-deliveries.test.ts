@@ -181,7 +181,7 @@ test('a retry asked for during the last attempt is made after it, and is not rep
   await arrived(1)
   answer(received[0] as Request, 500)
   await until('it is recorded', async () => (await logged())[0]?.attempts.length === 1)
-  // All waits of the schedule are used up.
+  // Nine attempts have failed, so the next one is the last of the schedule.
   const isLast = 'update webhook_deliveries set failures = 9, next_attempt_at = now() where endpoint_id = $1'
   await database().execute(isLast, [endpointId])
   await arrived(2)

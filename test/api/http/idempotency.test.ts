@@ -192,7 +192,8 @@ describe('create', () => {
       const first = await create('k', body, grocer, own)
       const sealed = await find()
       assert.ok(!sealed.toString('latin1').includes(first.body.id))
-      // From a plain hash of the request, a password in it could be guessed.
+      // A plain hash (32 bytes) of the request would let people guess a password in it. So no fingerprint is a plain
+      // hash.
       const hashes = 'select from idempotency_answers where octet_length(fingerprint) <= 32'
       assert.equal((await own.platform.database.query(hashes)).length, 0)
       const rotated = await later.call('POST', '/admin/keys/rotate', { token: keys.OPERATOR_KEY })
