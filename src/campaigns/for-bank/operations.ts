@@ -20,7 +20,7 @@ type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) =
  *
  * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
  * @throws DomainError 'invalid' when the campaign is unknown or the bank is not invited; 'campaign-state' when it is too late, or
- *   the bank has decided otherwise; 'stale' when the terms or the bank's part have changed since the bank saw them
+ *   the bank has already rejected; 'stale' when the terms or the bank's part have changed since the bank saw them
  */
 export async function confirm(deps: CampaignDeps, params: Params): Promise<Decided> {
   const campaign = await decide(deps, params, lifecycle.confirm, null)
@@ -37,7 +37,7 @@ export async function confirm(deps: CampaignDeps, params: Params): Promise<Decid
  * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
  * @param params.comment the reason; stored in the history
  * @throws DomainError 'invalid' when the campaign is unknown or the bank is not invited; 'campaign-state' when it is too late, or
- *   the bank has decided otherwise; 'stale' when the terms or the bank's part have changed since the bank saw them
+ *   the bank has already confirmed; 'stale' when the terms or the bank's part have changed since the bank saw them
  */
 export async function reject(deps: CampaignDeps, params: Params & { comment: string | null }): Promise<Decided> {
   const campaign = await decide(deps, params, lifecycle.reject, params.comment)

@@ -25,8 +25,8 @@ export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: {
 }
 
 /**
- * Answers with one version of a campaign as JSON text. The tag is for `If-Match`. There is no 304: terminals, names and
- * what may be done change without a new version.
+ * Answers with one version of a campaign as JSON text. The `ETag` is for `If-Match` only. The answer is never 304, because parts
+ * of the details change without a new version: the directory's terminals, names, and what the merchant may do now.
  */
 export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
   reply.header('etag', versionTag(version))

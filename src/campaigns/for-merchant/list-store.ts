@@ -43,7 +43,7 @@ const versionStatement: Statement = {
   text: 'select arranged, touched from merchant_lists where merchant_id = $1',
 }
 
-/** A cheap read that shows whether anything has changed. */
+/** A cheap read: if the version is new, some campaign of the merchant has changed. */
 export async function readVersion(database: Queryable, merchantId: string): Promise<ListVersion> {
   const [row] = await database.query<ListVersion>(versionStatement, [merchantId])
   return row ?? { arranged: 0, touched: 0 }

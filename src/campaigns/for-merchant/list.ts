@@ -57,7 +57,8 @@ export function createMerchantLists(
       const order = orders.take(key, request) ?? (await orders.read(key, merchantId, request))
       const ids = order.bytes
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
-      // The order still holds if nothing has changed that it depends on. `updatedAt` changes with every change of a campaign.
+      // The order of the ids is still right if no field has changed that the list is sorted by. `updatedAt` changes with every
+      // change of a campaign.
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
       if (!holds) orders.forget(key, order)
       if (!holds && tries < maxTries) continue
@@ -88,14 +89,14 @@ function createOrders(database: Queryable, limits: typeof defaultLimits) {
   const reading = new Map<string, Promise<RememberedOrder>>()
 
   return {
-    /** The cached order, if it reaches the end of the page. */
+    /** The cached ids, if they include all campaigns of the page. */
     take(key: string, request: store.ListRequest): RememberedOrder | undefined {
       const order = orders.take(key)
       const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))
       return isThere ? order : undefined
     },
 
-    /** Reads the order from the database. Callers that ask for the same order at the same time share one read. */
+    /** Reads the ids from the database. Callers that ask for the same list at the same time share one read. */
     read(key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> {
       const { filter, sort } = request
       const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning

@@ -68,8 +68,8 @@ export async function findOpenCampaigns(database: Queryable, party: Party, limit
 }
 
 /**
- * Reads the banks of these campaigns in a separate statement. If another statement joined the banks, the planner would
- * read every bank of the platform.
+ * Reads the banks of these campaigns in a separate statement. If the statement of `findOpenCampaigns` joined them, PostgreSQL
+ * would choose a plan that reads every bank of the platform.
  */
 async function findBanks(
   database: Queryable,

@@ -26,8 +26,8 @@ type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals
 
 /**
  * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited.
- * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. These texts are stored
- * uncompressed, so that PostgreSQL knows their lengths without reading them.
+ * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and `terminals` are
+ * stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
  */
 const useStatement = `
   with directory as materialized (

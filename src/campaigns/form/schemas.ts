@@ -27,7 +27,7 @@ const maxTerminals = 50_000
 const maxListed = 10_000
 
 const notControl = `[^${controls}]`
-/** Spaces that are no control characters. It has no character in common with `visible`, so a pattern of both takes linear time. */
+/** Spaces that are no control characters. It has no character in common with `visible`, so matching a pattern of both takes linear time. */
 const space = `[^\\S${controls}]`
 const visible = `[^\\s${controls}]`
 

@@ -24,7 +24,8 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
  * type, time and bank. The events are looked up campaign by campaign, because the range of ids can also contain the ids of
  * very many other things that have events.
  *
- * @param numberAllEvents left out for a database that must not be changed
+ * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must
+ *   not be changed
  */
 export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'campaign_history',

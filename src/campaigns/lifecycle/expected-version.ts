@@ -24,9 +24,9 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
 }
 
 /**
- * Reads which versions are as good as the present one for a bank. `version` is the first of them: the last version that changed
- * the terms or the bank's own part. `instants` are the `updatedAt` values of these versions: those of the history, and the
- * present one, which the history may lack. An instant of several versions counts only if all of them are among these.
+ * Reads which versions a bank may base its decision on: the last one that changed the terms or the bank's own part (`version`),
+ * and all later ones. `instants` are the `updatedAt` values of these versions. The history has them, except perhaps the present
+ * one, so this one is added. If an older version has the same `updatedAt`, the value is left out, because it is ambiguous.
  */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',

@@ -86,8 +86,9 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   if (!row) throw new Error('A select without a table has one row')
   const { ids, found, hasOlder } = row
   const hasFurther = row.lastShown !== null && row.last < found
-  // A list that is newest first continues after the last campaign shown, if further ones were read. Otherwise the cursor is
-  // after the last campaign read. Under another sort, further pages of those that were read are reached by the page number.
+  // If the list is newest first and more campaigns were read than the page shows, the next page begins after the last one shown.
+  // In all other cases the cursor skips all campaigns that were read. In another sort, the pages of the campaigns that were
+  // read are requested by page number, without a new cursor.
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }

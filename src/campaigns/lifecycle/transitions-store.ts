@@ -56,8 +56,8 @@ export type Note =
 
 /**
  * Writes decisions about campaigns, one row of `moved` for each, and their `steps`: transitions and notes, in the order of the
- * history. A note changes no state, so its `from_state` and `to_state` are equal; if it is about a bank, it only gives the
- * bank's part a new version. An existing row is changed only if its state is still `from_status` or `from_state`. The
+ * history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank only gives the bank's
+ * part a new version. An existing row is changed only if its state is still `from_status` or `from_state`. The
  * statement returns how many rows were changed, so that `writeRows` notices any that were not.
  */
 const writeStatement: Statement = {
@@ -143,8 +143,8 @@ const bankListsStatement: Statement = {
 }
 
 /**
- * Prepares a change of a bank's segment that is no decision about the campaign. It locks the campaign and raises its
- * version, so that every cached answer becomes stale.
+ * Prepares a change of a bank's segment that no decision causes, such as the removal of a customer. It locks the campaign and
+ * raises its version, so that cached answers about it are no longer used.
  *
  * @param transaction the transaction that then changes the segment
  */
