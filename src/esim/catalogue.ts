@@ -113,8 +113,8 @@ export function createCatalogue(database: Queryable): Catalogue {
       return known
     },
     operatorFor(bankId, operatorCode) {
-      // Check the bank first: `termsOf` throws if the bank is not in the copy. Such a bank may sell an operator that is
-      // not in the copy either.
+      // `termsOf` throws 'unavailable' if the copy does not contain the bank yet. Check this first: such a copy may lack the
+      // operator, too, and the answer must not be that the operator does not exist.
       termsOf(bankId)
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined

@@ -30,7 +30,7 @@ function isDomain(text: string): boolean {
   return text.split('.').every(label => domainLabel.test(label))
 }
 
-/** IPv6 is the only tag that was ever registered for the general form of an address literal. */
+/** An address literal is an IPv4 address, or an IPv6 address after the tag `IPv6:`. No other tag is registered (RFC 5321, 4.1.3). */
 function isAddressLiteral(text: string): boolean {
   return /^ipv6:/i.test(text) ? isIpv6Literal(text.slice(5)) : ipv4Address.test(text)
 }

@@ -15,7 +15,8 @@ const reportedAtOnce = 1_000
 export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
   return database.transaction(async transaction => {
-    // Lock the position first: a statement that marks reservations as expired reads it.
+    // This lock keeps statements that mark reservations as expired from running at the same time: they read the position
+    // under a shared lock. If the position is locked already, a later call does the work.
     const [position] = await transaction.query<{ reached: Date }>(
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
@@ -30,11 +31,12 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
 }
 
 /**
- * Records the events and moves the position to the last reservation whose event is recorded, or to the end of the span
- * if there are no more. After a sandbox's clock was set back, the position moves back as well.
+ * Records the events of the reservations that end between the stored position ($1) and `until` ($2). Then it moves the position
+ * to the end of the last of these reservations, or to `until` if all of them were read. After a sandbox's clock was set back, the
+ * position moves back as well.
  *
- * The position stops one millisecond before the first reservation that another transaction has locked (`held`). Later
- * reservations wait for the next call. The times of reservations are whole milliseconds, so no reservation is between.
+ * The position stops one millisecond before the end of the first reservation that another transaction has locked (`held`).
+ * Later reservations wait for the next call. Reservations end at whole milliseconds, so none is skipped.
  */
 const expiringStatement = {
   name: 'esim.tell-expiring',
@@ -48,7 +50,8 @@ const expiringStatement = {
       where status = 'reserved' and reserved_until > $1 and reserved_until <= (select max(reserved_until) from due)
       order by reserved_until for update skip locked
     ), held as materialized (
-      -- Not an anti-join: with old statistics it would be a nested loop, which 50,000 reservations of one instant make too slow.
+      -- EXCEPT instead of NOT EXISTS: with old statistics, PostgreSQL would compare each row with each row for NOT EXISTS,
+      -- which takes too long when 50,000 reservations end at one instant.
       select min(reserved_until) as first
       from (select order_id, reserved_until from due except select order_id, reserved_until from locked) as skipped
     ), reached as materialized (

@@ -32,8 +32,8 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
  * Creates a function that reads single orders. It returns the same object again while the order has not changed.
  *
  * @param options.find reads orders, in the sequence of their names; null where the bank has no such order
- * @param options.isUnchanged whether an order that has ended is still as it was read; if left out, it always is. It is
- *   called only while the database can be reached
+ * @param options.isUnchanged whether an order that has ended is still as it was read; if left out, it always is. While
+ *   `Database.isHeard` is false, it is not called, and the order is read again
  * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(

@@ -6,8 +6,9 @@ import { holdsProfile } from './lifecycle.ts'
 
 /**
  * The condition that a row of `profiles` or `returned_profiles` is of a tariff and has a higher profile id than `after`.
- * Only the index by tariff fits a comparison of rows. With `=`, PostgreSQL could read the primary key when nearly all
- * profiles are of one tariff, and would then walk over all of these for every other tariff.
+ * It compares both columns as one row, because for this PostgreSQL can use only the index by tariff. With `tariff_id = ...` it
+ * could choose the primary key when nearly all profiles are of one tariff, and would then walk over all of these for every
+ * other tariff.
  *
  * @param tariffId SQL expression
  * @param after SQL expression

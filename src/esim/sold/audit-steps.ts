@@ -95,9 +95,9 @@ async function compareSides(
 }
 
 /**
- * Pieces of whole hours with about `ordersAtOnce` orders. The orders are found by id, because an id begins with the
- * instant at which the order was made, which is shortly before the order ends. The values begin with $4, because
- * `readFigures` uses $1 to $3.
+ * Checks the figures of hours in pieces. A piece has whole hours with about `ordersAtOnce` orders in total. The orders are found
+ * by id, because an id begins with the instant at which the order was made, which is shortly before the order ends. The values
+ * begin with $4, because `readFigures` uses $1 to $3.
  */
 const hours: Step = {
   name: hoursCheck.code,
@@ -166,7 +166,10 @@ const days: Step = {
   },
 }
 
-/** Pieces of one or more tariffs with about `profilesAtOnce` profiles. The tariffs are checked one by one. */
+/**
+ * Checks the counters of tariffs in pieces. A piece has one or more whole tariffs with about `profilesAtOnce` profiles in total;
+ * each tariff is compared by itself.
+ */
 const stock: Step = {
   name: stockCheck.code,
   table: 'profiles',

@@ -121,13 +121,14 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * Sorts the orders of tariffs by confirmation, for which there is no index. It uses that an order is confirmed at most
- * `reservationMinutes` after it was made.
+ * Sorts the orders of some tariffs by confirmation. No index has this order, so it limits which orders are read and sorted. It
+ * relies on this: an order is confirmed less than `reservationMinutes` after it was made.
  *
- * In an ascending list, `nth` is the `limit`-th order of each tariff by id. The earliest time at which one of them was made
- * is the horizon. The tariff of this order alone fills the page with orders made up to the horizon, which are confirmed
- * less than `reservationMinutes` later. An order made later than that cannot be on the page, so it is not read. A
- * descending list does the same backwards. Without a horizon, all orders are read.
+ * For an ascending list, `nth` finds for each tariff when its `limit`-th order was made. The earliest of these times is the
+ * horizon. The orders that this tariff has up to the horizon fill the page, and all of them are confirmed within
+ * `reservationMinutes` after the horizon. So an order made later than that cannot be on the page and is not read. A descending
+ * list does the same backwards. If there is no limit, or no tariff has so many orders, there is no horizon, and all orders are
+ * read.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)

@@ -22,7 +22,7 @@ export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {
 
   /**
    * Whether an order that has ended is still as it was read. Two things can change: its e-mail may be sent, and the
-   * statement that contains it may be closed.
+   * daily statement that contains it may be closed.
    */
   const isUnchanged = (order: LookedUpOrder): boolean | Promise<boolean> => {
     if (order.status !== 'confirmed') return true

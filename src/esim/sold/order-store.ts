@@ -237,8 +237,9 @@ const ownColumns = {
 } as const satisfies Partial<Record<keyof ShownOrder, string>>
 
 /**
- * SQL for the line of an order, by the primary key. `offset 0` keeps conditions on the statement out of the look-up. With
- * statistics from before the first statement, the planner would read the index of all closed lines instead.
+ * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find it by the primary key alone, without
+ * the caller's condition on `statement_id`. With that condition, and planner statistics from before the first daily statement, it
+ * would read the index of all closed lines.
  */
 const lineOf = (orderId: string): string =>
   `select statement_id from statement_lines where order_id = ${orderId} offset 0`
@@ -340,7 +341,7 @@ const areUnstatedStatement: Statement = {
     where not l.is_stated`,
 }
 
-/** For each order, whether it is in no closed statement yet. The results are in the sequence of `orderIds`. */
+/** For each order, whether it is in no closed daily statement yet. The results are in the sequence of `orderIds`. */
 export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
   const unstated = orderIds.map(() => false)

@@ -70,8 +70,8 @@ async function recordImported(
 }
 
 /**
- * Gives the staged profiles new ids above those of an import that finished meanwhile. Each is sealed again, because the
- * ciphertext is bound to the id. The caller holds the lock, so no other import can make ids visible between these.
+ * Gives the staged profiles new ids above those of an import that finished meanwhile (see `isOvertaken`). Each profile is sealed
+ * again, because the ciphertext is bound to the id. The caller holds the lock of imports, so no other import can commit meanwhile.
  */
 async function renumber(deps: StockDeps, transaction: Queryable, tariffId: number): Promise<void> {
   const { sealing } = deps

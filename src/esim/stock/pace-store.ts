@@ -16,9 +16,9 @@ export type TariffPace = {
 }
 
 /**
- * The last profile of the tariff `t`, or of a tariff before it if `t` has none. The comparison of rows fits only the
- * index of tariffs. With `tariff_id = t.tariff_id`, the planner could choose the primary key when most tariffs have no
- * profiles, and would then read all profiles for each of them.
+ * The last profile of the tariff `t`, or of a tariff before it if `t` has none. It compares both columns as one row, because for
+ * this PostgreSQL can use only the index by tariff. With `tariff_id = t.tariff_id`, it could choose the primary key when most
+ * tariffs have no profiles, and would then read all profiles for each of them.
  */
 const lastProfile = `
   select p.tariff_id, p.imported_at from profiles p

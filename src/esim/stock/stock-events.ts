@@ -40,8 +40,8 @@ type TurnedTariff = { operatorCode: string; tariffCode: string; available: boole
 
 /**
  * `told` is what was reported last. `other_since` is when the availability began to differ from it: `other` sets it, `back`
- * clears it when the difference is gone, and `turned` reports a difference that has lasted. A later `other_since` than now
- * means that a sandbox's clock was set back.
+ * clears it when the difference is gone, and `turned` reports a difference that has lasted. If `other_since` is later than now, a
+ * sandbox's clock was set back, and `other` sets it to now.
  */
 const availabilityText = `
   with present as materialized (
@@ -98,7 +98,7 @@ function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: Desk
 }
 
 const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
-/** As `availabilityText`. A level has three values, so `other` stores the present one while it differs from `told`. */
+/** Like `availabilityText`. A level has three values, so the column `other` stores the present one while it differs from `told`. */
 const levelText = `
   with present as materialized (
     select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as p (operator_code, tariff_code, level, n)
