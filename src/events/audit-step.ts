@@ -34,7 +34,7 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
 
 /**
  * SQL for the instant, by the rules' clock, up to which every event is numbered: the time of the last tick that left
- * no backlog, minus the longest time between a change and its commit.
+ * no backlog, minus 10 minutes, because the transaction of a change commits within this time.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
@@ -43,7 +43,8 @@ export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rul
  * Finds confirmed orders that have no event. Order ids ascend, so the events of a range of orders are one range in
  * the index of subjects.
  *
- * @param numberAllEvents left out for a database that must not be changed
+ * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must
+ *   not be changed
  */
 export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'orders and their events',
@@ -92,8 +93,9 @@ export const feedsStep: Step = {
 }
 
 /**
- * Compares what each day of a feed states with its first event. A day whose events are being removed has none. The time
- * in an event is cut to milliseconds.
+ * Compares the first sequence and the earliest time that `feed_days` states for each day of a feed with the first event of that day.
+ * While a day's events are being removed, it has none and is not compared. The event's time is cut to milliseconds, so the stated
+ * time is cut, too.
  */
 export const feedDaysStep: Step = walkOver({
   name: 'feed-days',

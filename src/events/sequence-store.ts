@@ -122,8 +122,8 @@ type Backlog = { snapshot: string; towards: string | null; reached: string | nul
 const waitingColumns = 'recorded_at, kind'
 
 /**
- * The rows of the backlog that no piece has taken yet. They are found by their numbers, so this does not walk over the
- * rows that were taken.
+ * The rows of the backlog that no piece has taken yet. They are found by their numbers (`outbox_id`), so the rows that were taken
+ * are not read.
  */
 const untakenOfBacklog = `
   select ${waitingColumns} from (
@@ -131,8 +131,9 @@ const untakenOfBacklog = `
   where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
- * Counts the waiting rows that become events, and returns the age of the oldest. It examines the oldest 10,000 rows that
- * wait. If none of them becomes an event, it returns the age of the oldest row, because no event has waited longer.
+ * Counts the waiting rows that become events, and returns the age of the oldest of these. It examines at most the oldest 10,000
+ * waiting rows. If it examined so many and none of them becomes an event, it returns the age of the oldest row, because no event
+ * has waited longer.
  */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
   const [backlog] = await database.query<Backlog>(findBacklog)
@@ -155,7 +156,7 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
 
 /** Tables with a partition for each UTC day. */
 export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
-/** Storage of tables whose rows are written again (migration 0056). */
+/** Storage options of daily tables whose rows are updated: each page keeps half of its space for updates (migration 0056). */
 const storageOf: Partial<Record<string, string>> = { webhook_deliveries: 'with (fillfactor = 50)' }
 
 const findMissingPartitions: Statement = {

@@ -134,10 +134,10 @@ async function becomeTicker(
 }
 
 /**
- * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows about orders, at the end of
- * a transaction. `cut` is the number after that transaction's. The new position is the present snapshot, limited to the transactions below
- * `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. Without a `cut`, the rest fits into one piece, and the new position
- * is the whole present snapshot. So the events of two pieces have the order of their transactions' numbers.
+ * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows about orders, with the last row of a
+ * transaction. `cut` is the number of that transaction plus 1. The new position is the present snapshot, limited to the transactions
+ * below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. There is no `cut` when the rest fits into one piece. The new
+ * position is then the whole present snapshot.
  *
  * @param whole true: one piece with everything that the statement's snapshot sees
  */
@@ -286,8 +286,9 @@ const slots = 4
 const keptTicks = 1_000
 
 /**
- * Empties the slots of the outbox that were last written two days ago or earlier, once every consumer has taken all
- * rows of the slot. Also deletes old positions. The next run empties a slot that somebody is reading now.
+ * Empties the slots of the outbox (its partitions, one for each day in turn) that were last written two days ago or earlier, once
+ * every consumer has taken all rows of the slot. Also deletes old positions. A slot that somebody is reading now is left for the
+ * next run.
  */
 export async function emptyOldSlots(database: Database): Promise<void> {
   const [today] = await database.query<{ day: number }>(
@@ -307,8 +308,8 @@ export async function emptyOldSlots(database: Database): Promise<void> {
 }
 
 /**
- * How long the emptying of a slot waits for its lock. Reads of the figures can end within this time. Writers that must
- * wait behind this lock are not delayed for long.
+ * How long the emptying of a slot waits for its lock. It is long enough for a read of the sales figures to end, and short enough
+ * for writers, which must wait behind this lock.
  */
 const lockWait = '200ms'
 
