@@ -35,7 +35,7 @@ const compensation = {
 
 /**
  * The latest report of each side whose lines are kept. The lines of earlier reports are removed at the next upload.
- * Each row of another table is looked up by its key, because a join would read the whole table for each piece.
+ * Rows of other tables are looked up one by one (`lateral`), because a join would read each whole table for each piece.
  */
 const reportsOf = (side: Side, within: Within) => ({
   of: 'report_lines',
@@ -71,7 +71,7 @@ const matched = `(b.lines - ${countOf('b.broken_terms', 'repeated-transaction')}
 
 /**
  * The comparison of two reports. A transaction that only one report has, or that has another amount in the other
- * report, is a difference; all other transactions match. Repeated lines are no transactions of their own.
+ * report, is a difference; all other transactions match. A line that repeats a transaction is not counted again.
  */
 const comparisons = (within: Within) => ({
   of: 'report_differences',

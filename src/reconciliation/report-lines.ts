@@ -120,7 +120,7 @@ function readLine(
   if (transactionAt === null || broken.some(rule => rule !== undefined))
     return reportColumns.flatMap((column, place) => {
       const rule = broken[place]
-      // An amount may have as many digits as a card number.
+      // In the other columns, a value with 13 or more digits can be an amount. So only values that are card numbers are hidden.
       const mayHold = column === 'transactionId' ? mayHoldCard : isCardNumber
       return rule === undefined ? [] : [problem(rule, { line: lineNumber, column, ...shown(value(column), mayHold) })]
     })

@@ -20,7 +20,8 @@ const ordersAtOnce = 1_000
  * Removes one piece of old data of each kind. An error of one kind does not stop the other kinds.
  *
  * @returns whether there may be more
- * @throws the first error, but only when no other kind has more to remove. Until then, the call is repeated
+ * @throws the first error. While another kind has more to remove, the call returns true instead, because the caller then calls
+ *   again and gets the error later
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   const errors: unknown[] = []
