@@ -36,13 +36,16 @@ export function createFailureLog(logger: Logger): FailureLog {
   }
 }
 
-/** Failures of one kind have the same cause. A message may name a port or a row, so only those of errors without a code count. */
+/**
+ * Failures with the same result are counted as one kind. The message is used only for an error without a code, because a message may
+ * name a port or a row, and would then differ each time.
+ */
 function kindOf(error: unknown): string {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   return `${name} ${code ?? message}`
 }
 
-/** An error of a service that is away gets no stack, because it says nothing about the cause. */
+/** The error 'unavailable' is logged without its stack, because the stack does not show why the service is away. */
 function reasonOf(error: unknown): object {
   if (!(error instanceof DomainError) || error.code !== 'unavailable') return { err: error }
   const { code, message } = (error.cause ?? {}) as { code?: string; message?: string }

@@ -101,7 +101,7 @@ const passTime = 'pass-time'
 
 const jobs: readonly Job[] = [
   { name: passTime, everyMs: 1_000, run: updateDueCampaigns },
-  // This job runs before the job that marks reservations as expired.
+  // This job comes before the one that marks reservations as expired, because `runDue` runs the jobs in this order.
   { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => reportExpiring(database, clock.now()) },
   {
     name: 'expire-reservations',
@@ -159,7 +159,7 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
-  // This job comes after all jobs that record events, because it numbers the recorded events.
+  // This job numbers the recorded events. So in `runDue` it must come after all jobs that record events.
   { name: 'sequence-events', ...numberingIntervals, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
   {
@@ -170,7 +170,7 @@ const jobs: readonly Job[] = [
       return false
     },
   },
-  // When thousands of campaigns end at one instant, their states come first, then the log of them.
+  // When thousands of campaigns end at one instant, first change all of their states, and then chain their audit log entries.
   {
     name: 'chain-audit-log',
     everyMs: 250,

@@ -115,7 +115,7 @@ const demands: readonly Demand[] = [
   },
 ]
 
-/** Checks these settings, and reports the server's version. */
+/** Checks the server's settings against `demands`, and reports its version. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',
