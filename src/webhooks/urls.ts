@@ -27,7 +27,7 @@ export function urlError(rules: UrlRules, text: string): Rule | null {
   const schemes = rules.isSandbox ? ['https://', 'http://'] : ['https://']
   if (url === null || !schemes.includes(`${url.protocol}//`))
     return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
-  // The URL parser drops or escapes these characters, but the text is shown as it was written.
+  // The URL parser drops or escapes these characters, so the called address would differ from the text that people see.
   if (/[\p{Cc}\s]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
   if (url.username !== '' || url.password !== '') return { rule: 'endpoint-user', params: {} }
   if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }
