@@ -168,8 +168,9 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * The waiter that must leave a full queue for a newcomer: the last one of the widest group with the most waiters.
- * @returns null when the newcomer must be refused instead: with it, its own group would have as many waiters
+ * The waiter that must leave a full queue for a newcomer: the last one of the group with the most waiters. Only the widest group of
+ * each waiter counts.
+ * @returns null when the newcomer must be refused instead, because its own group would then have at least as many waiters
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])
