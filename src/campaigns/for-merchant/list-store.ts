@@ -49,7 +49,7 @@ export async function readVersion(database: Queryable, merchantId: string): Prom
   return row ?? { arranged: 0, touched: 0 }
 }
 
-/** The version of a merchant's list as one row. A statement that joins it reads the list in the state of that version. */
+/** SQL for the version of a merchant's list, always one row. A statement that joins it gets version and list from the same moment. */
 const version = `
   select coalesce(max(arranged), 0) as arranged, coalesce(max(touched), 0) as touched from merchant_lists where merchant_id = $1`
 
@@ -81,7 +81,7 @@ const found = `
 
 /**
  * Whether counting the campaigns that match a filter is much faster than sorting them. It is not with a filter by name
- * or SKU: such a filter reads long texts, and the count would run it a second time beside the sort.
+ * or SKU, because such a filter reads long texts, once for the count and once more for the sort.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 

@@ -67,7 +67,10 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** Nearly all columns that lists are filtered and sorted by. The indexes of `newestOfAll` and `newestOfSome` contain them. */
+/**
+ * Nearly all columns by which lists are filtered and sorted. The indexes that `newestOfAll` and `newestOfSome` read contain these
+ * columns; the others are in `campaigns`.
+ */
 const listed = 'cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage'
 
 /** Whether a search has the default statuses, which apply when the query names none. */
@@ -75,12 +78,12 @@ const hasDefaultStatuses = ({ statuses, bankStatuses: own }: BankCampaignSearch)
   campaignStatuses.every(status => status === 'deleted' || statuses.includes(status)) &&
   bankStatuses.every(status => own.includes(status))
 
-/** The newest campaigns of the default statuses. An index of all campaigns of the bank has them in this order. */
+/** The newest campaigns of the default statuses, from an index of all campaigns of a bank, newest first. */
 const newestOfAll: Listing['newest'] = behind => `
   select ${listed} from campaign_banks
   where bank_id = $5 and campaign_status = any($6::text[]) and status = any($7::text[]) and ${behind('created_at')}`
 
-/** The newest campaigns of a few statuses. Another index finds the newest ones of each status and bank status. */
+/** The newest campaigns of a few statuses. Another index finds the newest ones for each pair of a status and a bank status. */
 const newestOfSome: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select ${listed} from campaign_banks

@@ -128,7 +128,7 @@ const updateStatement: Statement = {
 /**
  * Writes new terms to a campaign that the transaction has locked. It also marks the merchant's list as changed in its
  * order, because the list can be sorted by these terms. Banks' lists are sorted by copies of some terms in
- * `campaign_banks`; these change, too. It leaves the campaign's version to `writeDecisions`.
+ * `campaign_banks`; these change, too. The campaign's version is not raised here: `writeDecisions` does it.
  *
  * @param terminals null: the stored terminals stay
  */

@@ -53,7 +53,7 @@ async function editWith(
   params: Edit,
   { fields, errors, input }: ReadFields & { input: GivenText },
 ): Promise<void> {
-  // These errors need no look at the campaign: a body that contradicts itself is invalid for every campaign.
+  // These errors do not depend on the campaign: a body that contradicts itself is invalid for every campaign.
   const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
   const campaign = await lockOwn(transaction, deps, params, formErrors)
   const now = deps.clock.now()

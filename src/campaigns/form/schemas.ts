@@ -17,7 +17,7 @@ export const formLimitBytes = 16 * 1024 * 1024
 const formBounds = { values: 1_000_000, containers: 60_000 }
 /** The module with which another process reads the terminals of a large form (`readAside`). */
 const asideReader = new URL('./terminal-list.ts', import.meta.url)
-/** Maximum time in which a form must arrive. It is enough for a slow connection. The sender is authenticated. */
+/** Maximum time in which a form must arrive. It is long enough for a slow connection; only authenticated senders may take so long. */
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }

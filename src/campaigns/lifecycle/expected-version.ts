@@ -6,7 +6,7 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
-/** `isExpected` says whether one of these entity tags is the expected one; left out: any version is accepted. */
+/** `isExpected` gets the entity tags of a version, and says whether the request accepts it. Left out: any version is accepted. */
 export type Guard = { isExpected?(tags: readonly string[]): boolean }
 
 /** The strong entity tag of a version of a campaign. */

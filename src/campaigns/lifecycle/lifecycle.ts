@@ -262,7 +262,7 @@ function requireUndecided(campaign: CampaignState, bank: BankState, now: Date): 
   if (bank.status !== 'pending') refuse(`The bank has decided already: its participation is ${bank.status}`)
 }
 
-/** When every bank has decided and one has approved, the merchant can launch. */
+/** When the last bank has decided and at least one has approved, the campaign goes on to `awaitingMerchantApproval`. */
 function afterLastDecision(campaign: CampaignState, decided: BankState, trigger: Trigger, approves: boolean): Change[] {
   const others = campaign.banks.filter(({ bankId }) => bankId !== decided.bankId)
   const approved = approves || others.some(({ status }) => status === 'approved')
@@ -437,8 +437,8 @@ const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
 /**
- * The rule code of a refusal because the period has not ended; undefined for other reasons. Only this one needs a text of
- * its own, because users can get it even on a page that is up to date.
+ * The rule code of a refusal because the period has not ended; undefined for other reasons. The portal shows a text of its own for
+ * this code, because users can get this refusal even on a page that is up to date.
  */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined

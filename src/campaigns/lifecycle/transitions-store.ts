@@ -55,8 +55,8 @@ export type Note =
   | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
 
 /**
- * Writes decisions about campaigns, one row of `moved` for each, and their `steps`: transitions and notes, in the order of the
- * history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank only gives the bank's
+ * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in the order of
+ * the history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank only gives the bank's
  * part a new version. An existing row is changed only if its state is still `from_status` or `from_state`. The
  * statement returns how many rows were changed, so that `writeRows` notices any that were not.
  */
