@@ -46,7 +46,7 @@ export function readSmtpUrl(smtpUrl: string): MailServer {
 function parseUrl(smtpUrl: string) {
   if (!/^smtps?:\/\//i.test(smtpUrl)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
   try {
-    // nodemailer alone would fall back to a lenient parser and report the error only at the first e-mail.
+    // Parse the URL strictly first. nodemailer alone would accept a broken URL, and the error would appear only at the first e-mail.
     return parseConnectionUrl(new URL(smtpUrl).href)
   } catch {
     // The original error contains the whole URL with its password.

@@ -24,9 +24,9 @@ export type Reservation = {
 export type ReserveResult =
   | { outcome: 'made' }
   | { outcome: 'known'; order: Order }
-  /** Another order took the profile first. */
+  /** Another order took the profile first, or there was no profile to try. */
   | { outcome: 'not-made' }
-  /** The bank already holds the maximum number of live reservations. */
+  /** The bank already holds the maximum number of live reservations, of all tariffs or of this one. */
   | { outcome: 'at-limit' }
 
 // This is the busiest statement, so it does nothing but the insert.
@@ -134,7 +134,8 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
 
 /**
  * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free ones in the
- * list of returned profiles, and the reserved ones up to the position.
+ * list of returned profiles, and the reserved ones up to the position. All profiles up to the position (`stock_positions`) have been
+ * taken at least once.
  */
 const countUnsoldStatement: Statement = {
   name: 'esim.count-unsold',

@@ -396,8 +396,8 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 
 /**
  * For each tariff, looks for a profile in four places and takes the first that it finds: the profile that was free last
- * time, the profiles above the tariff's position, the returned profiles, and the reservations that are over but not
- * marked yet.
+ * time, the profiles above the tariff's position (`stock_positions`), the returned profiles, and the reservations that are over
+ * but not marked yet.
  */
 const findFreeStatement: Statement = {
   name: 'esim.find-free',

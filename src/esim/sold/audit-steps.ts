@@ -215,7 +215,7 @@ const stock: Step = {
 }
 
 const ofTariffs = 'tariff_id > $4 and tariff_id <= $5'
-/** Used together with `holdsProfile`, which is the condition of the index of live orders, so that this index is used. */
+/** Use it together with `holdsProfile`: PostgreSQL uses the index of live orders only for statements with this condition. */
 const isGone = `status in ('confirmed', 'withdrawn')`
 const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) as p`
 

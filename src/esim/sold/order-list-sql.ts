@@ -185,7 +185,8 @@ function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderLis
     if (span.until) id('<', firstOrderId(span.until))
     if (span.until) instant(column, '<', span.until)
   }
-  // An order whose transaction is still open is not visible yet. To not skip it, the list ends before `asOf`.
+  // An order whose transaction is still open is not visible yet, and a client that continues after a newer order would skip it. So
+  // the list ends before `asOf`.
   if (isUp) {
     id('<', firstOrderId(asOf))
     if (isByConfirmation(sort)) instant('confirmed_at', '<', asOf)

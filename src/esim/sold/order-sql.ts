@@ -51,8 +51,9 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Finds the id above which one index range has `count` orders; the highest such id if several ranges have that many. It
- * ignores the filter's `externalId`. Returns no row if no range has that many orders.
+ * Builds the query for an id above which at least `count` orders are. Each index range (a bank, a status and perhaps a tariff) that
+ * has more than `count` orders gives the id below its `count` newest ones, and the highest of these ids is returned. There is no row
+ * if no range has so many. The filter's `externalId` is ignored.
  */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {

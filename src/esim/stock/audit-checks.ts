@@ -124,7 +124,10 @@ const references = {
     else ${profileFits} end`,
 }
 
-/** SQL for whether a live order (of `l`) has another tariff than its profile `p`. The profile may be missing. */
+/**
+ * SQL for whether a live order has another tariff than its profile `p`, which may be missing. `l` has the lowest and the highest
+ * tariff of the profile's live orders.
+ */
 const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
 const otherTariffRules = (now: string) => {
   const others = `from orders o where o.profile_id = l.profile_id and o.${holdsProfile} and p.tariff_id is distinct from o.tariff_id`

@@ -216,8 +216,8 @@ const findReturned: Statement = {
     order by r.profile_id`,
 }
 
-// Looks at the next profiles of a tariff, with one look-up (`lateral`) for each. The planner would turn `not exists`
-// over the whole table into a hash of all orders.
+// Looks at the next profiles of a tariff, with one look-up (`lateral`) for each. For `not exists`, PostgreSQL could build a hash
+// table of all orders.
 const scanStep: Statement = {
   name: 'esim.scan-profiles',
   text: `
@@ -262,7 +262,10 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
   return position
 }
 
-/** Finds a profile that is a random number of windows further on. Returns null if the tariff has no profile there. */
+/**
+ * Finds a profile that is a random number of windows further on, so that processes that jump do not meet again. Returns null if the
+ * tariff has no profile there.
+ */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(
     `select profile_id as "profileId" from profiles p where ${ofTariff('p', '$1', '$2')} ${importedFirst('p')} offset $3 limit 1`,
