@@ -40,8 +40,8 @@ export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rul
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
 
 /**
- * Finds confirmed orders that have no event. Order ids ascend, so the events of a range of orders are one range in
- * the index of subjects.
+ * Finds confirmed orders that have no event. The subject of such an event is the order's id, so the events of a range of orders are
+ * one range in the index of subjects.
  *
  * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must
  *   not be changed

@@ -11,7 +11,7 @@ export const eventKind = 'event'
 
 export type RecordedEvent = {
   type: EventTypeName
-  /** When the event happened, by the rules' clock; null: now. */
+  /** When the event happened, by the platform's clock, which a sandbox can move; null: now. */
   at: Date | null
   banks?: readonly string[]
   merchants?: readonly string[]
@@ -20,7 +20,7 @@ export type RecordedEvent = {
   data: object
 }
 
-/** The current time of the rules' clock, in SQL. */
+/** SQL for the current time by the platform's clock: the database's time plus the shift of a sandbox. */
 const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
 /**

@@ -84,7 +84,7 @@ async function readPage(deps: FeedDeps, account: Account, params: ReadParams): P
   const through = types === null ? Number.MAX_SAFE_INTEGER : after + maxExamined
   const { feed, texts, count, examined } = await findEvents(deps.database, account, { after, through, limit, types })
   requirePosition(feed, after, feedId)
-  // A page of one event always fits, because no event is longer than the limit.
+  // If the page is too large, try half as many events. A page of one event fits, because no event is larger than the limit.
   if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) > maxBytes)
     return readPage(deps, account, { ...params, limit: Math.floor(count / 2) })
   return { ...ends(feed), texts, count, nextAfter: examined, hasMore: examined < feed.last }

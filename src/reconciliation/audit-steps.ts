@@ -94,7 +94,7 @@ const comparisons = (within: Within) => ({
   ],
 })
 
-/** The lines in one piece, unless a single pair of reports has more. */
+/** The maximum number of report lines that one piece of the check reads. A pair of reports with more lines is a piece of its own. */
 const linesAtOnce = 200_000
 
 export const reportSteps: readonly Step[] = [

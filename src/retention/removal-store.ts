@@ -15,7 +15,7 @@ const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 const reportTables = [
   { table: 'report_lines', key: 'line', atOnce: 50_000 },
   { table: 'report_differences', key: 'place', atOnce: 50_000 },
-  // Half a mebibyte each.
+  // A chunk has half a mebibyte.
   { table: 'report_chunks', key: 'chunk', atOnce: 200 },
 ] as const
 

@@ -208,7 +208,7 @@ function columns(document: PDFKit.PDFDocument, rows: readonly (readonly string[]
 const placeholder = '□'
 const segmenter = new Intl.Segmenter()
 
-/** Replaces each character, as people count them, that the font cannot show. */
+/** Replaces each character (grapheme cluster) that the font cannot show. */
 function printable(document: PDFKit.PDFDocument, text: string): string {
   const { font } = (document.font('regular') as unknown as WithFont)._font
   const isShown = (sign: string) => [...sign].every(part => font.hasGlyphForCodePoint(part.codePointAt(0) ?? 0))
