@@ -8,7 +8,7 @@ import { boundMode } from '../db/mode.ts'
 import { createLogger } from '../log.ts'
 import { openConfiguredDatabase } from './opened-database.ts'
 
-/** Everything that the platform keeps in its data folder. Other files there stay. */
+/** Everything besides the database that the platform keeps in its data folder. Other files there stay. */
 const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']
 
 /**

@@ -39,8 +39,8 @@ export async function serve(only: string | undefined): Promise<void> {
   const stream = onTerminal ? await terminalStream() : undefined
   const logger = createLogger(config.logLevel, stream, config.instance.name)
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
-  // An uncaught error ends the process. It is logged first, because Node.js would print it unchanged, with values of
-  // rows.
+  // An uncaught error ends the process. It is logged here, because Node.js would print it unchanged, with values of database
+  // rows in it.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
     endNow(1)

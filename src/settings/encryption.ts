@@ -74,7 +74,7 @@ function weaknessWithoutMode(option: (name: string) => string): Weakness | null 
 
 /**
  * Whether the driver does not check the server's certificate. With `uselibpqcompat`, the driver treats modes as libpq
- * does: modes below `verify-ca` then check nothing unless `sslrootcert` is given.
+ * does: `prefer` checks nothing, and `require` checks the certificate only if `sslrootcert` is given.
  */
 function isUnverifiedMode(option: (name: string) => string): boolean {
   const mode = option('sslmode')

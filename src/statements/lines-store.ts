@@ -12,7 +12,7 @@ const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
 /**
- * @param orders a query with `order_id`. Orders that already have a line are skipped: the backfill may have made the line of an
+ * @param orders a query with `order_id`. Orders that already have a line are skipped: `takeOldPiece` may have made the line of an
  *   order whose event is still in the outbox
  */
 const insertLines = (orders: string): string => `

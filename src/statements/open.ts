@@ -40,7 +40,7 @@ export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statemen
  * lines are added.
  *
  * @returns also the number of the last closed statement at the moment of the sums. If it is not the one that `bank` has, a
- *   statement was closed meanwhile, and the sums do not fit to the period
+ *   statement was closed meanwhile, and the sums do not fit the period
  */
 async function sumOpen(database: Queryable, bank: BankState, span: StatementSpan): Promise<Sums & { number: number }> {
   const [sums] = await readFigures<Sums & { number: number }>(database, {

@@ -12,7 +12,7 @@ export type Pace = {
 }
 
 const pausePerMs = 2
-/** The longest pause. PostgreSQL ends a session that is idle for a minute inside its transaction. */
+/** The longest pause. It is far below the minute after which PostgreSQL ends a session that is idle in a transaction. */
 const maxPauseMs = 1_000
 /**
  * Up to this many new transactions do not count as load, because one may be the next transaction of the closing itself.

@@ -24,7 +24,7 @@ export async function findSalesDays(
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
-  // The first statement may cover many days, and is named by its last one.
+  // The day before the first statement begins. Its `day` does not tell this: a statement of many days is named by its last day.
   const lastBefore = dayAfter(dayOf(first.from, first.timeZone), -1)
   return joined([
     daysWithin({ ...range, to: earlier(range.to, lastBefore), timeZone: first.timeZone }, maxDays),
