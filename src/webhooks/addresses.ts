@@ -59,7 +59,7 @@ export function createAddressRules(allowed: readonly string[]): AddressRules {
     isAllowed(address) {
       if (isIPv4(address)) return own4.check(address, 'ipv4') || !refused4.check(address, 'ipv4')
       if (!isIPv6(address) || address.includes('%')) return false
-      // IPv4-mapped IPv6 addresses are not public, and allowing an IPv4 network does not allow its mapped form.
+      // IPv4-mapped IPv6 addresses are never allowed: they are not public, and no allowed network includes them.
       if (own6.check(address, 'ipv6') && !isMapped(address)) return true
       return global6.check(address, 'ipv6') && !refused6.check(address, 'ipv6')
     },

@@ -205,8 +205,8 @@ async function newEventId(database: Queryable): Promise<string> {
 const probesAtOnce = 10
 const testsAMinute = 10
 /**
- * As many as all endpoints of an account may get. Without this limit, an account could flood an address with tests by
- * deleting the endpoint and making it anew.
+ * The maximum number of tests of an account in a minute: as many as all of its endpoints may get. Without this limit, an account
+ * could flood an address with tests by deleting the endpoint and making it anew.
  */
 const testsOfAccountAMinute = maxEndpoints * testsAMinute
 

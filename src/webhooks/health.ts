@@ -20,7 +20,7 @@ type Failing = Pick<Endpoint, 'endpointId' | 'accountType' | 'accountId'> & { fa
 
 const columns = `endpoint_id as "endpointId", account_type as "accountType", account_id as "accountId", failing_since as "failingSince"`
 
-/** Warns about endpoints and disables them when they have failed for long enough, by the rules' clock. */
+/** Warns about endpoints and disables them when they have failed for long enough, by the clock that a sandbox can move. */
 export async function judgeEndpoints({ database, clock }: { database: Database; clock: Clock }): Promise<false> {
   const nowMs = clock.now().getTime()
   await database.transaction(async transaction => {

@@ -71,7 +71,7 @@ export class Lanes {
     })
   }
 
-  /** Adds deliveries that were claimed at `sinceMs`, and begins what may begin. */
+  /** Adds deliveries that were claimed at `sinceMs`, and begins the requests for which there is room. */
   add(lane: Lane, claimed: readonly Claimed[], sinceMs: number): void {
     lane.waiting.push(...claimed.map(one => ({ claimed: one, sinceMs })))
     this.#begin(lane)

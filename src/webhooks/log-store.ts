@@ -133,8 +133,8 @@ export async function findDelivery(
 }
 
 /**
- * Locks the endpoint of a delivery and writes its row, so that a hand-over that has counted its deliveries before does
- * nothing (hand-over-store.ts).
+ * Locks the endpoint of a delivery and writes its row. A hand-over that counted the endpoint's deliveries before this change notices
+ * that the row is newer, and creates none (`handOverText`).
  */
 export async function lockEndpointOf(transaction: Queryable, account: Account, deliveryId: string): Promise<void> {
   await transaction.execute(

@@ -78,8 +78,8 @@ export async function readEventsStatus(database: Queryable): Promise<EventsStatu
 }
 
 /**
- * Gives every account a new feed after a restore of an older database, so that readers notice it. @returns the number
- * of feeds
+ * Gives every account a new feed id after a restore of an older database, so that readers notice that events may be missing.
+ * @returns the number of feeds
  */
 export function restartFeeds(transaction: Queryable): Promise<number> {
   return transaction.execute('update feeds set feed_id = gen_random_uuid()')

@@ -38,7 +38,7 @@ const keptMs = 60_000
 const maxReadBytes = 64 * 1024
 const maxKeptBytes = 1024
 
-/** @param options.ca certificate authorities (PEM) in addition to the default ones */
+/** @param options.ca all trusted certificate authorities (PEM), in place of Node's default ones; null: the default ones */
 export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
   const agents = { http: new Agent(agentOptions), https: new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
   for (const agent of Object.values(agents)) limitAge(agent)
