@@ -1,4 +1,4 @@
-/** The accounts of credentials and people, as rows have them, and the partners that own them. */
+/** Reads from a table row which account a credential or person belongs to, and finds the partner of a code. */
 import type { Queryable } from '../db/database.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 import type { CredentialOwner } from './owners.ts'

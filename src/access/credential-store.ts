@@ -14,7 +14,7 @@ export type Credential = {
   account: Account
   secretHash: Buffer
   previousSecretHash: Buffer | null
-  /** Whether the previous secret is still valid, in real time, as for all security rules. */
+  /** Whether the previous secret is still valid. Real time counts, as for all security rules, and not the sandbox clock. */
   hasOverlap: boolean
   revoked: boolean
   /** Whether the bank or merchant that owns the credential is suspended. */
@@ -123,8 +123,8 @@ export async function replaceSecret(
 }
 
 /**
- * Stores when a client secret ends. Its tokens are refused from then on. If an end is stored already, the earlier one
- * counts. Also deletes ends from so long ago that all tokens of these secrets have expired.
+ * Stores when a client secret ends. Its tokens are refused from then on. If a time is stored already, the earlier of the
+ * two counts. Also deletes the rows of secrets that ended so long ago that all their tokens have expired.
  */
 export async function endSecret(
   transaction: Queryable,
@@ -159,9 +159,9 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, by the product's
- * clock, which a sandbox can move. This time is right even if the event is written late. The secret itself ends in real
- * time.
+ * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends. It does not depend on when
+ * the event is written. Secrets end in real time, but events have the product's time, so the offset of the sandbox clock
+ * is added.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`

@@ -12,7 +12,7 @@ export const refusalMargin = `interval '1 minute'`
 
 export type EndedToken = { id: string; number: number; msLeft: number }
 
-/** The tokens that were ended after the one with this number, ordered by number. Expired tokens are left out. */
+/** The tokens that were ended after the one with this number, ordered by number, without those that expired over a minute ago. */
 export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
   return database.query<EndedToken>(
     {
@@ -26,7 +26,8 @@ export function findEndedTokens(database: Queryable, after: number): Promise<End
 
 /**
  * Takes the lock that is needed to end tokens. With it, ended tokens are committed in the order of their numbers, so
- * `findEndedTokens` misses none. Take it after all other locks. Also deletes ended tokens that have expired.
+ * `findEndedTokens` misses none. Take it after all locks of people and credentials: in another order, two transactions could wait
+ * for each other forever. Also deletes ended tokens that have expired.
  */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])

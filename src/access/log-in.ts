@@ -54,8 +54,8 @@ export type Found = { person: User } | { person: null; lacking: Lacking }
 /**
  * Finds the person with this login and password.
  *
- * @returns the person, or what is wrong with the login or the password. Both results take the same time. Only the audit
- *   log may record what is wrong
+ * @returns the person, or what is wrong. Both results take the same time, and only the audit log may record what is wrong,
+ *   so that nobody can find out which logins exist
  */
 export async function findPerson(deps: LogInDeps, client: Client, input: PasswordLogin): Promise<Found> {
   const user = await findUser(deps.database, { login: input.login })
@@ -65,7 +65,7 @@ export async function findPerson(deps: LogInDeps, client: Client, input: Passwor
   return hasAccess && isAdmitted(deps, client, user) ? { person: user } : { person: null, lacking: 'access' }
 }
 
-/** Whether the account's policy and this process admit the person from this address. */
+/** Whether the person may log in at this port (`admitsStaff`) and, by the account's policy, from this address. */
 function isAdmitted(deps: LogInDeps, client: Client, person: User): boolean {
   if (person.account.type === 'platform' && !deps.admitsStaff) return false
   const caller = callerOf(person, client)
@@ -103,7 +103,10 @@ export async function letIn(
   return withCode(deps, client, { person, method, code: otp })
 }
 
-/** Opens a session in the portal. A person who lacks a required factor can only set one up in it. */
+/**
+ * Opens a session in the portal, or returns a challenge when a code of the second factor is needed first. A person who lacks a
+ * required factor gets a session in which nothing else can be done than set up a factor.
+ */
 export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
   if (asksFactor(deps, person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)

@@ -28,7 +28,7 @@ export type Attempts = {
   waitSeconds: number
 }
 
-/** Whether the person has recently logged in from this address. @param address as `addressUnit` gives it */
+/** Whether the person has recently logged in from this address. @param address an IPv4 address or an IPv6 /64 (`addressUnit`) */
 export async function isKnownAddress(database: Queryable, userId: string, address: string): Promise<boolean> {
   const known = await database.query(
     `select from login_addresses where user_id = $1 and address = $2 and last_at > now() - interval '${knownDays} days'`,

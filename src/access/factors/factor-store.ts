@@ -41,7 +41,8 @@ export async function insertTotp(database: Queryable, userId: string, sealedSecr
  * longer be used.
  *
  * @param sealedSecret the secret that the code was checked with
- * @returns false when the step was used, or the secret has been replaced
+ * @param isConfirmed whether the caller expects a secret that is already confirmed
+ * @returns false when this or a later step was used, or the secret was replaced or confirmed meanwhile
  */
 export async function takeStep(
   database: Queryable,
@@ -85,7 +86,8 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
 
 /**
  * Stores a challenge if the person has not changed since the login read them. Challenges are deleted when a person is
- * disabled or gets another role or password. Such a change either waits for this statement or is seen by it.
+ * disabled or gets another role or password. If such a change runs at the same time, either it waits for this statement and then
+ * deletes the challenge, or this statement waits for the change and stores nothing.
  *
  * @param person the person as the login has read them
  * @returns when the challenge expires; null when the person was disabled, or got another role or password meanwhile

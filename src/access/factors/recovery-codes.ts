@@ -17,7 +17,7 @@ function makeCode(): string {
   return `${text.slice(0, digits / 2)}-${text.slice(digits / 2)}`
 }
 
-/** The hash to store. @param code as shown; other capitals, blanks and hyphens are accepted */
+/** The hash to store. @param code as typed: case, spaces and hyphens do not matter; o is read as 0, i and l as 1 */
 export function hashRecoveryCode(key: Buffer, code: string): Buffer {
   const plain = code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
   return createHmac('sha256', key).update(plain).digest()

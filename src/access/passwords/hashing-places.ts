@@ -8,5 +8,5 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concur
 const limits = { atOnce: 2, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many others at once; try again', retryAfterSeconds: 2 } as const
 
-/** Creates the places of a process. All its operations share them, also those at ADMIN_PORT. */
+/** Creates the limit of this process. All operations share it, also those at ADMIN_PORT. */
 export const createHashingPlaces = (): ConcurrencyLimit => createConcurrencyLimit(limits, busy)

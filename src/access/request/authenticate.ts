@@ -65,7 +65,7 @@ export function personOf(request: FastifyRequest): { caller: Caller; userId: str
   const sessionId = sessions.get(request)
   if (caller?.userType !== 'portal_user' || sessionId === undefined)
     throw new DomainError('forbidden', 'This operation is for people, not for systems')
-  // Tokens of the previous version, which are valid for two hours, have no session.
+  // Tokens of an earlier version have no session. They stay valid for two hours after an upgrade, but not for this.
   if (!isUuid(sessionId) || !isUuid(caller.subject)) throw new InvalidTokenError()
   return { caller, userId: caller.subject, sessionId }
 }

@@ -4,7 +4,7 @@ import { plainAddress } from '../../text/addresses.ts'
 import type { Trace } from '../caller.ts'
 import { hasSessionCookie } from './session-cookie.ts'
 
-/** The user agent of the commands. */
+/** The user agent that `bin/perkline` sends. */
 export const cliAgent = 'perkline-cli'
 
 /**

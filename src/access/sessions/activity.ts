@@ -46,7 +46,7 @@ export function createActivity(database: Queryable, onError: (error: unknown) =>
   return {
     seen({ caller, id }) {
       if (caller.userType === 'gateway_user') note(credentials, caller.subject)
-      // Tokens of the previous version belong to no session.
+      // Tokens that an earlier version issued belong to no session.
       else if (isUuid(id)) note(sessions, id)
     },
     write,

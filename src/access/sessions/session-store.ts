@@ -29,8 +29,8 @@ export type SessionListing = {
 }
 
 /**
- * Opens a session if the person has not changed since the login read them. A change of the person at the same time
- * either waits for this transaction or is seen by it.
+ * Opens a session if the person has not changed since the login read them. If a change of the person runs at the same time, either
+ * it waits for this transaction, or this statement waits for the change and then opens no session.
  *
  * @param person the person as the login has read them: the role, the password's hash, whether there is a second factor
  * @returns false when the person was disabled, or got another role, password or second factor meanwhile
@@ -132,8 +132,8 @@ export async function findFactorAge(database: Queryable, sessionId: string): Pro
 /**
  * Records that a factor was proven now. Lock the person's row first.
  *
- * @param hasFactor whether the person had a second factor when it was proven. Once one is set up, the password alone does
- *   not count
+ * @param hasFactor whether the person had a second factor when the code or password was checked. If the person has set one up
+ *   meanwhile, the password is not enough
  * @returns false when there is no such live session, or when `hasFactor` has changed
  */
 export async function noteFactor(transaction: Queryable, sessionId: string, hasFactor: boolean): Promise<boolean> {
@@ -163,8 +163,8 @@ export async function forgetSessions(database: Queryable): Promise<boolean> {
 export type SeenSince = { ids: string[]; secondsAgo: number[] }
 
 /**
- * Stores when sessions and their people were last used. Rows that others have locked are skipped: `held` and `held_people` are
- * the rows that this statement could lock.
+ * Stores when sessions were last used, and when their people were last active. Rows that other transactions have locked are
+ * skipped: `held` and `held_people` are the rows that this statement could lock.
  */
 export async function noteSeenSessions(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
   await database.execute(
