@@ -27,7 +27,7 @@ import { withOrigin } from './request/with-origin.ts'
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
 const directoryBytes = 64 * 1024 * 1024
-/** The maximum number of terminals files in a request. They are an object in the JSON body, whose names are their paths. */
+/** The maximum number of terminals files in a request. The JSON body has them as one object: each name is a file's path. */
 const maxTerminalsFiles = 100_000
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */

@@ -78,7 +78,7 @@ const newestOfBank =
     select cashback_id, created_at as at, name from campaign_banks
     where bank_id = ${bankOf(bank)} and campaign_status = any($5::text[]) and ${behind('created_at')}`
 
-/** Finds the same rows for a few statuses. Another index finds the newest campaigns of each status and bank status. */
+/** Like `newestOfBank`, for a few statuses: an index finds the newest campaigns of each campaign status and bank status. */
 const newestOfBankIn =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   (behind, max) =>
@@ -128,7 +128,7 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
 
 /**
  * Reads one page of campaigns. The campaigns of a bank are sorted newest first, and all others by their last change, the latest
- * first. `next` and `isComplete` are as in `ListingPagination`.
+ * first. `next` and `isComplete` are as in `ListingPagination` (`http/paging.ts`).
  */
 export async function findCampaigns(
   database: Queryable,
@@ -199,7 +199,7 @@ export type CampaignDetails = {
   /** null until the merchant's payment is received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
-  /** JSON text of the fields that change only when the campaign is edited. It lacks the closing brace, so that others can follow. */
+  /** JSON text of the fields that change only when the campaign is edited. It has no closing brace, because other fields follow. */
   card: string
 }
 

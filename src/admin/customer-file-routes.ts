@@ -58,7 +58,7 @@ const forgetSchema = {
   },
 }
 
-/** They are a plugin of their own, because only they accept a file. */
+/** These routes are a separate plugin, because only they accept a file. */
 export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
   takeUploads(app as unknown as FastifyInstance, csvType)
 

@@ -25,7 +25,7 @@ const Customers = Type.Object(
 )
 const customerId = Type.String({ minLength: 1, maxLength: 128, description: 'The customer', examples: ['100045'] })
 
-/** The ids of customers are personal data, so they are sent in bodies: proxies and browsers keep addresses. */
+/** The ids of customers are personal data. They are sent in the body, because proxies and browsers store the URLs of requests. */
 const FindBody = Type.Object({ customerId }, closed)
 const ExportBody = Type.Object(
   {

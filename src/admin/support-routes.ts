@@ -151,7 +151,7 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // The text that METRICS_PORT serves. It has some thousand lines, so the document has no example.
+  // The text that METRICS_PORT serves. The OpenAPI document leaves this route out: an example would have thousands of lines.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),
   }))

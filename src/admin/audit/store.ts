@@ -1,4 +1,4 @@
-/** SQL for running the audit: its lock, its connection, and the stored runs. The SQL of a check is in the room of the check. */
+/** SQL for running the audit: its lock, its connection, and the stored runs. The SQL of a check is in the folder of its subject. */
 import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
 import type { CheckResult, Counts, Found } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -8,8 +8,9 @@ export type AuditResult = { ok: boolean; checks: CheckResult[] }
 export type AuditProgress = {
   /** The names of all steps. A run with other steps can't be resumed. */
   steps: string[]
-  /** The current step and the key that it has reached. */
+  /** The index of the current step in `steps`. */
   step: number
+  /** The key of the last row that the current step has checked; null at its beginning. */
   after: string[] | null
   /** Checked rows of the current step. */
   rows: number
@@ -23,9 +24,9 @@ export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress
 const auditLock = 7_365_029
 
 /**
- * Prepares the audit's own connection, which only reads. Its plans must not depend on the planner's statistics:
- * ranges are found by an index and joined by hash or merge. If the client no longer responds, the server ends the
- * connection, which releases the lock.
+ * Prepares the audit's own connection, which only reads. If PostgreSQL's statistics are out of date, it could choose plans that
+ * take hours. So these settings leave it no choice: ranges are found by an index and joined by hash or merge. If this process
+ * hangs or dies, PostgreSQL ends the connection, which releases the lock.
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [

@@ -87,7 +87,7 @@ function withOwnText(refusal: DomainError): DomainError {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** This operation only reads. It has a body, because the searched values must not be in an address. */
+    /** This operation only reads. It has a body, because the searched values must not be in a URL. */
     isSearch?: boolean
     /** This operation only reads, but the role `viewer` may not use it. */
     needsAdmin?: boolean
