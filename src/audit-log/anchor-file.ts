@@ -1,7 +1,7 @@
 /**
- * Appends to AUDIT_ANCHOR_FILE, which may lie on another machine that does not answer. A call on such a file holds a
- * thread of Node.js for good: logins would wait for the thread, and the program could not end. So another process
- * makes the call.
+ * Appends to AUDIT_ANCHOR_FILE, which may be on another machine that does not answer. A call on such a file would block a thread
+ * of Node.js forever: logins, whose passwords are hashed in the same threads, would wait, and the program could not end. So a
+ * separate process makes the call.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ export const checkAnchorFile = (file: string): Promise<void> => inTurn('check', 
 type Task = 'append' | 'check'
 
 function inTurn(task: Task, file: string, text: string): Promise<void> {
-  // The time limit begins here, so that a call that hangs does not make all others wait longer.
+  // The time limit includes the wait for earlier calls. Otherwise many calls behind one that hangs would wait for minutes.
   const limit = AbortSignal.timeout(answerWithinMs)
   const done = last.then(() => runProcess([task, file], text, limit))
   last = done.catch(() => {})

@@ -28,7 +28,8 @@ export const auditLogStep: Step = {
   table: 'audit_log',
   async next(database, after) {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
-    // Read the checkpoints before the entries. A later checkpoint could cover entries that this piece has not read.
+    // Read the checkpoints before the entries. A checkpoint that is made in between could cover entries that are not among `lines`,
+    // and they would look as if they had been cut off.
     const anchors = await findKeptAnchors(database, from)
     const early = after ? null : await findEarlyRemoval(database, { outside: [], years: minYears })
     const lines = await findLines(database, from)
@@ -84,7 +85,7 @@ async function findHead(database: Queryable, seq: number): Promise<Head | null> 
 
 type AccountHead = Head & { type: 'bank' | 'merchant' | 'platform'; id: Account['id'] }
 
-/** The heads, before a range of entries, of the chains of all accounts with an entry in this range. */
+/** For each account with an entry after `from` and up to `last`: the head of its chain at `from`. */
 async function findAccountHeads(database: Queryable, from: number, last: number): Promise<Map<string, Head>> {
   const heads = await database.query<AccountHead>(
     `select type, id, head.seq, head.hash

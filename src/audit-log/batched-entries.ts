@@ -23,7 +23,7 @@ const maxWaiting = 1_000
 
 type Waiting = { origin: Origin; fact: Fact; done: PromiseWithResolvers<void> }
 
-/** Creates the writer of these entries. It writes at most ten times a second, and all entries that have arrived together. */
+/** Creates the writer of these entries. At most ten times a second, it writes all entries that wait, in one transaction. */
 export function createBatchedEntries(database: Database): BatchedEntries {
   let waiting: Waiting[] = []
   let isBusy = false

@@ -11,7 +11,7 @@ import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
 import { entryKind, type RecordedEntry } from './recording.ts'
 
-/** Rows of the outbox per run. Most of them are not audit entries. All requests wait while the entries are hashed. */
+/** Rows of the outbox per run. Most are not audit entries. While the entries are hashed, this process answers no request. */
 const pieceRows = 500
 
 type Waiting = { account: Account; data: RecordedEntry }

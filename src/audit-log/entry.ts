@@ -14,7 +14,7 @@ export type EntryChange = Record<string, readonly [old: unknown, present: unknow
 /** An entry as it is stored and hashed. The order of the fields matters. */
 export type Entry = {
   accountSeq: number
-  /** Real time. */
+  /** When the entry was written, in real time (ISO 8601). */
   at: string
   /** `id` is null for the platform. */
   account: { type: (typeof accountKinds)[number]; id: string | null }

@@ -1,6 +1,6 @@
 /**
- * Reads the log in the order of its numbers, for exports and checks. Reads page by page, so that no query holds a
- * snapshot for long. Also reads checkpoints and heads of chains, and removes old entries.
+ * Reads the log in the order of its numbers, for exports and checks. Reads page by page, because PostgreSQL cannot clean up deleted
+ * rows while a long query runs. Also reads checkpoints and heads of chains, and removes old entries.
  */
 import { type Account, platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'

@@ -1,6 +1,6 @@
 /**
  * A checkpoint as a signed note (C2SP signed-note): four lines, an empty line, and the signature of the text above
- * (contract/audit-log.md, "Checkpoints"). Pure, because the command that checks a file works without a platform.
+ * (contract/audit-log.md, "Checkpoints"). Needs no database, because the command that checks a file works without a platform.
  */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 

@@ -65,7 +65,7 @@ export async function findEntries(
   if (entries.length > page.limit && last)
     return { entries: entries.slice(0, page.limit), next: search.account ? last.accountSeq : last.seq }
   if (filters.length === 0) return { entries, next: null }
-  // If all `maxScanned` entries were examined, the next page continues after the last of them. It may not match the filters.
+  // If `maxScanned` entries were examined, the next page continues after the last of them, even if that entry does not match.
   const [end] = await database.query<{ next: number }>(
     `select ${number} as next from (${looked} offset ${maxScanned - 1} limit 1) as looked`,
     lookedValues,
@@ -102,8 +102,8 @@ const objectType = `entry::jsonb #>> '{object,type}'`
 const objectId = `entry::jsonb #>> '{object,id}'`
 
 /**
- * Turns the bounds of time of a search into bounds of the number, so that the search does not read entries far outside
- * of the period.
+ * Returns conditions on the number of an entry that follow from the period of a search. With them, the search does not read
+ * entries far outside of the period.
  */
 export function boundsOf(search: Period, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>

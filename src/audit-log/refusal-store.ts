@@ -20,7 +20,7 @@ export type KeptSum = {
   since: string
 }
 
-/** A process of the previous version counts neither `lacking` nor `byPortal`. */
+/** A stored sum. During an upgrade, processes of an earlier version store sums without `lacking` and `byPortal`. */
 type Kept = Omit<KeptSum, 'byPortal' | 'lacking'> & Partial<KeptSum>
 
 /** Stores the present sums of a process. */

@@ -1,5 +1,5 @@
 /**
- * Checks a log entry by entry (contract/audit-log.md, "Checking"). Pure, because the command that checks a file works
+ * Checks a log entry by entry (contract/audit-log.md, "Checking"). Needs no database, because the command that checks a file works
  * without a platform. Reports the first bad entry; nothing can be proven after it.
  */
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
