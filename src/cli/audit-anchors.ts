@@ -9,8 +9,8 @@ export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
  * What was read from a file of anchors. `passedOver` is the number of notes that other platforms signed; they are not
- * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence that says why no signature was checked. It is null when every signature was checked, and
- * when there are no notes.
+ * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence for the user, which says
+ * why no signature was checked; null when every signature was checked, or there are no notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; incomplete: number; unsigned: string | null }
 

@@ -146,7 +146,7 @@ export async function openPart(path: string): Promise<PartFile> {
   }
 }
 
-/** @returns a function after which signals delete the file no more */
+/** Deletes a file when a signal stops this process. @returns a function that switches this off */
 function removeWhenStopped(path: string): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const onSignal = (signal: NodeJS.Signals) => {
