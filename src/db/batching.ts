@@ -12,8 +12,8 @@ export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 const patienceMs = 25
 
 /**
- * When a statement fails because the database is away, queued requests that have waited this long get the same error. A statement
- * for them could take as long again, because on a silent connection it uses up its whole time limit.
+ * When a statement fails because the database is away, queued requests that have waited this long get the same error. If they were
+ * sent to a connection that no longer answers, they would have to wait for the whole time limit of one more statement.
  */
 const longWaitMs = 2_000
 

@@ -1,7 +1,7 @@
 /**
- * Checks rules over the stored data, piece by piece. Each piece covers a range of keys with one statement or a few, so it holds a
- * snapshot only for milliseconds. Others write meanwhile, so a rule over several tables must be decided within one statement, for
- * one object at a time.
+ * Checks rules over the stored data in pieces. Each piece covers a range of keys with a few short statements, because PostgreSQL
+ * cannot clean up deleted rows while a long statement runs. Other processes write meanwhile, and only the tables of one statement
+ * are read as of the same moment. So a rule over several tables must be decided within one statement.
  */
 import pg from 'pg'
 import type { Queryable } from './database.ts'
@@ -59,13 +59,13 @@ export type Walk = {
   name: string
   table: string
   /**
-   * The columns of an index in its order, with their types. The ranges have no gaps. So rows of other tables are checked even
-   * when this table lacks their key.
+   * The columns of an index in its order, with their types. There is no gap between the ranges of two pieces. So rows of other
+   * tables are checked too if this table has no row with their key.
    */
   key: readonly (readonly [column: string, type: string])[]
   /** How many rows of the table are in one piece. */
   rows: number
-  /** SQL for the work that a row makes. A piece ends with the row that reaches `max`, even if it has fewer rows. */
+  /** SQL for how much work a row causes. When the sum over the rows reaches `max`, the piece ends, even with fewer than `rows`. */
   weight?: { of: string; max: number }
   /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
   guaranteedBy?: string

@@ -5,8 +5,8 @@ import { type Database, queryable } from './database.ts'
 
 const rowsAtOnce = 500
 /**
- * The time limit of a read, because its transaction keeps a snapshot of the database. When the caller takes no rows for
- * a minute, PostgreSQL ends the session by itself (`idle_in_transaction_session_timeout`).
+ * The time limit of a read, because PostgreSQL cannot clean up deleted rows during its transaction. When the caller takes
+ * no rows for a minute, PostgreSQL ends the session by itself (`idle_in_transaction_session_timeout`).
  */
 const wholeMs = 10 * 60_000
 

@@ -42,7 +42,7 @@ export type Queryable = {
 }
 
 export type Database = Queryable & {
-  /** Runs `work` in one transaction; it may run again, up to three times. */
+  /** Runs `work` in one transaction. After a deadlock or a serialisation failure it runs again, at most three times in all. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
   /**
    * Runs `work` on a connection outside the pool and without time limits, for long streams and locks.

@@ -7,8 +7,8 @@
 const grownRows = 1_000
 
 /**
- * Finds tables that have grown. A partitioned table has grown when one of its partitions has, because PostgreSQL
- * analyzes only partitions by itself.
+ * Finds tables that have grown. A partitioned table has grown when one of its partitions has: PostgreSQL's automatic
+ * `analyze` counts the rows of each partition, but not those of the whole table.
  */
 export const findGrown = `
   select relname as name from pg_class t where relname = any($1) and (relkind = 'r' and reltuples >= ${grownRows}

@@ -1,4 +1,4 @@
-/** Reads instants as PostgreSQL writes them. Each order has two or three, so this parser reads digit by digit. */
+/** Reads instants as PostgreSQL writes them. It is called two or three times for each order, so it must be fast. */
 
 const codeOfZero = 48
 

@@ -85,10 +85,10 @@ export const limitedTo = (statementMs: number, lockMs: number) => ({
   lock_timeout: String(lockMs),
 })
 
-/** A setting that servers before version 17 do not know. */
+/** Switches off the limit `transaction_timeout`. Servers before version 17 do not know this setting, and `set` would fail there. */
 const noTransactionLimit = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`
 
-/** Sends the settings to a new connection: those of every session, and these. */
+/** Sends a new connection the settings of every session (`sessionSettings`), and the given ones, which have precedence. */
 export async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   const text = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
   text.push(noTransactionLimit)

@@ -94,8 +94,8 @@ async function startedAt(pid: number): Promise<string> {
 }
 
 /**
- * Ends a server whose owner was killed. Normally its watcher ends it at once, but the watcher may have been killed too. We hold
- * the folder's lock, so no other process owns that server.
+ * Ends a server whose owner was killed. Normally the watcher (`runtime.ts`) ends the server at once, but the watcher may have been
+ * killed too. We hold the folder's lock, so no other process owns that server.
  */
 export async function endOrphan(cluster: string): Promise<void> {
   const steps = [

@@ -50,8 +50,8 @@ const fixedSettings = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   timezone: 'UTC',
-  // Statements, their errors and details carry key values (contract/reliability.md, "Facts"), so we log only events of the
-  // server.
+  // Messages about statements and their errors contain stored values (contract/reliability.md, "Facts"), so only messages about
+  // the server itself are logged.
   log_timezone: 'UTC',
   log_min_messages: 'log',
   log_error_verbosity: 'terse',

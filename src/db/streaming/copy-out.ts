@@ -11,8 +11,8 @@ import { type CopyForm, createCopyReader } from './copy-format.ts'
 import { createGathering } from './gathering.ts'
 
 /**
- * A read holds a snapshot of the database, so it is cut off when the reader takes nothing for `stallMs`, or not everything in
- * `wholeMs`.
+ * While a read runs, PostgreSQL cannot clean up deleted rows. So the read is ended when the reader takes nothing for `stallMs`, or
+ * has not taken everything after `wholeMs`.
  */
 export type ReadLimits = { stallMs: number; wholeMs: number }
 

@@ -10,8 +10,8 @@ export type WriteTo = (taker: Writable) => Promise<void>
 type Reading = { copy: typeof copyAsText; limits: ReadLimits }
 
 /**
- * Reads the texts, or bytes, of all columns of all rows, one after the other. A read holds a snapshot of the database, so even a
- * steady reader must finish in time.
+ * Reads the texts, or bytes, of all columns of all rows, one after the other. PostgreSQL cannot clean up deleted rows meanwhile, so
+ * even a reader that never pauses must finish within `wholeMs`.
  */
 const ofTexts: Reading = { copy: copyAsText, limits: { stallMs: 10_000, wholeMs: 10 * 60_000 } }
 /** Reads the elements of a JSON array, of which there are at most a million. */
