@@ -1,7 +1,7 @@
 /**
  * Maps the codes of errors to status codes, and writes the bodies of errors: those of each API, and the token
- * endpoint's `{text}`. Errors in the HTTP of a request already have a status when they come here. Only `input/unreadable.ts`
- * writes its body itself, because it has no request.
+ * endpoint's `{text}`. Errors of the HTTP protocol already have a status when they come here. Only `input/unreadable.ts` writes
+ * the body of an error itself, because there the input could not be parsed as a request.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'

@@ -24,7 +24,7 @@ export function sendLong(
   noteStream(request)
   const { raw } = reply
   const { socket } = request.raw
-  // If the server was closed while the answer was sent, end the connection. Otherwise the stop would wait until the client does.
+  // If the server was closed while the answer was sent, end the connection. Otherwise the stop would wait for the client to end it.
   raw.once('finish', () => {
     if (!request.server.server.listening) socket.end()
   })

@@ -1,4 +1,4 @@
-/** Rules for answers whose body is a stream. Long answers of `long-answer.ts` are sent around these hooks. */
+/** Rules for answers whose body is a stream. Fastify does not call these hooks for the answers of `long-answer.ts`. */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

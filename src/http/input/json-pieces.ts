@@ -1,4 +1,4 @@
-/** Reads and checks large JSON bodies in a process of their own, which sends the entries of their lists in pieces. */
+/** Reads and checks large JSON bodies in a separate process, which sends back the entries of their lists in pieces. */
 import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { createAsideProcess } from '../../work/aside-process.ts'
@@ -17,8 +17,8 @@ export type JsonPiece =
 type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
- * The export `readAside` of the module that a route names as its `asideReader`. It replaces a body's fields by something that
- * this process handles faster. `lists` contains the entries of lists that are empty in the returned body.
+ * The type of `readAside`, which the module of a route's `asideReader` exports. The separate process calls it to replace fields of
+ * a body by something that the main process handles faster. `lists` has the entries of lists that are empty in the returned body.
  */
 export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
 
@@ -26,7 +26,7 @@ export type JsonJob = {
   bounds: JsonBounds | undefined
   /** The JSON Schema as text. The process uses it as the key of the compiled schema. */
   schemaText: string
-  /** The address of an `AsideReader`. */
+  /** The URL of the module that exports the `AsideReader`. */
   reader: string | undefined
 }
 
@@ -44,7 +44,7 @@ const aside = createAsideProcess(new URL('./json-process.ts', import.meta.url))
 const entriesOfPiece = 500
 
 /**
- * Does the work of `countValues`, `readJson` and the schema check in a process of its own. It returns only the fields
+ * Does the work of `countValues`, `readJson` and the schema check in a separate process. It returns only the fields
  * that the operation reads (`neededFields`).
  *
  * @throws DomainError 'invalid' for invalid JSON, or too much of it; 'unavailable' when the process was killed
@@ -73,7 +73,7 @@ function listAt(value: object, path: readonly string[]): unknown[] {
 
 /**
  * The fields of a body that the operation reads: those with a type in the schema, set to undefined when they have an error.
- * Returns nothing of a body that is no object.
+ * For a body that is not an object, it returns an empty list.
  */
 export function neededFields(
   value: unknown,

@@ -18,7 +18,10 @@ const defaultMaxNames = 1_000
 const maxErrors = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The maximum content of a body. `values` counts each scalar, object and array, but not names. */
+/**
+ * The maximum content of a body. `values` counts each scalar, object and array, but not names; `containers` counts objects and
+ * arrays; `names` counts the names in one object.
+ */
 export type JsonBounds = { values: number; containers?: number; names?: number }
 
 const defaultBounds: JsonBounds = { values: 500 }

@@ -50,8 +50,8 @@ export function readBodies(app: FastifyInstance): void {
   /** The bodies that wait for the process that reads large ones, or are read there. */
   const readings = new WeakMap<FastifyRequest, Promise<unknown>>()
   /**
-   * Takes a place until the answer has ended or the caller has left. A body that is being read keeps its place until it
-   * is read: otherwise callers that send bodies and leave could fill the memory with bodies that wait.
+   * Takes one of the limited places until the answer has ended or the caller has left. If the body is being read when the caller
+   * leaves, its place stays taken until it is read. Otherwise callers that send bodies and leave could fill the memory.
    */
   const takePlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const signal = disconnectSignal(reply)

@@ -4,7 +4,7 @@ import type { BrokenRule } from '../../error-rules.ts'
 import { schemaRules } from './validation.ts'
 
 /**
- * @param part the part of the request that has its errors reported together with further rules
+ * @param part the part of the request whose errors the route reports together with errors of its own rules
  * @throws the error of any other part
  */
 export function schemaErrors(

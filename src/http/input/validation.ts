@@ -145,7 +145,7 @@ function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[]
   return errors.filter(error => !choices.some(choice => isBranchOf(error, choice)))
 }
 
-/** Errors of a list's items all have the schema path of the list. */
+/** Equal paths count too, because the errors of all items of a list have the schema path of the list. */
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`)
 
 const choiceKeywords = new Set(['if', 'anyOf', 'oneOf'])

@@ -15,7 +15,7 @@ import { SlowUploadError } from './upload.ts'
 export const formType = 'multipart/form-data'
 const fileField = 'file'
 const maxFileNameLength = 200
-/** Maximum number of parts and of headers of a part; our forms have fewer. */
+/** The maximum number of parts; our forms have fewer. */
 const maxParts = 8
 const bytesBesideFile = 128 * 1024
 const limits = { parts: maxParts + 1, headerPairs: 16, headerSize: 8 * 1024 }

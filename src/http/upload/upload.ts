@@ -25,7 +25,7 @@ const unbounded = { maxBytes: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_I
 export type DrainBounds = { maxBytes: number; maxMs: number }
 
 export type Upload = {
-  /** Resolves when the first bytes, or all of them, have arrived. Only then may the upload take a place. */
+  /** Resolves when the first bytes, or all, have arrived. Only then may the upload take one of the limited places. */
   begun: Promise<void>
   /** The bytes. It fails with a SlowUploadError when they arrive too slowly. Ending it early does not destroy the request. */
   source: Readable
