@@ -114,8 +114,8 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
 }
 
 /**
- * Encrypts stored answers, and decrypts an answer only for the request to which it was the answer. The fingerprint is
- * encrypted too: from the hash of a body with a password, the password could be guessed.
+ * Encrypts stored answers, and decrypts an answer only for a request with the same fingerprint. The fingerprint is encrypted too:
+ * it is a hash of the body, and if the body contains a password, an attacker could guess it from the hash.
  */
 function createAnswerSealing(masterKeys: readonly Buffer[]) {
   const sealer = createSealer(masterKeys, purpose)

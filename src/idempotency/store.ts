@@ -111,7 +111,7 @@ export function listAnswers(
   )
 }
 
-/** Replaces the encrypted parts of an answer, unless it has changed meanwhile. @param before its body until now */
+/** Replaces the encrypted parts of an answer, unless its body is no longer `before`. */
 export async function replaceSealed(
   database: Queryable,
   scope: Scope,

@@ -52,7 +52,7 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
   await app.register(operations, { ...deps, prefix: '' })
 }
 
-/** The operations. The documentation next to them needs no token. */
+/** The operations of the Partner API. They need a token; the documentation at `/swagger` does not. */
 const operations: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (api, deps) => {
   authorize(api as unknown as FastifyInstance, deps)
   for (const routes of groups) await api.register(routes, { ...deps, prefix: '' })

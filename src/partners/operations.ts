@@ -35,7 +35,7 @@ export type Applied = {
 export const applyModes = ['apply', 'create'] as const
 export type ApplyMode = (typeof applyModes)[number]
 
-/** Further errors are counted but not listed. */
+/** The maximum number of errors that are listed; further ones are only counted. */
 const maxErrors = 10_000
 const maxProblems = 20
 
