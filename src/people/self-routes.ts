@@ -71,8 +71,8 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       },
     },
     async (request, reply) => {
-      // Take the place before the transaction of an Idempotency-Key begins, so that a waiting request holds no
-      // connection to the database.
+      // Wait for the limit of concurrent password hashes before the transaction of an Idempotency-Key begins, so that a waiting
+      // request holds no connection to the database.
       const end = await deps.hashingPlaces.take(personOf(request).userId, disconnectSignal(reply))
       const once = { deps: withOrigin(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {

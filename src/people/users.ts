@@ -63,8 +63,8 @@ export async function changePerson(
       await deleteResets(transaction, userId)
       await notifyAddresses(deps, transaction, manager, person, after.email)
     }
-    // Do this also when a person is enabled, because a process of the previous version disables people without ending
-    // their sessions.
+    // Do this also when a person is enabled: during an upgrade, a process of an earlier version may have disabled the person
+    // without ending the sessions.
     if (after.role !== person.role || after.isDisabled !== person.isDisabled) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })

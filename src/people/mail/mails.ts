@@ -17,7 +17,7 @@ export const defaultLanguage: Language = 'uk'
 
 /**
  * What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. Mails about removed factors
- * have no `at` when the previous version has queued them.
+ * have no `at` if an earlier version of the program queued them.
  */
 export type PeopleMail =
   | { kind: 'invitation'; login: string; account: string; link: string; expiresAt: string }
@@ -44,8 +44,9 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Like `notifyChange`, for a change that the person makes in a session and could repeat at will: the address may be a
-   * stranger's. The change is refused rather than made without the mail.
+   * Like `notifyChange`, for a change that a person makes to their own access. The person could repeat it at will, and the
+   * address may be a stranger's, so the number of mails is limited. Beyond the limit the change itself fails, because no
+   * change may be made without its mail.
    *
    * @throws DomainError 'too-many' beyond 20 mails within an hour
    */
