@@ -69,7 +69,7 @@ export function createClock(): Clock {
 }
 
 /**
- * An instant after the one of the previous record: `now`, or the next millisecond when the clock has gone back (after a
- * failover, or in a sandbox) or has not gone on. So no two versions of a record have the same time.
+ * An instant after that of the previous record: `now`, or one millisecond after the previous record when `now` is not later. That
+ * happens after a failover, in a sandbox, and within one millisecond. So no two versions of a record have the same time.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))
