@@ -8,6 +8,7 @@ import { isKnown } from '../http/answer/etag.ts'
 import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { IfNoneMatch } from '../http/openapi/operations.ts'
 import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
@@ -183,6 +184,7 @@ function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
         ),
         params: schemas.StatementPath,
         querystring: NoQuery,
+        headers: IfNoneMatch,
         response: {
           200: fileAnswer,
           304: knownAnswer,
@@ -207,6 +209,7 @@ function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
       schema: {
         ...head('exportStatements', 'The files of some days', 'One after the other, oldest first, byte for byte.'),
         querystring: schemas.DaysQuery,
+        headers: IfNoneMatch,
         response: { 200: fileAnswer, 304: knownAnswer, ...partnerErrors() },
       },
     },

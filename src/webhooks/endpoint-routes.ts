@@ -14,7 +14,7 @@ import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
-import { etagHeader } from '../http/openapi/operations.ts'
+import { etagHeader, locationHeader } from '../http/openapi/operations.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { finitePage, type Position, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -78,7 +78,13 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         querystring: NoQuery,
         body: schemas.CreateBody,
         response: {
-          201: schemas.NewEndpoint,
+          201: {
+            ...schemas.NewEndpoint,
+            headers: {
+              ...locationHeader('/partner/v1/webhook-endpoints/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'),
+              etag: etagHeader,
+            },
+          },
           ...partnerErrors({
             409: 'The account has 10 endpoints',
             410: 'Events behind `startAfter` are over their retention',
@@ -94,6 +100,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const withOrigin = { ...deps, origin: originOf(request as never) }
       return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
+        reply.headers({ location: `${app.prefix}/webhook-endpoints/${made.endpointId}`, etag: endpointTag(made) })
         return { ...endpointView(made), secret: made.secret }
       }) as never
     },

@@ -418,6 +418,20 @@ describe('endpoints', () => {
   })
 })
 
+test('the answer about a new endpoint names its address and its version, also when it is repeated', async () => {
+  const make = () =>
+    platform.call('POST', '/partner/v1/webhook-endpoints', {
+      token: bank.token,
+      body: { url },
+      headers: { 'idempotency-key': 'make-once' },
+    })
+  for (const { status, headers, body } of [await make(), await make()]) {
+    assert.deepEqual([status, headers.get('location')], [201, `/partner/v1/webhook-endpoints/${body.endpointId}`])
+    const read = await platform.call('GET', headers.get('location') ?? '', { token: bank.token })
+    assert.deepEqual([read.status, read.headers.get('etag')], [200, headers.get('etag')])
+  }
+})
+
 test('the document describes each request to an endpoint, with its headers, also one of a test', async () => {
   reset()
   const { endpointId } = await makeEndpoint()

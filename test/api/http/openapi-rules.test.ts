@@ -112,6 +112,8 @@ test('every answer declares what it carries', () => {
     for (const [status, { content, headers }] of Object.entries<any>(operation.responses)) {
       const at = `${operation.operationId} ${status}`
       if ((status === '204' || status === '304') && content) wrong.push(`${at} has no content`)
+      const asks = (operation.parameters ?? []).map(({ name }: { name: string }) => name)
+      if (status === '304' && !asks.includes('if-none-match')) wrong.push(`${at} lacks the parameter if-none-match`)
       if (status === '401' && !headers['www-authenticate']) wrong.push(`${at} lacks www-authenticate`)
       if (Number(status) < 300 && !headers['cache-control']) wrong.push(`${at} lacks cache-control`)
       if (content?.['text/csv'] && !headers['content-disposition']) wrong.push(`${at} lacks content-disposition`)
