@@ -59,8 +59,8 @@ type Job = {
   /**
    * Does a limited piece of the work that is due.
    *
-   * @param waits whether to wait for rows that others have locked; if not, such rows are skipped. A job may
-   *   always skip them if readers compute its result anyway
+   * @param waits whether to wait for rows that others have locked; if not, such rows are skipped. A job may always skip
+   *   them if readers compute its result anyway
    * @returns true when there may be more work; 'soon' when there is none left, but this run had some, so the job runs
    *   again after `busyEveryMs`
    */
