@@ -51,7 +51,7 @@ export default defineConfig((): UserConfig => {
               // banks.
               {
                 name: 'frame',
-                test: /src\/(?:app\/layout|campaigns\/(?:home-overview|task-card|count-tiles|campaigns-list))\./,
+                test: /src\/(?:app\/layout|campaigns\/(?:home\/(?:overview|task-card)|list\/(?:count-tiles|campaigns-list)))\./,
               },
             ],
           },

@@ -84,8 +84,8 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
  * Records one event for each bank, with the changed mobile operators and tariffs that the bank may see, and the
  * operators that it has gained or lost.
  *
- * @param before the operators that were listed before the apply, and those that the banks of the file saw. An operator
- *   that is listed neither before nor after it is told to nobody
+ * @param before the operators that were listed before the apply, and those that the banks of the file saw. No bank gets
+ *   an event about an operator that is listed neither before nor after the apply
  */
 export async function recordCatalogueChanged(
   transaction: Queryable,

@@ -141,7 +141,7 @@ test('a bank that gains or loses a mobile operator is told so, once for each app
   assert.deepEqual(await toldTo(two, 'catalogue.changed'), [])
 })
 
-test('a mobile operator that is not listed is told to no bank', async () => {
+test('no bank gets an event about a mobile operator that is not listed', async () => {
   const one = await platform.bankToken('bank-1')
   await platform.applyDirectory(operators('all'))
   const told = async (status: string, price: number) => {
@@ -158,7 +158,7 @@ test('a mobile operator that is not listed is told to no bank', async () => {
   assert.equal(await told('withdrawn', 2), 0)
   assert.equal(await told('active', 2), 1, 'it is listed')
   assert.equal(await told('active', 3), 2)
-  assert.equal(await told('suspended', 3), 3, 'it is listed no more')
+  assert.equal(await told('suspended', 3), 3, 'it is no longer listed')
   assert.equal(await told('withdrawn', 3), 3)
 })
 
