@@ -52,7 +52,7 @@ export type Config = {
   reservationShare: number
   /** The maximum number of pending campaigns of a merchant: campaigns that no bank has approved yet. */
   pendingCampaigns: number
-  /** The maximum size of the terminals and banners of a merchant's pending campaigns. */
+  /** The maximum size of a merchant's pending campaigns, as banks get them: with terminals, banners and other terms. */
   pendingCampaignMib: number
   completeAfterDays: number
   webhooks: WebhookSettings

@@ -121,7 +121,7 @@ export async function forgetFailures(database: Queryable, login: string): Promis
 }
 
 /**
- * Stores a successful login, and its address as known. The number of failures since the previous login is kept for
+ * Stores a successful login, and marks its address as known. The number of failures since the previous login is kept for
  * display; the count of failures starts again.
  */
 export async function noteSuccess(

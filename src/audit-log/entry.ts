@@ -11,7 +11,7 @@ export type EntryObject = { type: string; id: string | null }
 /** The old and new value of each field. Secrets are replaced by fingerprints. */
 export type EntryChange = Record<string, readonly [old: unknown, present: unknown]>
 
-/** An entry as it is stored and hashed. The order of the fields matters. */
+/** An entry as it is stored and hashed. The hashed JSON text has the fields in this order. */
 export type Entry = {
   accountSeq: number
   /** When the entry was written, in real time (ISO 8601). */

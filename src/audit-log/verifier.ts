@@ -31,9 +31,9 @@ export type Anchor = { seq: number; hash: Buffer | null; at?: Date }
 export type Verified = {
   ok: boolean
   entries: number
-  /** The first entry. */
+  /** The first entry that was checked and is right; null: none. */
   checkedFrom: { seq: number; at: string } | null
-  /** The last good entry. */
+  /** The last entry that was checked and is right; null: none. */
   checkedUntil: { seq: number; at: string } | null
   fault: Fault | null
 }

@@ -110,7 +110,7 @@ const readError = (path: string, error: unknown): CommandError =>
 export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
 
-/** A new file beside the one that it will replace. */
+/** A new file in the folder of the file that it will replace. */
 export type PartFile = {
   file: FileHandle
   /** Closes the file and gives it its final name. */

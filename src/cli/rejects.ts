@@ -22,7 +22,7 @@ const flushBytes = 64 * 1024
 
 /**
  * Starts the file for `target` with mode 600, because it holds PINs and activation codes. The file appears under its
- * name only when it is complete. A place that can't be written is reported before anything is imported.
+ * name only when it is complete. A path that can't be written is reported before anything is imported.
  *
  * @param source the open stock file
  * @throws CommandError when the file can't be written, or would replace the stock file itself

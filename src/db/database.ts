@@ -24,8 +24,8 @@ import { lendingSocket } from './streaming/copy-out.ts'
 /**
  * A named statement, which each connection parses only once.
  *
- * `plannedOnce` lists the tables that the statement reads. Once all of them have grown, a connection plans the
- * statement once and keeps the plan, even if the sizes of the tables change. Use it only for the busiest statements,
+ * `plannedOnce` lists the tables that the statement reads. Once all of them are large (`grown-tables.ts`), a connection plans
+ * the statement once and keeps the plan, even if the sizes of the tables change. Use it only for the busiest statements,
  * where planning is half the work. The plan must stay good, so write the statement in a way that leaves the planner
  * little choice: find the rows of each table by one index, within `lateral (... offset 0)` or by `= any`. Write further
  * conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`).

@@ -7,8 +7,8 @@
 const grownRows = 1_000
 
 /**
- * Finds tables that have grown. A partitioned table has grown when one of its partitions has: PostgreSQL's automatic
- * `analyze` counts the rows of each partition, but not those of the whole table.
+ * Finds the tables that have at least `grownRows` rows. For a partitioned table, one such partition is enough: PostgreSQL's
+ * automatic `analyze` counts the rows of each partition, but not those of the whole table.
  */
 export const findGrown = `
   select relname as name from pg_class t where relname = any($1) and (relkind = 'r' and reltuples >= ${grownRows}
@@ -18,7 +18,7 @@ export const findGrown = `
 const lookEveryMs = 5_000
 
 /**
- * Knows which tables have grown, as of the last `analyze`.
+ * Knows which tables have grown to `grownRows` rows, as of the last `analyze`.
  *
  * @param find returns those of the tables that have grown
  * @returns a function that never waits: it answers from memory, and refreshes the memory in the background

@@ -1,6 +1,6 @@
 /**
  * Records when sessions and credentials were last used. A request only notes the use in memory, and a statement stores
- * all uses from time to time, so that no request waits. If a process is killed, the uses of its last seconds are lost.
+ * all uses every 30 seconds, so that no request waits. If a process is killed, the uses since the last statement are lost.
  */
 import type { Queryable } from '../../db/database.ts'
 import { isUuid } from '../../text/uuid.ts'

@@ -183,8 +183,8 @@ async function findWay(
 }
 
 /**
- * Ways to run the server when its user cannot enter the checkout, because it is below a folder with mode 700, such as
- * root's home. Each way gives the server one capability of root. With `dac_read_search` it can enter and read every
+ * Ways to run the server when its user cannot enter the folder of this program, because it is below a folder with mode 700,
+ * such as root's home. Each way gives the server one capability of root. With `dac_read_search` it can enter and read every
  * folder. With `dac_override` it can also write; this is needed where the first one is not available (containers) or
  * not enough (programs that only root may execute).
  *

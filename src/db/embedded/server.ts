@@ -119,8 +119,8 @@ async function clusterOwner(cluster: string): Promise<SystemUser | undefined> {
 }
 
 /**
- * Makes the cluster beside its place and moves it there once it is complete and on disk, so that a crash never leaves half a
- * cluster.
+ * Makes the cluster in a temporary folder, and renames this folder once the cluster is complete and on disk. So a crash never
+ * leaves half a cluster.
  */
 async function makeCluster(runtime: Runtime, dataDir: string, cluster: string): Promise<void> {
   const prefix = 'postgres.new-'

@@ -10,8 +10,8 @@ import { accountOf } from './account.ts'
 
 export type Reads = {
   /**
-   * Waits until the request's partner may run another read, and takes a place. The place is freed when the answer ends; after
-   * a long read, only after a pause (`restAfterLongRead`).
+   * Waits until the request's partner may run another read, and takes one of the partner's places (`limits`). The place is freed
+   * when the answer ends; after a long read, only after a pause (`restAfterLongRead`).
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
@@ -62,8 +62,8 @@ const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRe
 type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 
 /**
- * Returns a function that takes a place for the caller's partner. The place is freed when the signal aborts, or with `restAfter`
- * some time later.
+ * Returns a function that takes one of the places that the caller's partner has. The place is freed when the signal aborts, or
+ * with `restAfter` some time later.
  *
  * @param restAfter how long the place stays taken after work that took so many milliseconds; left out: not at all
  */
