@@ -194,9 +194,10 @@ export async function confirmTotp(
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
       await deps.notifyPerson(transaction, userId, 'factor-added')
-      await noteFactor(transaction, sessionId, true)
-      // The person's other sessions have proved only the password. That is no longer enough.
+      // The person's other sessions have proved only the password. That is no longer enough. They end before this session's row is
+      // locked: a logout takes the lock of ended tokens first and then its session, and in another order the two could deadlock.
       await endSessions(transaction, userId, { except: sessionId })
+      await noteFactor(transaction, sessionId, true)
       await notify(transaction, 'access')
       return true
     })

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lockEndedTokens } from '../../../src/access/ended-token-store.ts'
 import { readEntries } from '../../support/audit-log.ts'
+import { until } from '../../support/esim.ts'
 import { callerWith, codeOf, logInAs, openPerson, type Person, setUpTotp } from '../../support/people.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { browserWith, cookieOf } from '../../support/portal.ts'
@@ -25,6 +27,27 @@ const logIn = (person: Person, otp?: string): Promise<Answer> =>
   platform.call('POST', '/auth/login', { body: { ...accountOf(person), ...(otp && { otp }) } })
 
 suite('an authenticator app', () => {
+  test('its first code while the same session ends does not deadlock', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = (await person.call('POST', '/portal/mfa/totp')).body
+    const { database } = platform.platform
+    // This transaction does what a logout does: it takes the lock of ended tokens, and then deletes the session.
+    const confirmed = await database.transaction(async transaction => {
+      await lockEndedTokens(transaction)
+      const confirming = person.call('POST', '/portal/mfa/totp/confirm', { code: codeOf(secret) })
+      await until('the confirmation waits for the lock', async () => {
+        const [row] = await database.query<{ waits: boolean }>(
+          `select exists (select from pg_locks where locktype = 'advisory' and not granted) as waits`,
+        )
+        return row?.waits === true
+      })
+      await transaction.execute(`set local lock_timeout = '300ms'`)
+      await transaction.execute('delete from sessions where user_id = $1', [person.userId])
+      return { confirming }
+    })
+    assert.equal((await confirmed.confirming).status, 200)
+  })
+
   test('set up with a code, asked for by both logins, removed', async () => {
     const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
     assert.deepEqual((await person.call('GET', '/portal/mfa')).body, { totp: null, recoveryCodes: { left: 0 } })
