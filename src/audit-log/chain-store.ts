@@ -22,17 +22,15 @@ type Heads = { all: Head; ofAccount: Map<string, Head> }
  * Appends some of the waiting entries to the chains.
  *
  * @param waits whether to wait while another process appends entries
- * @returns whether there may be more
+ * @returns whether there may be more; null: another process is doing it
  */
-export async function chainEntries(database: Database, waits: boolean): Promise<boolean> {
-  const mayBeMore = await tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
+export const chainEntries = (database: Database, waits: boolean): Promise<boolean | null> =>
+  tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
     const taken = await take(transaction, piece)
     if (taken.waiting.length > 0)
       await insert(transaction, link(taken.waiting, await findHeads(transaction, taken.waiting)))
     return taken.mayBeMore
   })
-  return mayBeMore ?? false
-}
 
 type Row = { mayBeMore: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
 

@@ -61,11 +61,18 @@ type Job = {
    *
    * @param waits whether to wait for rows that others have locked; if not, such rows are skipped. A job may always skip
    *   them if readers compute its result anyway
-   * @returns true when there may be more work; 'soon' when there is none left, but this run had some, so the job runs
-   *   again after `busyEveryMs`
    */
-  run(deps: JobDeps, waits: boolean): Promise<boolean | 'soon'>
+  run(deps: JobDeps, waits: boolean): Promise<Outcome>
 }
+
+/**
+ * What a run of a job returns:
+ * - true: there may be more work
+ * - 'soon': there is none left, but this run had some, so the job runs again after `busyEveryMs`
+ * - false: there is none left
+ * - null: this run did nothing, because another process is doing the job
+ */
+type Outcome = boolean | 'soon' | null
 
 /**
  * Numbers some of the recorded events; its parameter `waits` and its result are those of `Job.run`. It is also called before an
@@ -74,11 +81,12 @@ type Job = {
 export async function numberEvents(
   { database, observeEvents }: Pick<JobDeps, 'database' | 'observeEvents'>,
   waits: boolean,
-): Promise<boolean | 'soon'> {
+): Promise<Outcome> {
   const sequenced = await sequenceEvents(database, waits)
-  observeEvents(sequenced?.counts ?? {})
-  if (sequenced?.mayBeMore) return true
-  return Object.keys(sequenced?.counts ?? {}).length > 0 ? 'soon' : false
+  if (sequenced === null) return null
+  observeEvents(sequenced.counts)
+  if (sequenced.mayBeMore) return true
+  return Object.keys(sequenced.counts).length > 0 ? 'soon' : false
 }
 
 type Intervals = Pick<Job, 'everyMs' | 'busyEveryMs'>
@@ -92,7 +100,7 @@ export const numberingIntervals: Intervals = { everyMs: 250, busyEveryMs: 100 }
  *
  * @param outcome the value that the run returned (`Job.run`)
  */
-export function waitAfterRun(job: Intervals, outcome: boolean | 'soon', tookMs: number): number {
+export function waitAfterRun(job: Intervals, outcome: Outcome, tookMs: number): number {
   const intervalMs = (outcome === 'soon' && job.busyEveryMs) || job.everyMs
   return intervalMs - (tookMs % intervalMs)
 }
@@ -230,16 +238,19 @@ function startJob(job: Job, deps: JobDeps, { onError, observe, backlogs }: Watch
   const stopping = new AbortController()
   const { signal } = stopping
   observe.jobStarts(job.name, job.everyMs)
-  const run = async (): Promise<boolean | 'soon'> => {
+  const run = async (): Promise<Outcome> => {
     const startedAtMs = performance.now()
     const yields = () => job.yieldsTo !== undefined && backlogs.has(job.yieldsTo)
-    let outcome: boolean | 'soon' = true
+    let outcome: Outcome = true
+    let hasRun = false
     do {
       outcome = await job.run(deps, false)
+      hasRun ||= outcome !== null
       if (outcome === true) backlogs.add(job.name)
       else backlogs.delete(job.name)
     } while (!signal.aborted && outcome === true && !yields())
-    observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
+    // The other process may fail at the job, so a run that did nothing is no success.
+    if (hasRun) observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
     return outcome
   }
   const loop = async () => {

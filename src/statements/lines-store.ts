@@ -67,10 +67,10 @@ async function takeOldPiece(transaction: Queryable, after: string): Promise<stri
   return upTo
 }
 
-/** Creates a limited number of lines. @returns whether there may be more */
-export async function makeLines(database: Database): Promise<boolean> {
+/** Creates a limited number of lines. @returns whether there may be more; null: another process is doing it */
+export async function makeLines(database: Database): Promise<boolean | null> {
   if (await takeOld(database)) return true
-  return (await takeNew(database)) ?? false
+  return takeNew(database)
 }
 
 /** Whether all orders from before statements existed have lines. Nothing can be closed until then. */

@@ -21,17 +21,16 @@ const oldOrdersAtOnce = 20_000
 /**
  * Adds the next events, and the next old orders if there are any.
  *
- * @returns whether there may be more
+ * @returns whether there may be more; null: another process is doing it
  */
-export async function foldSales(database: Database): Promise<boolean> {
+export async function foldSales(database: Database): Promise<boolean | null> {
   if (await countOldStock(database)) return true
-  const left = await tick(database, 'sales', async (transaction, pieceOf) => {
+  return tick(database, 'sales', async (transaction, pieceOf) => {
     const [row] = await transaction.query<{ reached: string }>('select reached from sales_backfill')
     const reached = row?.reached ?? allReached
     const isBackfill = reached !== allReached
     return fold(transaction, pieceOf(isBackfill), reached)
   })
-  return left ?? false
 }
 
 const endedColumns = `o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,

@@ -19,21 +19,23 @@ const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('p
 /**
  * Compares the availability of every tariff with the last reported availability. It does not count profiles: each
  * tariff costs a few index look-ups. The first result for a tariff is stored without an event.
+ *
+ * @returns null: another process is doing it
  */
-export async function reportAvailability({ database, clock }: Deps): Promise<false> {
+export async function reportAvailability({ database, clock }: Deps): Promise<false | null> {
   const now = clock.now()
   const tariffs = await database.query<{ tariffId: number }>('select tariff_id as "tariffId" from tariffs')
   const free = await findFree(database, new Map(tariffs.map(({ tariffId }) => [tariffId, null])), now)
-  await database.transaction(async transaction => {
+  return database.transaction(async transaction => {
     const [lock] = await transaction.query<{ taken: boolean }>(lockText('availability'))
-    if (!lock?.taken) return
+    if (!lock?.taken) return null
     const turned = await transaction.query<TurnedTariff>(availabilityText, [[...free.keys()], now])
     const events = turned.map(
       ({ banks, ...data }): RecordedEvent => ({ type: 'tariff.availability_changed', at: now, banks, data }),
     )
     await recordEvents(transaction, events)
+    return false
   })
-  return false
 }
 
 type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
@@ -72,13 +74,13 @@ const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } a
   string
 >
 
-/** Compares the levels of the stock desk with those last reported. */
-export async function reportStockLevels({ database, clock }: Deps): Promise<false> {
+/** Compares the levels of the stock desk with those last reported. @returns null: another process is doing it */
+export async function reportStockLevels({ database, clock }: Deps): Promise<false | null> {
   const desk = await readStockDesk({ database, clock })
   const now = clock.now()
-  await database.transaction(async transaction => {
+  return database.transaction(async transaction => {
     const [lock] = await transaction.query<{ taken: boolean }>(lockText('stock'))
-    if (!lock?.taken) return
+    if (!lock?.taken) return null
     const turned = await transaction.query<{ n: number }>(levelText, [
       desk.map(({ operatorCode }) => operatorCode),
       desk.map(({ tariffCode }) => tariffCode),
@@ -89,8 +91,8 @@ export async function reportStockLevels({ database, clock }: Deps): Promise<fals
       transaction,
       turned.flatMap(({ n }) => desk.slice(n - 1, n)).map(tariff => levelEvent(tariff, now)),
     )
+    return false
   })
-  return false
 }
 
 function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: DeskTariff, now: Date): RecordedEvent {
