@@ -51,9 +51,11 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
  * Lets the code that reads a body check access again at the end of the body. A long body may take minutes, and the
  * caller may lose access meanwhile.
  */
-export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, { refusals }: AuthenticateDeps): void {
+export function checkAccessAfterBody(request: FastifyRequest, read: ReadToken, deps: AuthenticateDeps): void {
   request.requireAccess = () => {
-    if (refusals.refused(read)) throw new InvalidTokenError()
+    if (deps.refusals.refused(read)) throw new InvalidTokenError()
+    const refusal = policyRefusal(request, read.caller, deps)
+    if (refusal) throw refusal
   }
 }
 

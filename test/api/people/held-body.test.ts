@@ -1,6 +1,6 @@
 /**
- * A person loses access after the first part of a request's body was sent (contract/people.md, "Sessions"): when the
- * rest arrives, the request changes nothing.
+ * A person loses access after the first part of a request's body was sent (contract/access.md, "Losing access"): when
+ * the rest arrives, the request changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -71,3 +71,31 @@ test('a login without the second factor ends when the account’s policy asks fo
   assert.equal((await set('required')).status, 200)
   while ((await byPassword.call('GET', '/portal/users')).status !== 401) await sleep(20)
 })
+
+test('a rule of the account that begins meanwhile holds at the end of a body, too', async () => {
+  const manager = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+  const set = async (policy: object) => {
+    const answer = await manager.call('PUT', '/portal/security-policy', { sessionMinutes: 120, ...policy })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const outsider = await openPerson(platform, { merchant: 'grocer' }, 'editor')
+  const held = await hold(outsider, 'POST', '/cashbacks/for-merchant', { name: 'held' })
+  await set({ mfa: 'optional', addresses: { people: ['192.0.2.0/24'], systems: [] }, force: true })
+  while ((await outsider.call('GET', '/cashbacks/for-merchant')).status !== 403) await sleep(20)
+  assert.equal(await held(), 403)
+
+  await addressesOff('grocer')
+  while ((await outsider.call('GET', '/cashbacks/for-merchant')).status !== 200) await sleep(20)
+  const heldAgain = await hold(outsider, 'POST', '/cashbacks/for-merchant', { name: 'held' })
+  await set({ mfa: 'required', addresses: { people: [], systems: [] } })
+  while ((await outsider.call('GET', '/cashbacks/for-merchant')).status !== 401) await sleep(20)
+  assert.equal(await heldAgain(), 401)
+})
+
+async function addressesOff(merchant: string): Promise<void> {
+  const answer = await platform.call('POST', '/admin/security-policy/addresses-off', {
+    token: platform.config.operatorKey,
+    body: { merchant },
+  })
+  assert.equal(answer.status, 200, answer.text)
+}
