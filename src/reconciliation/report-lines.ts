@@ -4,7 +4,7 @@
  */
 
 import { DomainError } from '../errors.ts'
-import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
+import { createLineCount, decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { isDateAlone, readInstant } from '../text/instant.ts'
 import { shownText } from '../text/shown-text.ts'
 import { brokenRule, oneLine, type TextRule } from '../text/text-rules.ts'
@@ -51,14 +51,14 @@ export async function* readReportLines(
   source: AsyncIterable<unknown>,
   side: Side,
 ): AsyncGenerator<ReadReportLines, void, undefined> {
+  const isTooMany = createLineCount(maxReportLines)
   let places: Places | undefined
-  let count = 0
   for await (const fileLines of readLines(source)) {
     const read: ReadReportLines = { lines: [], errors: [], count: 0, cards: 0 }
     for (const { lineNumber, text } of fileLines) {
       if (places === undefined) places = readHeader(text, side)
+      else if (isTooMany(text)) throw noReport(problem({ rule: 'max-lines', params: { max: maxReportLines } }))
       else if (text !== '') {
-        if (++count > maxReportLines) throw noReport(problem({ rule: 'max-lines', params: { max: maxReportLines } }))
         read.count++
         const values = splitLine(text, places.columns)
         if (Array.isArray(values) && isCardNumber(values[places.of.transactionId] ?? '')) read.cards++

@@ -1,6 +1,6 @@
 /** Reads a file of customers: CSV (RFC 4180, UTF-8) with the single column `customerId`. Pure: bytes in, ids and errors out. */
 
-import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
+import { createLineCount, decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { brokenRule, type TextRule } from '../text/text-rules.ts'
 import {
   type BrokenLine,
@@ -32,7 +32,7 @@ export type CustomerFileRules = { maxLines: number; blankLines: 'left-out' | 'er
  * Reads a file of customers as a stream, at most 200 lines at a time. Each line is a record: no value may contain a line break,
  * so a stray quote affects only its own line.
  *
- * @param options.maxLines maximum number of lines below the header
+ * @param options.maxLines maximum number of lines below the header, and of blank lines
  * @param options.blankLines whether blank lines are skipped or are errors
  * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
  */
@@ -40,7 +40,7 @@ export async function* readCustomerLines(
   source: AsyncIterable<unknown>,
   { maxLines, blankLines }: CustomerFileRules,
 ): AsyncGenerator<ReadCustomerLines, void, undefined> {
-  let count = 0
+  const isTooMany = createLineCount(maxLines)
   let isBelowHeader = false
   for await (const fileLines of readLines(source)) {
     const read: ReadCustomerLines = { lines: [], errors: [] }
@@ -48,8 +48,9 @@ export async function* readCustomerLines(
       if (!isBelowHeader) {
         if (splitRecord(text ?? '')?.join() !== customerColumn) throw noCustomers('header', { columns: customerColumn })
         isBelowHeader = true
+      } else if (isTooMany(text)) {
+        throw noCustomers('max-lines', { max: maxLines })
       } else if (text !== '' || blankLines === 'errors') {
-        if (text !== '' && ++count > maxLines) throw noCustomers('max-lines', { max: maxLines })
         const id = readId(text)
         if (typeof id === 'string') read.lines.push({ lineNumber, customerId: id })
         else read.errors.push(lineProblem(lineNumber, id))

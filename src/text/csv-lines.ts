@@ -43,6 +43,17 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
   if (lines.length > 0) yield lines
 }
 
+/**
+ * Counts the lines of a file. Blank lines have a count of their own, with the same maximum: files may end with some, but
+ * reading them takes time, too.
+ *
+ * @returns a function that takes the next line, and returns whether there are now too many lines
+ */
+export function createLineCount(max: number): (line: string | undefined) => boolean {
+  let [lines, blankLines] = [0, 0]
+  return line => (line === '' ? ++blankLines : ++lines) > max
+}
+
 // `readLines` has already skipped the byte-order mark at the beginning of the file. Anywhere else this mark is an
 // ordinary character.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

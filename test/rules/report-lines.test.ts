@@ -267,25 +267,31 @@ suite('files that are no report', () => {
     ))
 })
 
-test('a million lines are taken, in bounded pieces, and one more is not', async () => {
-  const thousand = Buffer.from(`${good}\n`.repeat(1_000))
-  const file = async function* (lines: number) {
+suite('a million lines are taken, in bounded pieces, and one more is not', () => {
+  const file = async function* (line: string, lines: number) {
+    const thousand = Buffer.from(line.repeat(1_000))
     yield Buffer.from(`${header}\n`)
     for (let sent = 0; sent < lines; sent += 1_000)
-      yield thousand.subarray(0, Math.min(1_000, lines - sent) * (good.length + 1))
+      yield thousand.subarray(0, Math.min(1_000, lines - sent) * line.length)
   }
-  let count = 0
-  for await (const { lines } of readReportLines(file(maxReportLines), 'bank')) {
-    assert.ok(lines.length <= 1_000)
-    count += lines.length
-  }
-  assert.equal(count, 1_000_000)
-  await assert.rejects(
-    async () => {
-      for await (const _ of readReportLines(file(maxReportLines + 1), 'bank'));
-    },
-    { details: ['file must have at most 1000000 lines below its header'] },
-  )
+  for (const [what, line, expected] of [
+    ['lines', `${good}\n`, 1_000_000],
+    ['blank lines', '\n', 0],
+  ] as const)
+    test(what, async () => {
+      let count = 0
+      for await (const { lines } of readReportLines(file(line, maxReportLines), 'bank')) {
+        assert.ok(lines.length <= 1_000)
+        count += lines.length
+      }
+      assert.equal(count, expected)
+      await assert.rejects(
+        async () => {
+          for await (const _ of readReportLines(file(line, maxReportLines + 1), 'bank'));
+        },
+        { details: ['file must have at most 1000000 lines below its header'] },
+      )
+    })
 })
 
 test('a byte-order mark is left out at the beginning of the file, and a character like others elsewhere', async () => {

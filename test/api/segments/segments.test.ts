@@ -306,11 +306,15 @@ suite('400', () => {
       assert.deepEqual((await segmentOf(alpha, id))?.customerIds, ['A-9'])
     })
 
-  test('more than 1,000,000 lines', async () => {
-    const id = await newCampaign()
-    const answer = await putSegment(grocer, id, `customerId\n${'A-1\n'.repeat(1_000_001)}`)
-    assertRefused(answer, 400, ['file must have at most 1000000 lines below its header'])
-  })
+  for (const [what, line] of [
+    ['lines', 'A-1\n'],
+    ['blank lines', '\n'],
+  ] as const)
+    test(`more than 1,000,000 ${what}`, async () => {
+      const id = await newCampaign()
+      const answer = await putSegment(grocer, id, `customerId\n${line.repeat(1_000_001)}`)
+      assertRefused(answer, 400, ['file must have at most 1000000 lines below its header'])
+    })
 
   test('no file, another field, an id that is no UUID, a query', async () => {
     const id = await newCampaign()
