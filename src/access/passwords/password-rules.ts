@@ -32,7 +32,7 @@ function violationOf(field: string, password: string, names: readonly string[]):
   const length = [...plain].length
   if (length < minLength) return broken(field, 'min-length', { min: minLength })
   if (length > maxLength) return broken(field, 'max-length', { max: maxLength })
-  const rule = guessableAs(folded(plain), names)
+  const rule = guessableAs(folded(plain), names) ?? guessableAs(withoutSpaces(folded(plain)), names.map(withoutSpaces))
   return rule && broken(field, rule)
 }
 
@@ -46,6 +46,9 @@ function guessableAs(password: string, names: readonly string[]): RuleCode | nul
 }
 
 const folded = (text: string): string => plainPassword(text).toLowerCase()
+
+/** Spaces between words make a password no harder to guess. */
+const withoutSpaces = (text: string): string => text.replaceAll(/\p{Z}+/gu, '')
 
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 

@@ -192,6 +192,12 @@ suite('passwords', () => {
       ['!!!passwordqwerty2024', /commonest passwords/],
       ['perklinealphaperkline', /commonest passwords/],
       ['Alpha Bank 0123456789', /commonest passwords/],
+      // Spaces between the words make nothing harder to guess.
+      ['a a a a a a a a a', /one character or one word repeated/],
+      ['Password Password', /one character or one word repeated/],
+      ['qwerty uiop asdfgh', /follow each other/],
+      ['dragon monkey football', /commonest passwords/],
+      ['Perkline Alpha Bank', /commonest passwords/],
     ]
     for (const [given, message] of cases) {
       const answer = await person.call('POST', '/portal/password', { current: person.password, password: given })
