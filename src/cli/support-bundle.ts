@@ -1,5 +1,5 @@
 /** The command `perkline support-bundle`. */
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { callAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
@@ -31,8 +31,10 @@ export async function makeSupportBundle(path: string, options: OutputOptions): P
     { name: 'metrics.txt', content: Buffer.from(metrics) },
   ]
   const archive = gzipSync(tarOf(files, new Date(support.at)))
-  await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(error => {
+  await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(async error => {
     if (error.code === 'EEXIST') throw new CommandError(`${path} is there already.`)
+    // A part of the file would keep the next attempt from writing it.
+    await rm(path, { force: true }).catch(() => {})
     throw writeError(path, error)
   })
   const names = files.map(({ name }) => name)

@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import { tarOf } from '../../src/cli/tar.ts'
 import { perkline } from '../support/command.ts'
 import { startPlatform } from '../support/platform.ts'
+import { openSmallDisk } from '../support/small-disk.ts'
 
 /** Returns the files of a tar archive by their names. */
 function filesOf(archive: Buffer): Record<string, string> {
@@ -78,6 +79,27 @@ async function planted(folder: string, secret: string): Promise<string> {
   await writeFile(path, `customerId\n${secret}-customer\n`)
   return path
 }
+
+test('a full disk leaves no part of it, so the command can be repeated', async t => {
+  const disk = openSmallDisk(t, 1)
+  if (disk === null) return
+  const platform = await startPlatform()
+  try {
+    const env = { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey }
+    const path = join(disk.folder, 'support.tar.gz')
+    await disk.fill()
+    const refused = await perkline(['support-bundle', path], { env })
+    assert.deepEqual([refused.code, refused.stderr], [1, `${path} can’t be written: the disk is full.\n`])
+    const nowhere = await perkline(['support-bundle', '/dev/null/support.tar.gz'], { env })
+    assert.equal(nowhere.stderr, '/dev/null/support.tar.gz can’t be written: a part of its path is no folder.\n')
+    await disk.makeRoom()
+    assert.equal((await perkline(['support-bundle', path], { env })).code, 0)
+    assert.ok(filesOf(gunzipSync(await readFile(path)))['metrics.txt'])
+  } finally {
+    await platform.close()
+    await disk.close()
+  }
+})
 
 test('a platform viewer does not get it', async () => {
   const platform = await startPlatform()
