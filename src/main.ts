@@ -474,7 +474,11 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   // The platform continues even when nobody reads its output, or when the disk is full.
   if (serves) return
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
-  else end((await import('./cli/files.ts')).writeError('The output', error))
+  else {
+    const { message } = (await import('./cli/files.ts')).writeError('The output', error)
+    // A command prints its result after its work, so a repetition would do the work twice.
+    end(new CommandError(`${message} The command itself is done.`))
+  }
 })
 // The command `serve` logs its errors, and its log says more about an error than one sentence could.
 program.hook('preAction', (_, command) => {

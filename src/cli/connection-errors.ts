@@ -56,6 +56,7 @@ export const noAdmin = (shown: string) =>
       'port only, and a process that was started with --only and without admin has none.',
   )
 
+const connectionBroke = 'the connection broke'
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
@@ -63,18 +64,25 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'it does not answer',
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no way to it',
-  ECONNRESET: 'the connection broke',
-  EPIPE: 'the connection broke',
+  ECONNRESET: connectionBroke,
+  EPIPE: connectionBroke,
   EPROTO: 'it does not speak https',
   HPE_INVALID_CONSTANT: 'it does not speak http',
 }
 
-/** Makes the error for a platform that did not answer at all. @param error the error of the socket */
-export function unreachable(error: unknown, shown: string): CommandError {
+/**
+ * Makes the error for a platform that did not answer at all.
+ *
+ * @param error the error of the socket
+ * @param changes whether the request was to change something
+ */
+export function unreachable(error: unknown, shown: string, changes: boolean): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
+  const mayBeDone = changes && reason === connectionBroke
   return new CommandError(
     `Can’t reach the platform at ${shown}: ${reason}. ` +
-      'If it runs elsewhere, give its address: PERKLINE_URL=http://HOST:PORT perkline ...',
+      'If it runs elsewhere, give its address: PERKLINE_URL=http://HOST:PORT perkline ...' +
+      (mayBeDone ? '\nIt may be done all the same: check that before you repeat it.' : ''),
   )
 }

@@ -98,7 +98,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
     throw refused(text, call.refusal, `${shown} answered ${statusCode} ${statusMessage}`)
   } catch (error) {
     request.destroy()
-    throw error instanceof CommandError ? error : unreachable(error, shown)
+    throw error instanceof CommandError ? error : unreachable(error, shown, call.method === 'POST')
   }
 }
 

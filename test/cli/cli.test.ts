@@ -322,7 +322,24 @@ test('an output that can’t be written says so in words', { skip: !existsSync('
   await once(child, 'close')
   closeSync(full)
   await platform.close()
-  assert.deepEqual([child.exitCode, stderr], [1, 'The output can’t be written: the disk is full.\n'])
+  assert.deepEqual(
+    [child.exitCode, stderr],
+    [1, 'The output can’t be written: the disk is full. The command itself is done.\n'],
+  )
+})
+
+test('a change whose answer is lost may be done, and the message says so', async () => {
+  const platform = await startRawPlatform(request => request.socket.destroy())
+  const env = { OPERATOR_KEY: operatorKey, PERKLINE_URL: platform.url }
+  const warning = /the connection broke\..*\nIt may be done all the same: check that before you repeat it\.$/m
+  try {
+    assertFailed(await perkline(['credentials', 'rotate', 'pk_1'], { env }), 1, warning)
+    const read = await perkline(['credentials', 'list'], { env })
+    assert.match(read.stderr, /the connection broke/)
+    assert.doesNotMatch(read.stderr, warning, 'reading changes nothing')
+  } finally {
+    await platform.close()
+  }
 })
 
 test('a reader that goes away before the end gets no stack trace, and the exit code is 1', async () => {
