@@ -7,23 +7,30 @@ import { openLogOutput } from './log-output.ts'
 
 export type { Logger }
 
-/** A database error's `detail` and `where` contain values of rows, so they are left out. */
-function errorFields(error: unknown): object {
+/**
+ * A database error's `detail` and `where` contain values of rows, so they are left out. The error 'unavailable' and its cause
+ * have no stack: it does not show why the service is away, and while the database is away, each request logs this error.
+ */
+function errorFields(error: unknown, hasStack = true): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string }
-  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) }
-  return { type: error.name, ...words(error, code), code, constraint, table, ...cause }
+  const keepsStack = hasStack && code !== 'unavailable'
+  const stack = keepsStack ? { stack: stackOf(error) } : {}
+  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause, keepsStack) }
+  return { type: error.name, message: messageOf(error), ...stack, code, constraint, table, ...cause }
 }
 
-/**
- * Leaves out messages that quote input. A data exception of the database quotes a value, and an error of a parser
- * quotes the text that it could not read.
- */
-function words(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
-  const quotes = /^22[0-9A-Z]{3}$/.test(code ?? '') || error instanceof SyntaxError
-  if (!quotes) return { message: error.message, stack: error.stack }
+/** Whether the message quotes input: a data exception of the database, or an error of a parser. */
+const quotesInput = (error: Error): boolean =>
+  /^22[0-9A-Z]{3}$/.test((error as { code?: string }).code ?? '') || error instanceof SyntaxError
+
+const messageOf = (error: Error): string => (quotesInput(error) ? 'withheld: it may quote a value' : error.message)
+
+/** The stack begins with the message, so only its places are kept if the message is withheld. */
+function stackOf(error: Error): string | undefined {
+  if (!quotesInput(error)) return error.stack
   const places = error.stack?.split('\n').filter(line => /^ +at /.test(line))
-  return { message: 'withheld: it may quote a value', stack: places?.join('\n') }
+  return places?.join('\n')
 }
 
 /**
@@ -36,7 +43,7 @@ export function createLogger(level: string, stream?: DestinationStream, instance
     base: { pid: process.pid, ...(instance !== undefined && { instance }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: errorFields },
+    serializers: { err: (error: unknown) => errorFields(error) },
   }
   return pino(options, stream ?? openLogOutput())
 }

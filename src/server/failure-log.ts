@@ -2,7 +2,6 @@
  * Logs failures of work that is tried again and again, such as that of the jobs while the database is away: the first
  * one of its kind, then at most one line a minute with their number, and one line when the work succeeds again.
  */
-import { DomainError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 
 const repeatMs = 60_000
@@ -23,7 +22,7 @@ export function createFailureLog(logger: Logger): FailureLog {
       state.untold++
       if (kind === state.kind && performance.now() - state.toldAtMs < repeatMs) return
       state.kind = kind
-      logger.warn({ job, failures: state.untold, ...reasonOf(error) }, 'a job failed and is tried again')
+      logger.warn({ job, failures: state.untold, err: error }, 'a job failed and is tried again')
       state.toldAtMs = performance.now()
       state.untold = 0
     },
@@ -43,11 +42,4 @@ export function createFailureLog(logger: Logger): FailureLog {
 function kindOf(error: unknown): string {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   return `${name} ${code ?? message}`
-}
-
-/** The error 'unavailable' is logged without its stack, because the stack does not show why the service is away. */
-function reasonOf(error: unknown): object {
-  if (!(error instanceof DomainError) || error.code !== 'unavailable') return { err: error }
-  const { code, message } = (error.cause ?? {}) as { code?: string; message?: string }
-  return { reason: error.message, code, cause: message }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../src/log.ts'
 import { createFailureLog } from '../../src/server/failure-log.ts'
 
 test('failures of one kind are logged once a minute, another kind at once', () => {
-  const lines: { failures: number; err?: Error; reason?: string }[] = []
+  const lines: { failures: number; err?: Error }[] = []
   const log = (line: (typeof lines)[number]) => void lines.push(line)
   const { failed, succeeded } = createFailureLog({ warn: log, info: log } as unknown as Logger)
   const away = new DomainError('unavailable', 'The database does not answer')
@@ -14,7 +14,7 @@ test('failures of one kind are logged once a minute, another kind at once', () =
   failed('sweep', away)
   succeeded('retention')
   assert.deepEqual(
-    lines.map(({ failures, err, reason }) => [failures, err?.message ?? reason]),
+    lines.map(({ failures, err }) => [failures, err?.message]),
     [
       [1, 'The database does not answer'],
       [5, 'a defect'],

@@ -9,6 +9,7 @@ import { Writable } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { DomainError } from '../../../src/errors.ts'
 import { createLogger, terminalStream } from '../../../src/log.ts'
 import { createApp } from '../../../src/server/app.ts'
 import { openPerson } from '../../support/people.ts'
@@ -256,6 +257,13 @@ suite('an error', () => {
       assert.match(err.stack, /\n? +at /)
     }
     assert.equal(logged(await faultOf(faults['23505'] ?? '')).err.constraint, 'planted_pkey')
+  })
+
+  test('of a service that is away has its cause, but no stack', () => {
+    const cause = Object.assign(new Error('the connection is closed'), { code: '57P01' })
+    const { err } = logged(new DomainError('unavailable', 'The database does not answer', { cause }))
+    assert.deepEqual([err.code, err.message, err.cause.code], ['unavailable', 'The database does not answer', '57P01'])
+    assert.deepEqual([err.stack, err.cause.stack], [undefined, undefined])
   })
 
   test('of a text that could not be parsed is told without the text', () => {
