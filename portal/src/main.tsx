@@ -3,6 +3,7 @@ import '@fontsource-variable/inter/wght.css'
 import '@mantine/core/styles.layer.css'
 import '@mantine/notifications/styles.layer.css'
 import './ui/global.css'
+import './ui/forced-colours.css'
 import './app/first-screen.css'
 import { start } from './app/start.tsx'
 

@@ -1,9 +1,10 @@
-/** The portal as people set up their displays, in a real browser: large text. */
+/** The portal as people set up their displays, in a real browser: large text and forced colours. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign } from '../support/campaigns.ts'
-import { titled } from '../support/pages.ts'
+import { button, field, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -37,4 +38,51 @@ test('with text twice as large, the names of a campaign’s states stay apart', 
       .map(({ text: other }) => text + ' / ' + other))
   })()`)
   assert.deepEqual(overlapping, [])
+})
+
+/** Fails when the element looks the same before and after the act. */
+async function assertLooksDifferent(element: Locator, act: () => Promise<unknown>): Promise<void> {
+  const picture = async () => {
+    await element.page().mouse.move(0, 0)
+    return element.screenshot({ animations: 'disabled' })
+  }
+  const before = await picture()
+  await act()
+  assert.notDeepEqual(await picture(), before, `${element} looks the same`)
+}
+
+test('with forced colours, what is chosen differs from what is not', { timeout: 90_000 }, async t => {
+  const id = await createCampaign(platform, { name: 'Contrast' })
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  await page.emulateMedia({ forcedColors: 'active' })
+  await visitor.open('/')
+  const kind = page.locator('label').filter({ hasText: 'a bank' })
+  await kind.waitFor()
+  await assertLooksDifferent(kind, () => kind.click())
+
+  await visitor.logIn(merchant, '/merchant/campaigns/new')
+  await field(page, 'Name').waitFor()
+  // What is seen lies beside the control itself.
+  for (const control of [
+    page.getByRole('radio', { name: 'Selected products' }),
+    page.getByRole('checkbox', { name: 'Alpha Bank' }),
+    page.getByRole('switch', { name: 'Set start and end times' }),
+  ])
+    await assertLooksDifferent(control.locator('..'), () => control.check({ force: true }))
+  await page.getByRole('combobox', { name: 'Country' }).click()
+  await assertLooksDifferent(page.getByRole('option').first(), () => page.keyboard.press('ArrowDown'))
+  await page.keyboard.press('Escape')
+  const calendar = button(page, 'Open the calendar: Start date')
+  await calendar.click()
+  const day = button(page, /^15 [A-Z]/)
+  await assertLooksDifferent(day, () => day.click().then(() => calendar.click()))
+
+  await visitor.logIn(merchant, '/merchant/campaigns')
+  const chip = page.locator('label').filter({ hasText: 'Running' })
+  await assertLooksDifferent(chip, () => chip.click())
+  await visitor.walk(`/merchant/campaigns/${id}`)
+  const tab = page.getByRole('tab', { name: 'Banks' })
+  await assertLooksDifferent(tab, () => tab.click())
 })
