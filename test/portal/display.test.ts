@@ -1,4 +1,4 @@
-/** The portal as people set up their displays, in a real browser: large text and forced colours. */
+/** The portal as people set up their displays, in a real browser: large text, forced colours, and paper. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator } from 'playwright-core'
@@ -85,4 +85,26 @@ test('with forced colours, what is chosen differs from what is not', { timeout: 
   await visitor.walk(`/merchant/campaigns/${id}`)
   const tab = page.getByRole('tab', { name: 'Banks' })
   await assertLooksDifferent(tab, () => tab.click())
+})
+
+test('a page in dark mode is printed dark on white, without buttons', { timeout: 60_000 }, async t => {
+  const id = await createCampaign(platform, { name: 'Paper' })
+  const visitor = await visit(t, platform, { colourScheme: 'dark' })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(merchant, `/merchant/campaigns/${id}`)
+  await titled(page, 'Paper')
+  const edit = page.getByRole('link', { name: 'Edit' })
+  await edit.waitFor()
+  const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme=${name}]`)
+  const title = () => page.evaluate<string>(`getComputedStyle(document.querySelector('h1')).color`)
+  const onScreen = await title()
+  await page.emulateMedia({ media: 'print' })
+  await scheme('light').waitFor()
+  assert.equal(await title(), 'rgb(20, 32, 27)')
+  assert.equal(await edit.isVisible(), false)
+  await page.emulateMedia({ media: null })
+  await scheme('dark').waitFor()
+  assert.equal(await title(), onScreen)
+  await edit.waitFor()
 })

@@ -43,7 +43,7 @@ function ActButtons({ cashbackId, bankId }: Props) {
   const path = `/portal/cashbacks/${cashbackId}/settlement-act.pdf?${query}`
   const fetching = useMutation({ mutationFn: () => download(path, 'settlement-act.pdf'), onError: notify.failed })
   return (
-    <Group gap="sm" className={classes.buttons ?? ''}>
+    <Group gap="sm">
       <Button
         leftSection={<IconDownload size={16} aria-hidden />}
         loading={fetching.isPending}
