@@ -276,6 +276,24 @@ test('a file that comes too late: both sides are told that it was not sent', { t
   assert.equal((await told(campaign))[1], 1)
 })
 
+test('a checked report that meets a busy platform is sent again with one press', { timeout: 60_000 }, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Busy' })
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, errors } = visitor
+  await visitor.logIn(bank, atBank(campaign))
+  await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+  await button(page, 'Send to Grocer').waitFor()
+  await page.route(/bank-report$/, route => route.fulfill({ status: 503, json: { message: 'busy' } }), { times: 1 })
+  await button(page, 'Send to Grocer').click()
+  await page.getByRole('alert').getByText('Perkline is busy').waitFor()
+  await assertAccessible(visitor)
+  assert.match(errors.splice(0).join(), /503/)
+  await button(page, 'Send to Grocer').click()
+  await sees(page, 'The report was sent to Grocer')
+  assert.equal((await told(campaign))[1], 1)
+})
+
 suite('differences', { timeout: 120_000 }, () => {
   let campaign: Ended
   before(async () => {

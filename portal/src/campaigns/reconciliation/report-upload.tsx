@@ -65,8 +65,8 @@ export function ReportUpload(props: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Tried | null>(null)
   const trial = useUpload<Tried>(`${path}?dryRun=true`, { isTrial: true, onDone: setTried })
-  // If no answer arrives, the person can send the same file again. After any other error the result of the check may no
-  // longer be correct, so it is removed.
+  // If no answer arrives, or the platform is busy, the person can send the same file again. After any other error the result of
+  // the check may no longer be correct, so it is removed.
   const sending = useUpload<unknown>(path, {
     onCancel: () => setTried(null),
     onDone() {
@@ -75,7 +75,7 @@ export function ReportUpload(props: Props) {
       onSettled(true)
     },
     onError(error) {
-      if (!isApiError(error, noAnswer)) setTried(null)
+      if (!isApiError(error, noAnswer, 429, 503)) setTried(null)
       notifyRefused(error)
     },
   })
