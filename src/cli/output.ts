@@ -29,9 +29,9 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
 
 /**
  * Removes control characters except line breaks from other people's text, because such characters could control the
- * terminal.
+ * terminal. Characters that turn the direction of text are removed, too: they could show a line in another order.
  */
-export const plain = (text: string): string => text.replace(/(?!\n)\p{Cc}/gu, ' ')
+export const plain = (text: string): string => text.replace(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, ' ')
 
 /** `2026-03-01 09:30`, in UTC. */
 export const minute = (instant: string): string => instant.slice(0, 16).replace('T', ' ')

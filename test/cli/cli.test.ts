@@ -232,19 +232,19 @@ describe('what the platform answers', () => {
     )
   })
 
-  test('control characters of others never reach the terminal', async () => {
+  test('characters of others that control the terminal, or turn the direction of its text, never reach it', async () => {
     const refused = await against(body(409, 'The login \u001b[2Jx is taken'), ['stock'])
     assert.equal(refused.stderr, 'The login  [2Jx is taken\n')
     const user = {
       userId: 'u',
-      login: 'a\u001b]0;x\u0007b',
+      login: 'a\u001b]0;x\u0007b\u202ec',
       role: 'admin',
       bank: null,
       merchant: null,
       disabledAt: null,
     }
     const listed = await against({ json: [{ ...user, createdAt: '2026-03-01T09:30:00.000Z' }] }, ['users', 'list'])
-    assert.match(listed.stdout, /^a \]0;x b {2}the platform {2}admin {2}2026-03-01 09:30/m)
+    assert.match(listed.stdout, /^a \]0;x b c {2}the platform {2}admin {2}2026-03-01 09:30/m)
   })
 
   test('broken books exit with 1: the checks on stdout, the failed ones on stderr', async () => {
