@@ -4,7 +4,6 @@ import { dictionary } from '../i18n/texts.ts'
 export const bankCampaignTexts = dictionary({
   en: {
     back: 'All campaigns',
-    notShown: 'This campaign cannot be shown',
     backToCampaign: (name: string) => `Back to ${name}`,
     ofMerchant: (merchant: string) => `Created by ${merchant}.`,
     byUs: (merchant: string) => `Created by your bank for ${merchant}.`,
@@ -88,7 +87,6 @@ export const bankCampaignTexts = dictionary({
   },
   uk: {
     back: 'Усі кампанії',
-    notShown: 'Не вдалося показати кампанію',
     backToCampaign: name => `До кампанії «${name}»`,
     ofMerchant: merchant => `Кампанію створив торговець ${merchant}.`,
     byUs: merchant => `Кампанію створив ваш банк для торговця ${merchant}.`,

@@ -128,3 +128,17 @@ export const campaignTexts = dictionary({
     },
   },
 })
+
+/** What the page of a campaign says when it cannot show the campaign. */
+export const unavailableTexts = dictionary({
+  en: {
+    notShown: 'This campaign can’t be shown',
+    notFound: 'Campaign not found',
+    notFoundText: 'The link may be wrong, or the campaign isn’t available to you.',
+  },
+  uk: {
+    notShown: 'Не вдалося показати кампанію',
+    notFound: 'Кампанію не знайдено',
+    notFoundText: 'Можливо, посилання помилкове або кампанія вам недоступна.',
+  },
+})

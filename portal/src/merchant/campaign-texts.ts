@@ -4,7 +4,6 @@ import { counted, dictionary } from '../i18n/texts.ts'
 export const campaignPageTexts = dictionary({
   en: {
     back: 'All campaigns',
-    notShown: 'This campaign cannot be shown',
     backToCampaign: (name: string) => `Back to ${name}`,
     byBank: (bank: string) => `Created by ${bank}`,
     edit: 'Edit',
@@ -124,7 +123,6 @@ export const campaignPageTexts = dictionary({
   },
   uk: {
     back: 'Усі кампанії',
-    notShown: 'Не вдалося показати кампанію',
     backToCampaign: name => `До кампанії «${name}»`,
     byBank: bank => `Кампанію створив ${bank}`,
     edit: 'Змінити',

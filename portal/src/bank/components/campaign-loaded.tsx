@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { listTexts } from '../../campaigns/list/texts.ts'
+import { unavailableTexts } from '../../campaigns/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
-import { bankCampaignTexts } from '../campaign-texts.ts'
 import { campaignQuery } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
 import { BackToList } from './back-to-list.tsx'
@@ -16,17 +15,10 @@ export function CampaignLoaded({
   cashbackId: string
   children: (campaign: BankCampaign) => ReactNode
 }) {
-  const texts = useTexts(bankCampaignTexts)
-  const { notFound, notFoundText } = useTexts(listTexts)
+  const texts = useTexts(unavailableTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000, refetchOnMount: 'always' })
   return (
-    <PageLoaded
-      query={query}
-      back={<BackToList />}
-      notShown={texts.notShown}
-      notFound={notFound}
-      notFoundText={notFoundText}
-    >
+    <PageLoaded query={query} back={<BackToList />} {...texts}>
       {children}
     </PageLoaded>
   )

@@ -15,8 +15,6 @@ export const listTexts = dictionary({
     none: 'No campaigns yet',
     noMatch: 'No campaigns found',
     noMatchText: 'No campaign matches these filters.',
-    notFound: 'Campaign not found',
-    notFoundText: 'The link may be wrong, or the campaign isn’t available to you.',
   },
   uk: {
     title: 'Кампанії',
@@ -31,7 +29,5 @@ export const listTexts = dictionary({
     none: 'Кампаній ще немає',
     noMatch: 'Кампаній не знайдено',
     noMatchText: 'Жодна кампанія не відповідає цим фільтрам.',
-    notFound: 'Кампанію не знайдено',
-    notFoundText: 'Можливо, посилання помилкове або кампанія вам недоступна.',
   },
 })

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { listTexts } from '../../campaigns/list/texts.ts'
+import { unavailableTexts } from '../../campaigns/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
-import { campaignPageTexts } from '../campaign-texts.ts'
 import { campaignQuery, type ReadCampaign } from '../queries.ts'
 import { BackToList } from './back-to-list.tsx'
 
@@ -18,17 +17,10 @@ export function CampaignLoaded(props: {
   children: (campaign: ReadCampaign) => ReactNode
 }) {
   const { cashbackId, everyMs, children } = props
-  const texts = useTexts(campaignPageTexts)
-  const { notFound, notFoundText } = useTexts(listTexts)
+  const texts = useTexts(unavailableTexts)
   const query = useQuery({ ...campaignQuery(cashbackId), ...(everyMs && { refetchInterval: everyMs }) })
   return (
-    <PageLoaded
-      query={query}
-      back={<BackToList />}
-      notShown={texts.notShown}
-      notFound={notFound}
-      notFoundText={notFoundText}
-    >
+    <PageLoaded query={query} back={<BackToList />} {...texts}>
       {children}
     </PageLoaded>
   )

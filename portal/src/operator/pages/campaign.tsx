@@ -6,7 +6,7 @@ import { CampaignFacts } from '../../campaigns/detail/campaign-facts.tsx'
 import { CampaignLifeLine } from '../../campaigns/detail/campaign-life-line.tsx'
 import { useAction } from '../../campaigns/detail/use-action.ts'
 import { HistoryEntries } from '../../campaigns/history/campaign-history.tsx'
-import { listTexts } from '../../campaigns/list/texts.ts'
+import { unavailableTexts } from '../../campaigns/texts.ts'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
@@ -27,15 +27,9 @@ export function CampaignPage() {
   const { cashbackId } = route.useParams()
   const query = useQuery(campaignQuery(cashbackId))
   const { campaigns: texts } = useTexts(operatorTexts)
-  const { notFound, notFoundText } = useTexts(listTexts)
+  const unavailable = useTexts(unavailableTexts)
   return (
-    <PageLoaded
-      query={query}
-      back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>}
-      notShown={texts.notShown}
-      notFound={notFound}
-      notFoundText={notFoundText}
-    >
+    <PageLoaded query={query} back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>} {...unavailable}>
       {campaign => <Whole campaign={campaign} query={query} />}
     </PageLoaded>
   )
