@@ -56,7 +56,6 @@ export const noAdmin = (shown: string) =>
       'port only, and a process that was started with --only and without admin has none.',
   )
 
-const connectionBroke = 'the connection broke'
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
@@ -64,11 +63,14 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'it does not answer',
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no way to it',
-  ECONNRESET: connectionBroke,
-  EPIPE: connectionBroke,
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
   EPROTO: 'it does not speak https',
   HPE_INVALID_CONSTANT: 'it does not speak http',
 }
+
+/** Errors of a connection that broke, perhaps after the platform had received the request. */
+const broken = new Set(['ECONNRESET', 'EPIPE'])
 
 /**
  * Makes the error for a platform that did not answer at all.
@@ -79,7 +81,7 @@ const reasons: Record<string, string> = {
 export function unreachable(error: unknown, shown: string, changes: boolean): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
-  const mayBeDone = changes && reason === connectionBroke
+  const mayBeDone = changes && broken.has(code)
   return new CommandError(
     `Can’t reach the platform at ${shown}: ${reason}. ` +
       'If it runs elsewhere, give its address: PERKLINE_URL=http://HOST:PORT perkline ...' +
