@@ -63,7 +63,7 @@ export async function compareSides(sides: Sides, measure: (side: Side) => Promis
   )
 }
 
-/** Returns the token of the reader and the paths to read in one of the worlds. */
+/** Returns the token of the reader and the paths to read on one of the sides. */
 export type Reads = (side: Side) => { token: string; paths: string[] }
 
 /** Compares how long a read takes on both sides. Only one read runs at a time. If there are several paths, they alternate. */

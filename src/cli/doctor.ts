@@ -21,7 +21,7 @@ export async function examine(options: OutputOptions): Promise<void> {
     )
 }
 
-/** Runs the checks. If the settings are unusable, nothing else can be checked, and this is the only finding. */
+/** Runs the checks. If the settings are unusable, nothing else can be checked, and only their errors are reported. */
 async function findDiagnosis(): Promise<Diagnosis> {
   const env = processEnvironment()
   try {

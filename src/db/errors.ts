@@ -56,8 +56,8 @@ export function mapError(error: unknown): never {
 }
 
 /**
- * Reports that the database is away, for any error while a connection is opened. Not even an internal error of the
- * server is a bug of ours here: a server with a full disk, for example, refuses sessions with one.
+ * Reports that the database is away, for any error while a connection is opened. This includes internal errors of the
+ * server: a server with a full disk, for example, refuses connections with an internal error.
  *
  * @throws DomainError 'unavailable'
  */

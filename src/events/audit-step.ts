@@ -94,8 +94,8 @@ export const feedsStep: Step = {
 
 /**
  * Compares the first sequence and the earliest time that `feed_days` states for each day of a feed with the first event of that day.
- * While a day's events are being removed, it has none and is not compared. The event's time is cut to milliseconds, so the stated
- * time is cut, too.
+ * A day whose events are removed already is skipped. The texts of events have times in milliseconds, so the stated time is cut to
+ * milliseconds before it is compared.
  */
 export const feedDaysStep: Step = walkOver({
   name: 'feed-days',

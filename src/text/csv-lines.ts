@@ -36,7 +36,7 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
       yield lines
       lines = []
     }
-    // Keep only one character more than a line and a byte-order mark (3 bytes) may have: then the line is known to be too long.
+    // Of a line that is too long, even with a byte-order mark (3 bytes) before it, only the beginning is kept.
     if (rest.length <= maxBytes + 3) rest += bytes.slice(start, start + maxBytes + 4)
   }
   if (rest !== '') take(rest)

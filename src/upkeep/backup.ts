@@ -37,8 +37,8 @@ export type VerifyOptions = {
   /** Fails if the newest record is older than this. */
   expectAfter: Date | null
   /**
-   * Counts the rows that were created until an instant, on the platform that this is a copy of. It is null when the
-   * copy is not compared with a platform.
+   * Counts the rows of the original platform that were created until an instant. It is null when the copy is not
+   * compared with the original.
    */
   liveCounts: ((until: Date) => Promise<TableCount[]>) | null
   onProgress?: (progress: { percent: number; step: string }) => void

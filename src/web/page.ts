@@ -9,7 +9,9 @@ export type Page = { statusCode: 200 | 503; html: string; headers: Record<string
 const noncePlaceholder = '__CSP_NONCE__'
 
 /**
- * The Content-Security-Policy: everything must come from the platform itself. Inline styles are allowed with the nonce.
+ * The Content-Security-Policy: everything but `data:` images must come from the platform itself.
+ *
+ * @param styles a further source of styles, such as the nonce of inline styles; with a space before it
  */
 const policyWith = (styles: string): string =>
   [

@@ -221,7 +221,7 @@ export function findSecrets(database: Queryable, endpointIds: readonly string[])
   )
 }
 
-/** Secrets of all endpoints, starting after an id. */
+/** Secrets of all endpoints by their ids, starting after the secret with the id `after`. */
 export function listSecrets(
   database: Queryable,
   after: string,

@@ -29,7 +29,7 @@ import { startStage } from './alert-stage.ts'
 const factor = 20
 /**
  * The factor for PerklineDatabaseAway. It is smaller, because the alert counts attempts to reach a silent database, and
- * each attempt takes four seconds.
+ * each attempt takes four seconds: in a window 20 times shorter there would be too few.
  */
 const awayFactor = 5
 const shipped = await readFile(new URL('../../deploy/monitoring/alerts.yml', import.meta.url), 'utf8')

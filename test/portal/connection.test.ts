@@ -26,7 +26,7 @@ after(async () => {
 const lost = 'Perkline hasn’t been reachable since'
 const back = 'The connection is back'
 const offline = ({ page }: Visitor, isOffline: boolean) => page.context().setOffline(isOffline)
-/** Removes the browser's own log entries about a missing connection. */
+/** Clears the visitor's errors, all of which must be the browser's own messages about the missing connection. */
 const forgetFailures = ({ errors }: Visitor) => {
   const others = errors
     .splice(0)

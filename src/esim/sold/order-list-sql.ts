@@ -160,9 +160,9 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 
 /**
- * Turns the times and the page's position into conditions. Most times give two of them: an exact one on the instant, and a
- * range of ids that contains all possible orders, by which the index finds them. An order that ends at an instant was made
- * at most `reservationMinutes` before it (`firstIdEndingAt`).
+ * Turns the filter's times and the page's position into conditions. Most of these times become two conditions: an exact one on
+ * the column of the time, and a wider one on `order_id`, so that the index can be used. Such a range of ids exists because ids
+ * contain the time of the reservation, and an order ends at most `reservationMinutes` after it (`firstIdEndingAt`).
  */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
   const conditions: string[] = []

@@ -28,7 +28,7 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 
-/** Takes back what `takeMemory` has returned, or a part of it. Call this when nobody reads the memory any more. */
+/** Takes back all memory that a call of `takeMemory` returned; any part of it may be passed. Call this when nobody reads it any more. */
 export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
   if (buffer.byteLength !== maxKeptBytes || kept.length >= maxKept) return
   kept.push(Buffer.from(buffer))

@@ -95,7 +95,7 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
   )
 }
 
-/** A link to the event. A test has no event in the feed. */
+/** A link to the event. A test delivery (`sequence` 0) has no event in the feed, so only its id is shown. */
 function EventId({ delivery: { eventId, sequence } }: { delivery: Delivery }) {
   if (sequence === 0) return <Text style={{ overflowWrap: 'anywhere' }}>{eventId}</Text>
   return (
