@@ -6,7 +6,7 @@ import type { EventTypeName } from '../events/catalogue.ts'
 import { recordingEvents } from '../events/event-writing.ts'
 import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
 import { refusalMargin } from './ended-token-store.ts'
-import { type CredentialOwner, ownerIds } from './owners.ts'
+import { type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export type Credential = {
@@ -203,11 +203,14 @@ export type CredentialListing = {
   revokedAt: Date | null
 }
 
-export function listCredentials(database: Queryable): Promise<CredentialListing[]> {
+/** @param owner null: the credentials of all partners */
+export function listCredentials(database: Queryable, owner: CredentialOwner | null): Promise<CredentialListing[]> {
   return database.query(
     `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
             c.previous_valid_until as "previousValidUntil", c.revoked_at as "revokedAt"
      from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+     ${owner === null ? '' : `where ${ofOwner(owner, 'c')}`}
      order by c.created_at, c.client_id`,
+    owner === null ? [] : [ownerId(owner)],
   )
 }

@@ -286,3 +286,16 @@ export async function ownerOf(database: Queryable, partner: PartnerReference): P
   const [kind, code] = 'bank' in partner ? ['bank', partner.bank] : ['merchant', partner.merchant]
   throw new DomainError('not-found', `No ${kind} has the code ${code}`)
 }
+
+/**
+ * Finds the partner that a query names by its code; null when it names none.
+ * @throws DomainError 'invalid' when it names two, 'not-found' when no partner has that code
+ */
+export async function namedPartner(
+  database: Queryable,
+  { bank, merchant }: { bank?: string; merchant?: string },
+): Promise<CredentialOwner | null> {
+  if (bank !== undefined && merchant !== undefined) throw new DomainError('invalid', [broken('bank', 'one-account')])
+  if (bank !== undefined) return ownerOf(database, { bank })
+  return merchant === undefined ? null : ownerOf(database, { merchant })
+}

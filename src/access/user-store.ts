@@ -4,7 +4,7 @@
 import type { Queryable } from '../db/database.ts'
 import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
 import { loginKey } from './login-key.ts'
-import { type AccountOwner, ownerId, ownerIds } from './owners.ts'
+import { type AccountOwner, type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
 import { type Mfa, policyOf } from './policy/policy-store.ts'
 
 export type User = {
@@ -144,12 +144,15 @@ export type UserListing = {
   disabledAt: Date | null
 }
 
-export function listUsers(database: Queryable): Promise<UserListing[]> {
+/** @param owner null: the people of all accounts */
+export function listUsers(database: Queryable, owner: CredentialOwner | null): Promise<UserListing[]> {
   return database.query(
     `select u.user_id as "userId", u.login, u.role, b.code as bank, m.code as merchant, u.created_at as "createdAt",
             u.disabled_at as "disabledAt"
      from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
+     ${owner === null ? '' : `where ${ofOwner(owner, 'u')}`}
      order by u.login`,
+    owner === null ? [] : [ownerId(owner)],
   )
 }
 

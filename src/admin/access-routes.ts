@@ -20,7 +20,7 @@ import { type PeopleDeps, requireAddress } from '../people/managers.ts'
 import { disablePerson } from '../people/users.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
-import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
 import { withCheckedCaller } from './request/with-checked-caller.ts'
 import { withOrigin } from './request/with-origin.ts'
 
@@ -38,6 +38,8 @@ export function ownerOf(input: { bank?: string; merchant?: string; platform?: tr
   if (platform) return 'platform'
   return bank === undefined ? { merchant: merchant ?? '' } : { bank }
 }
+
+const unknownPartner = { 404: 'No partner has that code' }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
   applyDirectoryRoute(app, deps)
@@ -103,7 +105,7 @@ function issueCredentialRoute(app: App, deps: AccessAdminDeps): void {
         body: schemas.CredentialBody,
         response: {
           201: credentials.IssuedCredential,
-          ...operatorErrors({ ...mfaNeeded, 404: 'No partner has that code' }),
+          ...operatorErrors({ ...mfaNeeded, ...unknownPartner }),
         },
       },
     },
@@ -129,12 +131,15 @@ function listCredentialsRoute(app: App, deps: AccessAdminDeps): void {
     '/credentials',
     {
       schema: {
-        ...operation('Access', 'listCredentials', 'All credentials', 'Revoked ones too.'),
-        querystring: NoQuery,
-        response: { 200: credentials.Credentials, ...operatorErrors() },
+        ...operation('Access', 'listCredentials', 'Credentials of a partner, or all', 'Revoked ones too.'),
+        querystring: schemas.PartnerQuery,
+        response: { 200: credentials.Credentials, ...operatorErrors(unknownPartner) },
       },
     },
-    async (request, reply) => (await listCredentials(await deps.pageReads.begin(request, reply))).map(credentialView),
+    async (request, reply) => {
+      const database = await deps.pageReads.begin(request, reply)
+      return (await listCredentials(database, await access.namedPartner(database, request.query))).map(credentialView)
+    },
   )
 }
 
@@ -199,7 +204,7 @@ function addUserRoute(app: App, deps: AccessAdminDeps): void {
         body: schemas.UserBody,
         response: {
           201: schemas.AddedUser,
-          ...operatorErrors({ ...mfaNeeded, 404: 'No partner has that code', 409: 'The login is taken' }),
+          ...operatorErrors({ ...mfaNeeded, ...unknownPartner, 409: 'The login is taken' }),
         },
       },
     },
@@ -223,12 +228,15 @@ function listUsersRoute(app: App, deps: AccessAdminDeps): void {
     '/users',
     {
       schema: {
-        ...operation('Access', 'listUsers', 'All portal users', 'Disabled ones too.'),
-        querystring: NoQuery,
-        response: { 200: schemas.Users, ...operatorErrors() },
+        ...operation('Access', 'listUsers', 'Portal users of a partner, or all', 'Disabled ones too.'),
+        querystring: schemas.PartnerQuery,
+        response: { 200: schemas.Users, ...operatorErrors(unknownPartner) },
       },
     },
-    async (request, reply) => (await listUsers(await deps.pageReads.begin(request, reply))).map(userView),
+    async (request, reply) => {
+      const database = await deps.pageReads.begin(request, reply)
+      return (await listUsers(database, await access.namedPartner(database, request.query))).map(userView)
+    },
   )
 }
 

@@ -131,6 +131,10 @@ export const ClientPath = Type.Object({
 export const LoginPath = Type.Object({ login: Type.String({ maxLength: 512, description: 'Login of the user' }) })
 
 const account = { bank: Type.Optional(code), merchant: Type.Optional(code) }
+export const PartnerQuery = Type.Object(account, {
+  ...closed,
+  description: 'Give `bank` or `merchant`, or neither for all',
+})
 export const AccountQuery = Type.Object(
   { ...account, platform: Type.Optional(Type.Boolean({ description: 'true: the platform itself' })) },
   { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },

@@ -1,7 +1,7 @@
 /** Who manages whom (contract/people.md, "Who manages whom"). */
 
 import type { Caller } from '../access/caller.ts'
-import { accountOf, ownerOf } from '../access/operations.ts'
+import { accountOf, namedPartner } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
@@ -34,11 +34,9 @@ export async function managedAccount(
   { caller }: Manager,
   named: { bank?: string; merchant?: string },
 ): Promise<AccountOwner> {
-  const { bank, merchant } = named
-  if (bank === undefined && merchant === undefined) return ownerOfAccount(caller)
-  if (caller.type !== 'platform') throw new DomainError('forbidden', 'Only the platform names accounts')
-  if (bank !== undefined && merchant !== undefined) throw new DomainError('invalid', [broken('bank', 'one-account')])
-  return ownerOf(database, bank === undefined ? { merchant: merchant ?? '' } : { bank })
+  if (caller.type !== 'platform' && (named.bank ?? named.merchant) !== undefined)
+    throw new DomainError('forbidden', 'Only the platform names accounts')
+  return (await namedPartner(database, named)) ?? ownerOfAccount(caller)
 }
 
 /** Whether a manager manages this account. */

@@ -65,6 +65,16 @@ test('the session of one of many people', async () => {
   assert.ok(read < 4 * people, `${read} rows were read`)
 })
 
+test('the people of another bank, for the operator', async () => {
+  const read = await rowsReadBy(platform, 'portal_users', async there => {
+    for (let n = 0; n < repeats; n++) {
+      const { status, body } = await there.call('GET', '/admin/users?bank=beta', { token: platform.config.operatorKey })
+      assert.deepEqual([status, body.length], [200, 1])
+    }
+  })
+  assert.ok(read < people, `${read} rows were read`)
+})
+
 test('the partners, when nearly all people are of one bank', async () => {
   const read = await rowsReadBy(platform, 'portal_users', async there => {
     for (let n = 0; n < repeats; n++) {

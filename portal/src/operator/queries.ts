@@ -22,6 +22,9 @@ export type Bank = Partners['banks'][number]
 export type Merchant = Partners['merchants']['data'][number]
 export type MobileOperator = Partners['mobileOperators'][number]
 export type Tariff = MobileOperator['tariffs'][number]
+/** The code of the partner that a list is limited to. */
+type Partner = { bank?: string; merchant?: string }
+
 export type User = Read<'/admin/users'>[number]
 export type Credential = Read<'/admin/credentials'>[number]
 export type StockLine = Read<'/admin/stock-desk'>[number]
@@ -95,15 +98,19 @@ export const terminalsQuery = (code: string, { page, search }: { page: number; s
     },
   })
 
-export const usersQuery = queryOptions({
-  queryKey: ['operator', 'users'],
-  queryFn: ({ signal }) => answer(api.GET('/admin/users', { signal })),
-})
+/** @param partner left out: the users of all accounts */
+export const usersQuery = (partner: Partner = {}) =>
+  queryOptions({
+    queryKey: ['operator', 'users', partner],
+    queryFn: ({ signal }) => answer(api.GET('/admin/users', { params: { query: partner }, signal })),
+  })
 
-export const credentialsQuery = queryOptions({
-  queryKey: ['operator', 'credentials'],
-  queryFn: ({ signal }) => answer(api.GET('/admin/credentials', { signal })),
-})
+/** @param partner left out: the credentials of all partners */
+export const credentialsQuery = (partner: Partner = {}) =>
+  queryOptions({
+    queryKey: ['operator', 'credentials', partner],
+    queryFn: ({ signal }) => answer(api.GET('/admin/credentials', { params: { query: partner }, signal })),
+  })
 
 export const stockQuery = queryOptions({
   queryKey: ['operator', 'stock'],

@@ -399,6 +399,28 @@ test('files of customers and terminals: what is wrong is told as rules with name
   assert.deepEqual([mixed.body.message.length, mixed.body.problems], [2, undefined], 'other faults have no rule')
 })
 
+test('the users and credentials of one partner', async () => {
+  await openBrowser(platform, { bank: 'beta' }, 'VIEWER')
+  await openBrowser(platform, { merchant: 'grocer' }, 'viewer')
+  for (const list of ['users', 'credentials']) {
+    const all = await get(`/${list}`)
+    for (const [kind, code] of [
+      ['bank', 'alpha'],
+      ['bank', 'beta'],
+      ['merchant', 'grocer'],
+    ] as const) {
+      const ofPartner = all.filter((each: { bank: string; merchant: string }) => each[kind] === code)
+      if (list === 'users' && code !== 'alpha') assert.ok(ofPartner.length > 0, code)
+      assert.deepEqual(await get(`/${list}?${kind}=${code}`), ofPartner)
+    }
+    await refused(`/${list}?bank=nobody`, 404, 'No bank has the code nobody')
+    await refused(`/${list}?bank=alpha&merchant=grocer`, 400, [
+      'bank must be given, or another one account, and only one',
+    ])
+    await refused(`/${list}?platform=true`, 400)
+  }
+})
+
 test('no browser keeps what the staff and people of partners have seen', async () => {
   const answers = [await staff.call('GET', '/admin/users'), await alpha.call('GET', '/portal/home')]
   for (const { headers } of [...answers, await platform.call('GET', '/portal/esim/stock')])

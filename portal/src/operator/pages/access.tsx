@@ -73,7 +73,7 @@ function Users() {
   const { access: texts } = useTexts(operatorTexts)
   const { search } = route.useSearch()
   const setSearch = useSetSearch<AccessSearch>()
-  const query = useQuery(usersQuery)
+  const query = useQuery(usersQuery())
   const shown = useShown(query.data, user => `${user.login} ${accountOf(user, texts.platform)}`)
   return (
     <UsersTable
@@ -91,7 +91,7 @@ function Credentials() {
   const { access: texts } = useTexts(operatorTexts)
   const { search } = route.useSearch()
   const setSearch = useSetSearch<AccessSearch>()
-  const query = useQuery(credentialsQuery)
+  const query = useQuery(credentialsQuery())
   const shown = useShown(query.data, each => `${each.label} ${each.clientId} ${accountOf(each, '')}`)
   return (
     <CredentialsTable

@@ -155,22 +155,18 @@ function Whole(props: {
 function Access({ owner }: { owner: Owner }) {
   const { access: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
-  const users = useQuery(usersQuery)
-  const credentials = useQuery(credentialsQuery)
-  const isOwn = (each: { bank: string | null; merchant: string | null }) => each[owner.kind] === owner.code
+  const partner = owner.kind === 'bank' ? { bank: owner.code } : { merchant: owner.code }
+  const users = useQuery(usersQuery(partner))
+  const credentials = useQuery(credentialsQuery(partner))
   const addUser = () => modals.open({ title: texts.addUser, children: <UserForm owner={owner} /> })
   const issue = () => modals.open({ title: texts.issue, children: <CredentialForm owner={owner} /> })
   return (
     <>
       <Section title={texts.tabs.users} action={mayChange && { label: texts.addUser, act: addUser }}>
-        <UsersTable query={users} rows={users.data?.filter(isOwn)} empty={<Empty title={texts.none} />} />
+        <UsersTable query={users} rows={users.data} empty={<Empty title={texts.none} />} />
       </Section>
       <Section title={texts.tabs.credentials} action={mayChange && { label: texts.issue, act: issue }}>
-        <CredentialsTable
-          query={credentials}
-          rows={credentials.data?.filter(isOwn)}
-          empty={<Empty title={texts.noCredentials} />}
-        />
+        <CredentialsTable query={credentials} rows={credentials.data} empty={<Empty title={texts.noCredentials} />} />
       </Section>
     </>
   )
