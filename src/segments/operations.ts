@@ -12,7 +12,7 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'
 import { findSegmentBanks, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
 import { type Malformed, stageWellFormed } from './staging.ts'
-import { countUpload, requireUploadLeft } from './upload-limits-store.ts'
+import { countUpload, requireUploadLeft } from './uploads-per-day-store.ts'
 
 export const maxSegmentLines = 1_000_000
 
