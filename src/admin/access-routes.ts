@@ -20,7 +20,7 @@ import { type PeopleDeps, requireAddress } from '../people/managers.ts'
 import { disablePerson } from '../people/users.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
-import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
+import { fresh, mfaNeeded, operation, operatorErrors, unknownPartner } from './request/documents.ts'
 import { withCheckedCaller } from './request/with-checked-caller.ts'
 import { withOrigin } from './request/with-origin.ts'
 
@@ -38,8 +38,6 @@ export function ownerOf(input: { bank?: string; merchant?: string; platform?: tr
   if (platform) return 'platform'
   return bank === undefined ? { merchant: merchant ?? '' } : { bank }
 }
-
-const unknownPartner = { 404: 'No partner has that code' }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
   applyDirectoryRoute(app, deps)

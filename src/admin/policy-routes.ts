@@ -9,7 +9,7 @@ import type { Refusals } from '../access/refusals.ts'
 import * as people from '../people/schemas.ts'
 import { ownerOf as namedOwner } from './access-routes.ts'
 import { AccountBody, AccountQuery } from './access-schemas.ts'
-import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
+import { fresh, mfaNeeded, operation, operatorErrors, unknownPartner } from './request/documents.ts'
 import { withCheckedCaller } from './request/with-checked-caller.ts'
 
 export type PolicyAdminDeps = {
@@ -17,8 +17,6 @@ export type PolicyAdminDeps = {
   refusals: Refusals
   platformMfa: Policy['mfa']
 }
-
-const unknownPartner = { 404: 'No partner has that code' }
 
 export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = async (app, deps) => {
   const { database, refusals, platformMfa } = deps

@@ -26,7 +26,7 @@ import { issueOwn, maxCredentials, revokeOwn, rotateOwn } from './credentials.ts
 import { listOwnCredentials } from './credentials-store.ts'
 import { changing, managedAccount } from './managers.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
-import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
+import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { ownCredentialView } from './views.ts'
 
@@ -35,7 +35,6 @@ export type AccountRoutesDeps = PeopleRoutesDeps & { platformMfa: Policy['mfa'] 
 /** The policy with its ETag, which clients send back in `If-Match`. */
 const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 
-const unknownAccount = { 404: 'No partner has that code' }
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
 
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {

@@ -11,7 +11,7 @@ import { answerOnce } from '../idempotency/request/once.ts'
 import { erasePerson } from './erasure.ts'
 import { invite, maxInvitations, withdrawInvitation } from './invitations.ts'
 import { managedAccount, type PeopleDeps } from './managers.ts'
-import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
+import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { changePerson, resetFactors, resetPassword } from './users.ts'
 import { listInvitations, listPeople } from './users-store.ts'
@@ -20,7 +20,6 @@ import { invitationView, linkView, personView } from './views.ts'
 export type PeopleRoutesDeps = AuthenticateDeps & PeopleDeps & Pick<ReadDeps, 'pageReads'>
 
 const notThere = { 404: 'There is no such person in the account' }
-const unknownAccount = { 404: 'No partner has that code' }
 
 export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (app, deps) => {
   onlyManagers(app as unknown as FastifyInstance, deps)

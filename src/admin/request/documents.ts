@@ -22,6 +22,9 @@ export const mfaNeeded = {
   401: 'Neither the operator’s key nor a valid token of a platform user; or the user must show a factor first (`mfa-needed`)',
 }
 
+/** The error answer of operations that name a partner by its code. */
+export const unknownPartner = { 404: 'No partner has that code' }
+
 /** The error answers of an operation: the common ones, and its own with their causes. */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })

@@ -17,4 +17,7 @@ export const mfaNeeded = {
   401: 'The token is missing, expired or invalid; or a factor must be shown first (`mfa-needed`)',
 }
 
+/** The error answer of operations in which the platform's people may name a partner by its code. */
+export const unknownAccount = { 404: 'No partner has that code' }
+
 export const portalErrors = (causes: Record<number, string> = {}) => cashbackErrors({ ...common, ...causes })
