@@ -76,7 +76,7 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
   }
 }
 
-/** Measures reservations while the platform's own job closes statements. */
+/** Measures reservations while the platform's own job closes statements, and beside as many new lines that are not yet due. */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000
   return using(serve(bench, name), async platform => {
@@ -85,9 +85,14 @@ function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
       bench.rounds,
       async () => {
         await makeLines(database, lines)
+        const p99 = await reserve(bench, platform)
+        await untilClosed(database)
+        return p99
+      },
+      async () => {
+        await makeLines(database, lines, 'today')
         return reserve(bench, platform)
       },
-      () => untilClosed(database).then(() => reserve(bench, platform)),
     )
     return {
       name: `reservations while ${lines.toLocaleString('en')} lines of ${banks} banks are closed: p99, against none`,
@@ -123,8 +128,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-/** Makes lines of yesterday that are in no closed statement yet. */
-async function makeLines(database: Database, count: number): Promise<void> {
+/** Makes lines of a day, in place of all lines and statements. A closing takes those of yesterday. */
+async function makeLines(database: Database, count: number, day: 'today' | 'yesterday' = 'yesterday'): Promise<void> {
   await database.dedicated(async client => {
     await client.query('truncate statements, statement_lines, statement_files')
     await client.query(
@@ -136,9 +141,9 @@ async function makeLines(database: Database, count: number): Promise<void> {
     await client.query(
       `insert into statement_lines (order_id, bank_id, external_id, tariff_id, tariff_name, confirmed_at, currency, amount)
        select gen_random_uuid(), b.bank_id, 'payment-' || n, (select min(tariff_id) from tariffs), 'Europe 10 GB',
-              date_trunc('day', now(), 'UTC') - interval '1 day' * random(), 'UAH', 399
+              date_trunc('day', now(), 'UTC') + interval '1 day' * (random() - $3), 'UAH', 399
        from generate_series(1, $1::int / $2::int) n cross join (select bank_id from banks where code like 'statements-%') b`,
-      [count, banks],
+      [count, banks, day === 'yesterday' ? 1 : 0],
     )
     await client.query('analyze statement_lines')
   })
