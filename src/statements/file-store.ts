@@ -22,17 +22,13 @@ export const openFiles = (database: Database, statementIds: readonly string[], s
   openCopy(database, bytesOf(statementIds), signal)
 
 /**
- * The number of lines in a piece of a file. It is small, because other sessions may have to wait for a processor while
- * a piece is written.
- */
-const linesInPiece = 500
-
-/**
  * Assigns the next lines to the statement, in the order of time, and writes their records as a piece of the file. These
  * are open lines of the bank that were confirmed before the statement's end. The update finds a line by its place in
  * the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
+ *
+ * @param limit the maximum number of lines. It is no parameter, so that the planner knows it
  */
-const pieceText = `
+const pieceText = (limit: number): string => `
   with last as materialized (
     select confirmed_at, order_id from statement_lines where statement_id = $1 and line = $2::int
   ), taken as materialized (
@@ -41,7 +37,7 @@ const pieceText = `
       where bank_id = $3 and statement_id is null and confirmed_at < $4
         and (confirmed_at, order_id) > (
           coalesce((select confirmed_at from last), '-infinity'), coalesce((select order_id from last), '${firstId}'))
-      order by confirmed_at, order_id limit ${linesInPiece}
+      order by confirmed_at, order_id limit ${limit}
     ) as next
   ), assigned as (
     update statement_lines l set statement_id = $1, line = taken.line from taken where l.ctid = taken.place returning l.*
@@ -51,7 +47,7 @@ const pieceText = `
     having count(*) > 0
   ), written as (
     insert into statement_files (statement_id, piece, bytes)
-    select $1, 1 + $2::int / ${linesInPiece}, convert_to(records, 'UTF8') from piece
+    select $1, $7::int, convert_to(records, 'UTF8') from piece
   )
   select records, lines, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "firstUnused" from piece`
 
@@ -76,6 +72,7 @@ export async function beginFile(
   const { statementId, bankId, from, to, commissionPercentage } = statement
   const hash = createHash('sha256')
   let pieces = 0
+  let lines = 0
   const insert = async (text: string) => {
     const bytes = Buffer.from(text)
     await client.query(insertPiece, [statementId, pieces++, bytes])
@@ -85,15 +82,16 @@ export async function beginFile(
   return {
     async writePiece() {
       const startMs = performance.now()
-      const lines = (pieces - 1) * linesInPiece
-      const values = [statementId, lines, bankId, to, from, commissionPercentage]
-      const { rows } = await client.query<Piece>({ name: 'statements.piece', text: pieceText, values })
+      const limit = pace.linesAtOnce()
+      const values = [statementId, lines, bankId, to, from, commissionPercentage, pieces]
+      const { rows } = await client.query<Piece>({ name: `statements.piece-${limit}`, text: pieceText(limit), values })
       const [piece] = rows
       if (!piece) return false
       hash.update(piece.records)
       pieces++
+      lines += piece.lines
       await pace.pause(performance.now() - startMs, piece.firstUnused)
-      return piece.lines === linesInPiece
+      return piece.lines === limit
     },
     async end(trailer) {
       await insert(trailer)

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Pace = {
+  /** The number of lines to write as the next piece: few while others write, because they may have to wait for it. */
+  linesAtOnce(): number
   /**
    * Called after each piece of work. It waits twice as long as the piece took if others have written since the last call.
    *
@@ -11,6 +13,8 @@ export type Pace = {
   pause(tookMs: number, firstUnused: number): Promise<void>
 }
 
+const linesAlone = 500
+const linesBesideOthers = 100
 const pausePerMs = 2
 /** The longest pause. It is far below the minute after which PostgreSQL ends a session that is idle in a transaction. */
 const maxPauseMs = 1_000
@@ -22,9 +26,12 @@ const fewTransactions = 1
 /** @param wait replaced by tests */
 export function createPace(wait: (ms: number) => Promise<unknown> = sleep): Pace {
   let known: number | null = null
+  let lines = linesBesideOthers
   return {
+    linesAtOnce: () => lines,
     async pause(tookMs, firstUnused) {
       const haveOthersWritten = known !== null && firstUnused - known > fewTransactions
+      if (known !== null) lines = haveOthersWritten ? linesBesideOthers : linesAlone
       known = firstUnused
       if (haveOthersWritten) await wait(Math.min(maxPauseMs, pausePerMs * tookMs))
     },

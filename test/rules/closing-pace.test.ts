@@ -18,3 +18,13 @@ test('a closing pauses in proportion to its pieces only while others write', asy
   await pace.pause(60_000, 2_000)
   assert.deepEqual(waits, [40, 60, 1_000], 'a pause has a bound')
 })
+
+test('a closing writes small pieces until it knows that nobody else writes', async () => {
+  const pace = createPace(async () => {})
+  const sizes = [pace.linesAtOnce()]
+  for (const firstUnused of [1_000, 1_001, 1_004, 1_004]) {
+    await pace.pause(20, firstUnused)
+    sizes.push(pace.linesAtOnce())
+  }
+  assert.deepEqual(sizes, [100, 100, 500, 100, 500])
+})
