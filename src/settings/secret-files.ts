@@ -2,10 +2,13 @@
  * Reads secret settings. Each may be in a file that `NAME_FILE` names, because container engines and systemd pass secrets
  * in this way.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const
 export type SecretName = (typeof secretNames)[number]
+
+/** A secret with this length is probably the wrong file. */
+const maxBytes = 64 * 1024
 
 type Read = (name: string) => string | null
 
@@ -13,7 +16,7 @@ type Read = (name: string) => string | null
  * Reads the value of a setting that may be given itself or as the name of a file.
  *
  * @param read returns the text of a plain setting, null when it is not set
- * @param errors receives the errors: both forms are set, or the file can't be read or is empty
+ * @param errors receives the errors: both forms are set, or the file can't be read, is empty or is too long
  * @returns null when neither form is set, or the file has an error
  */
 export function readSecret(name: SecretName, read: Read, errors: string[]): string | null {
@@ -24,12 +27,33 @@ export function readSecret(name: SecretName, read: Read, errors: string[]): stri
     return value
   }
   try {
-    const content = readFileSync(path, 'utf8').trim()
-    if (content === '') errors.push(`${name}_FILE names ${path}, which is empty`)
-    return content || null
+    const content = readStart(path, maxBytes + 1)
+    if (content.length > maxBytes) {
+      errors.push(`${name}_FILE names ${path}, which has more than ${maxBytes / 1024} KiB`)
+      return null
+    }
+    const secret = content.toString('utf8').trim()
+    if (secret === '') errors.push(`${name}_FILE names ${path}, which is empty`)
+    return secret || null
   } catch (error) {
     errors.push(`${name}_FILE must name a file that this user can read (${(error as Error).message})`)
     return null
+  }
+}
+
+/** Reads at most `bytes` from the start of a file. The file may be a pipe, and may have no end. */
+function readStart(path: string, bytes: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(bytes)
+    let [length, read] = [0, 0]
+    do {
+      read = readSync(file, start, length, bytes - length, null)
+      length += read
+    } while (read > 0 && length < bytes)
+    return start.subarray(0, length)
+  } finally {
+    closeSync(file)
   }
 }
 

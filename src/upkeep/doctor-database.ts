@@ -47,9 +47,10 @@ export async function databaseFindings(settings: DoctorSettings): Promise<Findin
 async function sessionFindings(database: Database, { databaseUrl, mode }: DoctorSettings): Promise<Finding[]> {
   const url = new URL(databaseUrl ?? '')
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
-  const [row] = await database.query<{ tls: boolean; isSuperuser: boolean }>(
+  const [row] = await database.query<{ tls: boolean; isSuperuser: boolean; isStandby: boolean; isReadOnly: boolean }>(
     `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as tls,
-            current_setting('is_superuser') = 'on' as "isSuperuser"`,
+            current_setting('is_superuser') = 'on' as "isSuperuser",
+            pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
   )
   const isHere = host === '' || host.startsWith('/') || isLoopback(host)
   const findings = [passed('database', 'the database answers')]
@@ -67,6 +68,22 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
         'database-pooler',
         'a pooler gives each transaction another session',
         'Use pool_mode=session, or the address of the server',
+      ),
+    )
+  if (row?.isStandby)
+    findings.push(
+      failed(
+        'database-writes',
+        'the server is a standby, so it takes no writes, and requests that write get 503',
+        'Give DATABASE_URL the address of the primary, or promote this server if there is none',
+      ),
+    )
+  else if (row?.isReadOnly)
+    findings.push(
+      failed(
+        'database-writes',
+        'transactions are read only, so requests that write get 503',
+        'Find out who set default_transaction_read_only (server, database or role) and why, and reset it',
       ),
     )
   if (!(await mayMakeTemporaryTables(database)))

@@ -368,6 +368,7 @@ test('five settings may stand in files', async t => {
     )
     writeFileSync(join(path, 'empty'), '\n')
     refused({ ...others, [name]: join(path, 'empty') }, new RegExp(`^${name} names .*empty, which is empty$`))
+    refused({ ...others, [name]: '/dev/zero' }, new RegExp(`^${name} names /dev/zero, which has more than 64 KiB$`))
   }
 })
 

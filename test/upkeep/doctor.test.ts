@@ -168,6 +168,17 @@ describe('the database', () => {
     await client.end()
   })
 
+  test('a database that takes no writes', async () => {
+    const client = new pg.Client(server.connection)
+    await client.connect()
+    await client.query('alter database perkline set default_transaction_read_only = on')
+    await expectFault({ DATABASE_URL: ownUrl() }, { name: 'database-writes', detail: /read only/ })
+    await client.query(
+      'begin; set transaction read write; alter database perkline reset default_transaction_read_only; commit',
+    )
+    await client.end()
+  })
+
   test('synchronous_commit = off', async () => {
     const client = new pg.Client(server.connection)
     await client.connect()
