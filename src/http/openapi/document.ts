@@ -44,9 +44,9 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
   const { operationId, parameters = [], requestBody, responses } = operation
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
   for (const parameter of parameters) {
-    parameter.schema = schemas.document(parameter.schema)
-    // A field with a default need not be sent.
+    // A field with a default need not be sent. Ask first: a named schema becomes a reference, which shows no default.
     if (parameter.schema.default !== undefined) delete parameter.required
+    parameter.schema = schemas.document(parameter.schema)
   }
   for (const media of Object.values(requestBody?.content ?? {})) {
     media.schema = schemas.root(media.schema, `${name}Body`)
