@@ -80,6 +80,17 @@ test('a bank is added once, and its changes are applied once', { timeout: 60_000
   assert.equal(sent.length, 1)
 })
 
+test('an authenticator app gets one key', { timeout: 60_000 }, async t => {
+  const person = await addAccount(site.platform, { bank: 'beta' }, 'VIEWER')
+  const visitor = await site.enter(t, '/account/profile', person)
+  if (!visitor) return
+  const { page } = visitor
+  const sent = changesOf(page)
+  await button(page, 'Set up').dblclick()
+  await field(page, 'Code').waitFor()
+  assert.deepEqual(sent, ['/portal/mfa/totp'])
+})
+
 test('a factor is sent once, as each attempt counts', { timeout: 60_000 }, async t => {
   const manager = await addAccount(site.platform, { bank: 'beta' }, 'ADMIN')
   const visitor = await site.enter(t, '/account/security', manager)

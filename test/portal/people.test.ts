@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { assertAccessible, closeBrowser, expectRefusals, fillLogin, visit } from '../support/browser.ts'
+import { assertAccessible, assertCount, closeBrowser, expectRefusals, fillLogin, visit } from '../support/browser.ts'
 import { codeOf, logInAs } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { addAccount } from '../support/portal.ts'
@@ -114,6 +114,37 @@ test('a person’s address is set, changed and removed, also the own one', async
   await page.getByText('manager@gamma.example').waitFor()
   assert.equal(await page.getByRole('menuitem').count(), 0)
   await expectRefusals(visitor)
+})
+
+test('many people and credentials are listed page by page, and found by their names', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, walk } = visitor
+  const manager = await addAccount(platform, { merchant: 'voltshop' }, 'admin_user')
+  const person = await logInAs(platform, manager)
+  for (let number = 10; number < 32; number++) {
+    const invited = await person.call('POST', '/portal/invitations', { login: `cashier-${number}`, role: 'viewer' })
+    assert.equal(invited.status, 201, invited.text)
+    const issued = await person.call('POST', '/portal/credentials', { label: `Till ${number}` })
+    assert.equal(issued.status, 201, issued.text)
+  }
+  for (const [path, last, label] of [
+    ['/account/people', 'cashier-31', 'Login or email'],
+    ['/account/credentials', 'Till 31', 'Name or client ID'],
+  ] as const) {
+    if (path === '/account/people') await logIn(manager, path)
+    else await walk(path)
+    await assertCount(page.getByRole('row'), 21)
+    await page.getByRole('button', { name: 'Page 2' }).click()
+    await page.getByRole('row').filter({ hasText: last }).waitFor()
+    await page
+      .getByRole('searchbox', { name: label })
+      .or(page.getByRole('textbox', { name: label }))
+      .fill(last)
+    await assertCount(page.getByRole('row').filter({ hasText: last }), 1)
+    await page.getByText('1 entry', { exact: true }).waitFor()
+  }
+  await assertAccessible(visitor)
 })
 
 test('an invitation is withdrawn by its row: one made since with the same login stays', async t => {

@@ -5,7 +5,7 @@ import { lazyPage } from '../routing/lazy-page.ts'
 import { isManager, maySeeAuditLog, maySeeEvents } from '../session/rights.ts'
 import type { Session } from '../session/session.ts'
 import { auditLogSearch } from './audit-log/search.ts'
-import { accountSearch, deliveriesSearch, eventsSearch } from './search.ts'
+import { accountListSearch, accountSearch, deliveriesSearch, eventsSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
 
@@ -21,7 +21,7 @@ const onlyEventReaders = ({ context }: { context: { session: Session } }): void 
 const people = createRoute({
   getParentRoute: () => accountRoute,
   path: '/people',
-  validateSearch: accountSearch,
+  validateSearch: accountListSearch,
   beforeLoad: onlyManagers,
   component: lazyPage(() => import('./pages/people.tsx'), 'PeoplePage'),
 })
@@ -29,7 +29,7 @@ const people = createRoute({
 const credentials = createRoute({
   getParentRoute: () => accountRoute,
   path: '/credentials',
-  validateSearch: accountSearch,
+  validateSearch: accountListSearch,
   beforeLoad: onlyManagers,
   component: lazyPage(() => import('./pages/own-credentials.tsx'), 'OwnCredentialsPage'),
 })

@@ -10,6 +10,10 @@ export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as c
 export const accountSearch = searchParams({ bank: text, merchant: text })
 export type AccountSearch = ReturnType<typeof accountSearch>
 
+/** The account, and which of its people or credentials the list shows. */
+export const accountListSearch = searchParams({ bank: text, merchant: text, search: text, page: counting })
+export type AccountListSearch = ReturnType<typeof accountListSearch>
+
 export const deliveriesSearch = searchParams({
   state: oneOf(deliveryStates),
   type: text,

@@ -11,6 +11,8 @@ export const accountTexts = dictionary({
       noSystems: 'The platform has no systems of its own. Choose a bank or a merchant.',
     },
     people: {
+      search: 'Login or email',
+      notFound: 'Nobody found',
       title: 'People',
       lead: 'Everyone who can use the account, and what they may do.',
       invite: 'Invite',
@@ -71,6 +73,9 @@ export const accountTexts = dictionary({
       link: 'Link',
     },
     credentials: {
+      search: 'Name or client ID',
+      notFound: 'No credentials found',
+      none: 'No credentials yet',
       title: 'Credentials',
       lead: 'Your systems use them to get access tokens for the API.',
       issue: 'Issue a credential',
@@ -201,6 +206,8 @@ export const accountTexts = dictionary({
       noSystems: 'Платформа не має власних систем. Оберіть банк або торговця.',
     },
     people: {
+      search: 'Логін або пошта',
+      notFound: 'Нікого не знайдено',
       title: 'Люди',
       lead: 'Хто має доступ до облікового запису й що кому дозволено.',
       invite: 'Запросити',
@@ -262,6 +269,9 @@ export const accountTexts = dictionary({
       link: 'Посилання',
     },
     credentials: {
+      search: 'Назва або Client ID',
+      notFound: 'Ключів не знайдено',
+      none: 'Ключів ще немає',
       title: 'Ключі доступу',
       lead: 'За ними ваші системи отримують токени доступу до API.',
       issue: 'Видати ключ',

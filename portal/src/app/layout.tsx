@@ -8,6 +8,7 @@ import { useSession } from '../session/use-session.ts'
 import { LinkNav } from '../ui/links.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
+import { DialogsOfPage } from './dialogs.tsx'
 import { ColourSchemeSwitch, LanguageSwitch } from './header-switches.tsx'
 import classes from './layout.module.css'
 import { Logo } from './logo.tsx'
@@ -95,6 +96,7 @@ export function Layout() {
         </div>
       </AppShell.Main>
       <SessionWatch />
+      <DialogsOfPage />
     </AppShell>
   )
 }

@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core'
-import { ModalsProvider } from '@mantine/modals'
+import { ModalsProvider, modals } from '@mantine/modals'
 import { Notifications } from '@mantine/notifications'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
@@ -48,8 +48,10 @@ export const router = createPortalRouter(queryClient)
 onSessionEnd(() => {
   const { href } = router.state.location
   const because = wasLeftElsewhere() ? 'leftElsewhere' : 'ended'
-  if (forgetSession(queryClient))
-    void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
+  if (!forgetSession(queryClient)) return
+  // Also dialogs that show a secret: whoever uses the browser next must not see it.
+  modals.closeAll()
+  void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })
 
 // If the account requires a second factor, goes to the page that sets one up, because nothing else can be read before.

@@ -2,21 +2,13 @@
 import { Alert, Button, CopyButton, Group, Stack, Textarea } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useTexts } from '../i18n/preferences.tsx'
+import { openKeptDialog } from './kept-dialog.ts'
 import { uiTexts } from './texts.ts'
 
-/**
- * Shows texts in a dialog until the person confirms that they are stored; a click outside the dialog does not close it.
- */
+/** Shows texts in a dialog until the person confirms that they are stored. */
 export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
   modals.closeAll()
-  modals.open({
-    title,
-    size: 'lg',
-    closeOnClickOutside: false,
-    closeOnEscape: false,
-    withCloseButton: false,
-    children: <OnceShown hint={hint} fields={fields} />,
-  })
+  openKeptDialog(title, <OnceShown hint={hint} fields={fields} />)
 }
 
 function OnceShown({ hint, fields }: { hint: string; fields: { label: string; value: string }[] }) {

@@ -10,15 +10,19 @@ import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { foundPage } from '../../ui/data-table/found-page.ts'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Failure } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { type OwnCredential, ownCredentialsQuery, useAccountChanged } from '../queries.ts'
+import type { AccountListSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/account/credentials')
@@ -30,10 +34,12 @@ export function OwnCredentialsPage() {
   const { noSystems } = choice
   const roles: Record<string, string> = useTexts(appTexts).role
   const search = route.useSearch()
+  const setSearch = useSetSearch<AccountListSearch>()
   const account = useChosenAccount(search)
   const isPlatform = account.typeAccount === 'platform'
   const query = useQuery(ownCredentialsQuery(account.named))
   const issue = () => modals.open({ title: texts.issue, children: <IssueForm {...account} /> })
+  const shown = foundPage(query.data, search, ({ label, clientId }) => `${label} ${clientId}`)
   const columns: Column<OwnCredential>[] = [
     {
       key: 'label',
@@ -80,13 +86,20 @@ export function OwnCredentialsPage() {
         }
       />
       <AccountChoice search={search} />
+      {!isPlatform && (
+        <Group mb="md">
+          <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />
+        </Group>
+      )}
       <DataTable
         label={texts.title}
         columns={columns}
         query={query}
-        rows={query.data}
+        rows={shown?.rows}
         rowKey={({ clientId }) => clientId}
-        {...(isPlatform && { empty: <Empty title={noSystems} /> })}
+        {...(shown && { paging: shown.paging })}
+        onSearch={({ page }) => setSearch({ page })}
+        empty={<Empty title={isPlatform ? noSystems : search.search ? texts.notFound : texts.none} />}
       />
     </>
   )

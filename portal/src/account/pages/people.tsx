@@ -9,15 +9,19 @@ import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { rolesOf } from '../../session/rights.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { foundPage } from '../../ui/data-table/found-page.ts'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Failure } from '../../ui/states.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
+import { Empty, Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { PersonActions, useRoleTexts } from '../components/person-actions.tsx'
 import { type Person, peopleQuery, useAccountChanged } from '../queries.ts'
+import type { AccountListSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/account/people')
@@ -28,8 +32,10 @@ export function PeoplePage() {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
   const search = route.useSearch()
+  const setSearch = useSetSearch<AccountListSearch>()
   const account = useChosenAccount(search)
   const query = useQuery(peopleQuery(account.named))
+  const shown = foundPage(query.data, search, ({ login, email }) => `${login} ${email ?? ''}`)
   const columns: Column<Person>[] = [
     {
       key: 'login',
@@ -86,12 +92,18 @@ export function PeoplePage() {
         }
       />
       <AccountChoice search={search} />
+      <Group mb="md">
+        <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />
+      </Group>
       <DataTable
         label={texts.title}
         columns={columns}
         query={query}
-        rows={query.data}
+        rows={shown?.rows}
         rowKey={({ userId }) => userId}
+        {...(shown && { paging: shown.paging })}
+        onSearch={({ page }) => setSearch({ page })}
+        empty={<Empty title={texts.notFound} />}
       />
     </>
   )

@@ -12,6 +12,7 @@ import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
+import { useOnce } from '../../ui/use-once.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { programOf } from '../program.ts'
 import { type OwnSession, sessionsQuery, useAccountChanged } from '../queries.ts'
@@ -49,6 +50,7 @@ function Factor() {
     mutationFn: () => fresh(() => answer(api.POST('/portal/mfa/totp'))),
     onError: failed,
   })
+  const beginOnce = useOnce(begin)
   const showCodes = ({ recoveryCodes }: { recoveryCodes: string[] }) => {
     begin.reset()
     void changed()
@@ -104,7 +106,7 @@ function Factor() {
           <>
             <Text c="dimmed">{texts.factorText}</Text>
             <Group>
-              <Button loading={begin.isPending} onClick={() => begin.mutate()}>
+              <Button loading={begin.isPending} onClick={beginOnce}>
                 {texts.setUp}
               </Button>
             </Group>

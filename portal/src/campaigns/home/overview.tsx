@@ -34,7 +34,7 @@ export function HomeOverview(
 ) {
   const { query, search, card, counts, between, none } = props
   const texts = useTexts(homeTexts)
-  const mayChange = useMayChange()
+  const title = useMayChange() ? texts.mine : texts.ours
   const setSearch = useSetSearch<HomeSearch>()
   const home = useQuery({ ...query({ kind: search.kind, page: search.page }), refetchInterval: 60_000 })
   useLastPage(home.data?.pagination, page => setSearch({ page }))
@@ -44,12 +44,12 @@ export function HomeOverview(
         <Stack gap="xl">
           {counts(read)}
           {sumOf(read.totals.me) > 0 ? (
-            <Section title={mayChange ? texts.mine : texts.ours} count={sumOf(read.totals.me)}>
+            <Section title={title} count={sumOf(read.totals.me)}>
               <KindFilter totals={read.totals.me} kind={search.kind} onKind={kind => setSearch({ kind })} />
               <ByUrgency tasks={read.tasks} card={card} />
               {read.pagination.totalItems === 0 && <Empty title={texts.noneOfKind} />}
               {read.pagination.totalPages > 1 && (
-                <Pages paging={read.pagination} onPage={page => setSearch({ ...search, page })} />
+                <Pages of={title} paging={read.pagination} onPage={page => setSearch({ ...search, page })} />
               )}
             </Section>
           ) : (
@@ -143,7 +143,7 @@ function Others({ query, search, card, count }: Props & { count: number }) {
               <Fragment key={keyOf(task)}>{card(task)}</Fragment>
             ))}
             {pagination.totalPages > 1 && (
-              <Pages paging={pagination} onPage={page => setSearch({ ...search, others: page })} />
+              <Pages of={texts.others} paging={pagination} onPage={page => setSearch({ ...search, others: page })} />
             )}
           </>
         )}

@@ -2,6 +2,7 @@ import { Stepper } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useState } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { openKeptDialog } from '../../ui/kept-dialog.ts'
 import { operatorTexts } from '../texts.ts'
 import { CredentialForm, UserForm } from './access-forms.tsx'
 import { BankForm, MerchantForm } from './partner-forms.tsx'
@@ -51,17 +52,10 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
 }
 
 /**
- * Opens the flow; a click outside the dialog does not close it.
+ * Opens the flow.
  *
  * @param onFinished called with the code of the new partner
  */
 export function openOnboarding(kind: 'bank' | 'merchant', title: string, onFinished: (code: string) => void): void {
-  modals.open({
-    title,
-    size: 'lg',
-    closeOnClickOutside: false,
-    closeOnEscape: false,
-    withCloseButton: false,
-    children: <Onboarding kind={kind} onFinished={onFinished} />,
-  })
+  openKeptDialog(title, <Onboarding kind={kind} onFinished={onFinished} />)
 }

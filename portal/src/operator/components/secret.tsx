@@ -3,6 +3,7 @@ import { Alert, Button, CopyButton, Group, Stack, Textarea, TextInput } from '@m
 import { modals } from '@mantine/modals'
 import { isApiError, noAnswer } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { openKeptDialog } from '../../ui/kept-dialog.ts'
 import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
@@ -15,20 +16,13 @@ export const mayBeMade = (error: unknown): boolean =>
   isApiError(error) && (error.status === noAnswer || error.status >= 500)
 
 /**
- * Shows a secret in a dialog until the person confirms that it is stored; a click outside the dialog does not close it.
+ * Shows a secret in a dialog until the person confirms that it is stored.
  *
  * @param oldUntil the instant at which the previous secret stops working; null: there is none
  */
 export function showSecret(title: string, { clientId, secret }: Issued, oldUntil: string | null = null): void {
   modals.closeAll()
-  modals.open({
-    title,
-    size: 'lg',
-    closeOnClickOutside: false,
-    closeOnEscape: false,
-    withCloseButton: false,
-    children: <Secret issued={{ clientId, secret }} oldUntil={oldUntil} onKept={() => modals.closeAll()} />,
-  })
+  openKeptDialog(title, <Secret issued={{ clientId, secret }} oldUntil={oldUntil} onKept={() => modals.closeAll()} />)
 }
 
 /** @param props.onKept called when the person confirms that the secret is stored */

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
-import { sortedPage } from '../../ui/data-table/columns.ts'
+import { foundPage } from '../../ui/data-table/found-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
@@ -16,7 +16,6 @@ import type { AccessSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/access')
-const pageSize = 20
 
 /** Portal users and credentials. */
 export function AccessPage() {
@@ -60,13 +59,8 @@ export function AccessPage() {
 
 /** The rows that contain the searched words, newest first, page by page. */
 function useShown<Row extends { createdAt: string }>(rows: readonly Row[] | undefined, textOf: (row: Row) => string) {
-  const { search, page = 1 } = route.useSearch()
-  const words = search?.toLowerCase() ?? ''
-  const found = rows?.filter(row => textOf(row).toLowerCase().includes(words))
-  return (
-    found &&
-    sortedPage(found, { by: 'createdAt', order: 'DESC' }, page, pageSize, { createdAt: ({ createdAt }) => createdAt })
-  )
+  const sorting = { by: 'createdAt', order: 'DESC' } as const
+  return foundPage(rows, route.useSearch(), textOf, sorting, { createdAt: ({ createdAt }) => createdAt })
 }
 
 function Users() {

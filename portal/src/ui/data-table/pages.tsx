@@ -8,10 +8,11 @@ import { pageSizes, usePageSize } from './page-size.ts'
 /**
  * Shows the number of rows, with links to the other pages.
  *
+ * @param props.of the name of the list for screen readers, if the page has several lists with pages
  * @param props.isSizeChosen the list uses `usePageSize`, so a choice of the size is offered
  */
-export function Pages(props: { paging: Paging; onPage: (page: number) => void; isSizeChosen?: boolean }) {
-  const { paging, onPage, isSizeChosen = false } = props
+export function Pages(props: { paging: Paging; onPage: (page: number) => void; of?: string; isSizeChosen?: boolean }) {
+  const { paging, onPage, of, isSizeChosen = false } = props
   const { table } = useTexts(uiTexts)
   const format = useFormat()
   const { page, totalPages, totalItems, isComplete = true } = paging
@@ -26,7 +27,7 @@ export function Pages(props: { paging: Paging; onPage: (page: number) => void; i
         {totalPages > 1 && (
           <Pagination
             component="nav"
-            aria-label={table.pages}
+            aria-label={of === undefined ? table.pages : `${table.pages}: ${of}`}
             size="sm"
             total={totalPages}
             value={page}

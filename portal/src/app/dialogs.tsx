@@ -1,0 +1,21 @@
+import { useModals } from '@mantine/modals'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
+
+/**
+ * Closes the open dialogs when their page is left, for example with the browser's Back button: they are not part of the
+ * page, and would act on what is no longer shown. A dialog without a close button stays (ui/kept-dialog.ts).
+ */
+export function DialogsOfPage() {
+  const { modals, closeModal } = useModals()
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onBeforeLoad', ({ pathChanged }) => {
+        if (!pathChanged) return
+        for (const { id, props } of modals) if (props.withCloseButton !== false) closeModal(id)
+      }),
+    [router, modals, closeModal],
+  )
+  return null
+}
