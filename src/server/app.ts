@@ -36,6 +36,7 @@ import {
   pathOf,
   TokenError,
 } from '../http/errors.ts'
+import { endIdleConnections, endStalledConnections, keptMs } from '../http/idle-connections.ts'
 import { isText } from '../http/input/json.ts'
 import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
@@ -47,7 +48,6 @@ import { limitAccounts } from '../http/limits/account.ts'
 import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
 import { document } from '../http/openapi/operations.ts'
 import { registerRoot } from '../http/root.ts'
-import { endSilentConnections, endStalledConnections, keptMs } from '../http/silent-connections.ts'
 import { answerUnknown } from '../http/unknown.ts'
 import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
 import { takeKeys } from '../idempotency/request/once.ts'
@@ -210,7 +210,7 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
 
 function limitConnections(app: FastifyInstance, deps: AppDeps): void {
   keepClientAddresses(app.server)
-  endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
+  endConnectionsOnStop(app, deps.isStopping, endIdleConnections(app.server))
   endStalledConnections(app.server)
 }
 

@@ -55,7 +55,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance. So a connection that has sent nothing stays open here;
-    // `silent-connections.ts` limits the number of such connections.
+    // `idle-connections.ts` limits the number of such connections.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const answer = openAnswer(socket)
