@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { issueCredential, revokeCredential } from '../../src/access/operations.ts'
 import { DomainError } from '../../src/errors.ts'
 import { chooseEncoding } from '../../src/http/answer/content-encoding.ts'
 import { createConcurrencyLimit } from '../../src/work/concurrency-limit.ts'
@@ -280,6 +281,23 @@ suite('readers of a list that fills every buffer on the way', () => {
     socket.resume()
     await once(socket, 'close')
     assert.doesNotMatch(end.toString(), /0\r\n\r\n$/)
+  })
+
+  test('one that reads slowly and loses its access is cut off within 10 seconds', async () => {
+    const { database } = platform.platform
+    const credential = await issueCredential({ database }, { partner: { bank: 'beta' }, role: 'ADMIN', label: 'lost' })
+    const { body } = await platform.call('POST', '/getToken/auth', { body: credential })
+    const socket = await openStuck({ ...beta, token: body.access_token })
+    await revokeCredential({ database }, credential.clientId)
+    const start = performance.now()
+    while ((await reading()) > 0) {
+      assert.ok(performance.now() - start < 10_000, 'it is still read')
+      socket.resume()
+      await Promise.race([once(socket, 'data'), once(socket, 'close')])
+      socket.pause()
+      await sleep(100)
+    }
+    socket.destroy()
   })
 
   test('in HTTP/1.0, where the end of the connection ends the body, an answer that breaks off is a reset', async () => {

@@ -7,7 +7,7 @@ import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding, createEncoder, type Encoding } from './content-encoding.ts'
-import { breakOff, noteStream } from './streams.ts'
+import { beginStream, breakOff } from './streams.ts'
 
 /**
  * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection
@@ -21,7 +21,7 @@ export function sendLong(
   body: { encoding: Encoding; writeTo(taker: Writable): Promise<void> },
 ): void {
   reply.hijack()
-  noteStream(request)
+  beginStream(request, reply)
   const { raw } = reply
   const { socket } = request.raw
   // If the server was closed while the answer was sent, end the connection. Otherwise the stop would wait for the client to end it.

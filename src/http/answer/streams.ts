@@ -1,14 +1,37 @@
 /** Rules for answers whose body is a stream. Fastify does not call these hooks for the answers of `long-answer.ts`. */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../errors.ts'
 
 /** Connections on which a stream is sent to a client of HTTP/1.0, which has no chunks: a body ends when the connection closes. */
 const withoutChunks = new WeakSet<Socket>()
 
-/** Call this before a stream is sent as an answer. */
-export function noteStream({ raw }: FastifyRequest): void {
-  if (raw.httpVersion === '1.0') withoutChunks.add(raw.socket)
+const checkAccessEveryMs = 2_000
+
+/**
+ * Call this before a stream is sent as an answer. A stream may take minutes, so it breaks off when its caller loses access
+ * (contract/access.md, "Losing access").
+ */
+export function beginStream(request: FastifyRequest, reply: FastifyReply): void {
+  const { httpVersion, socket } = request.raw
+  if (httpVersion === '1.0') withoutChunks.add(socket)
+  const timer = setInterval(() => {
+    if (hasAccess(request)) return
+    request.log.info('a long answer breaks off, because its caller has lost access')
+    breakOff(socket)
+  }, checkAccessEveryMs).unref()
+  reply.raw.once('close', () => clearInterval(timer))
+}
+
+function hasAccess(request: FastifyRequest): boolean {
+  try {
+    request.requireAccess?.()
+    return true
+  } catch (error) {
+    if (error instanceof DomainError) return false
+    throw error
+  }
 }
 
 /**
@@ -35,7 +58,7 @@ export function watchStreams(app: FastifyInstance): void {
     if (isHead && reply.statusCode === 304) return done(null, unknownBody())
     if (!(payload instanceof Readable)) return done(null, payload)
     if (!isHead) {
-      noteStream(request)
+      beginStream(request, reply)
       // Before the first byte, Fastify answers with the error instead.
       payload.once('error', () => {
         if (reply.raw.headersSent) breakOff(request.raw.socket)

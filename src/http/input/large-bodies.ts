@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     hasBodyPlace: boolean
-    /** For routes with slow bodies: throws when the caller has lost access since the request began. */
+    /** For slow bodies and long answers: throws when the caller has lost access since the request began. */
     requireAccess: (() => void) | null
   }
 }
