@@ -8,7 +8,7 @@ import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
-import { until } from '../support/esim.ts'
+import { range, until } from '../support/esim.ts'
 import { agree, button, field, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -454,4 +454,30 @@ test('a bank downloads the terminals and its customers of a campaign as CSV file
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
     await assertAccessible(visitor)
   }
+})
+
+test('of many banks the form shows some, those that are searched for, and the chosen ones', {
+  timeout: 60_000,
+}, async t => {
+  const banks = range(100).map(
+    number =>
+      `  - { code: many-${number}, name: Bank ${number + 100}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }`,
+  )
+  await platform.applyDirectory(campaignDirectory.replace('\nmerchants:', `\n${banks.join('\n')}\nmerchants:`))
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, newCampaign)
+  const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
+  await sees(page, '50 of 103 are shown')
+  await box('Bank 101').check()
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill(' bank 199')
+  await page.keyboard.press('Enter')
+  await sees(page, '2 of 103 are shown')
+  await box('Bank 199').check()
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('gamma')
+  await sees(page, '3 of 103 are shown')
+  for (const name of ['Bank 101', 'Bank 199']) assert.equal(await box(name).isChecked(), true, name)
+  assert.equal(await box('Gamma Bank').isChecked(), false)
+  await assertAccessible(visitor)
 })
