@@ -15,11 +15,8 @@ export const hasLostAgainstOthers = (error: unknown): boolean =>
  * transaction or of its idle time, which ends the session.
  */
 const lost = /^(08|28|53|57P|58|25006|25P0[34]|3D000|55000)/
-/**
- * A time limit of one statement or lock, a cancellation, or a permission that the operator has taken away: the connection stays
- * usable.
- */
-const ended = /^(57014|55P03|42501)/
+/** A time limit of one statement or lock, or a cancellation: the connection stays usable. */
+const ended = /^(57014|55P03)/
 
 /** Whether the connection must not be used again. */
 export function isLost(error: unknown): boolean {
