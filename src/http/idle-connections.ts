@@ -19,7 +19,8 @@ const lookEveryMs = 5_000
  * Ends idle connections while the server runs. Node.js itself limits the time of headers that have begun, and of the
  * wait after an answer.
  *
- * @returns a function that ends all connections on which nothing was ever sent, for the stop of the server
+ * @returns a function for the stop of the server. It ends all connections on which nothing was ever sent, and those with
+ *   the beginning of a header when that has had its time.
  */
 export function endIdleConnections(server: HttpServer): () => void {
   const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))
@@ -54,7 +55,13 @@ export function endIdleConnections(server: HttpServer): () => void {
   const timer = setInterval(() => endSilent(performance.now() - keptMs), lookEveryMs)
   timer.unref()
   server.once('close', () => clearInterval(timer))
-  return () => endSilent(Number.POSITIVE_INFINITY)
+  return () => {
+    endSilent(Number.POSITIVE_INFINITY)
+    // Once the server is closed, Node.js itself does not limit the time of headers any more.
+    setTimeout(() => {
+      for (const socket of idle.keys()) endIdle(socket)
+    }, server.headersTimeout).unref()
+  }
 }
 
 /** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */

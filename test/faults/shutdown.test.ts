@@ -77,6 +77,19 @@ suite('perkline', { concurrency: 3 }, () => {
       for (const socket of sockets) socket.destroy()
     })
 
+    test('the beginning of a header that never ends holds it up for 5 seconds at most', async t => {
+      const run = await start(t, ['serve'], onServer())
+      await run.ready()
+      const socket = await openRaw(run.url)
+      socket.on('error', () => {})
+      socket.write('GET /health/live HTTP/1.1\r\nx: ')
+      assert.equal(await status(`${run.url}/health/live`), 200)
+      const signalledMs = performance.now()
+      run.signal('SIGTERM')
+      assert.equal(await run.ended, 0, run.stderr())
+      assert.ok(performance.now() - signalledMs < 15_000)
+    })
+
     test('in live mode it says at once that it is not ready, and serves until a load balancer has seen it', async t => {
       const own = await createTestDatabase()
       t.after(() => own.close())

@@ -16,6 +16,8 @@ const checkAccessEveryMs = 2_000
 export function beginStream(request: FastifyRequest, reply: FastifyReply): void {
   const { httpVersion, socket } = request.raw
   if (httpVersion === '1.0') withoutChunks.add(socket)
+  // The client has left already, so 'close' will not be emitted again, and nothing would stop the timer.
+  if (reply.raw.closed) return
   const timer = setInterval(() => {
     if (hasAccess(request)) return
     request.log.info('a long answer breaks off, because its caller has lost access')
