@@ -33,7 +33,10 @@ export function ChoiceSection(
   const texts = useTexts(formTexts)
   const [words, setWords] = useState('')
   const found = choices.filter(choice => choice.name.toLowerCase().includes(words.trim().toLowerCase()))
-  const shownIds = new Set([...found.slice(0, maxShown).map(({ id }) => id), ...form.values[name]])
+  // An item stays when it is no longer chosen, because it has the focus, and the choice may be a mistake.
+  const [everChosen] = useState(() => new Set<string>())
+  for (const id of form.values[name]) everChosen.add(id)
+  const shownIds = new Set([...found.slice(0, maxShown).map(({ id }) => id), ...everChosen])
   const shown = choices.filter(({ id }) => shownIds.has(id))
   return (
     <FormSection name={section} title={title} isOpen={isOpen} fields={[name]}>
