@@ -59,8 +59,8 @@ export function AccessPage() {
 
 /** The rows that contain the searched words, newest first, page by page. */
 function useShown<Row extends { createdAt: string }>(rows: readonly Row[] | undefined, textOf: (row: Row) => string) {
-  const sorting = { by: 'createdAt', order: 'DESC' } as const
-  return foundPage(rows, route.useSearch(), textOf, sorting, { createdAt: ({ createdAt }) => createdAt })
+  const newestFirst = rows?.toSorted((one, other) => one.createdAt.localeCompare(other.createdAt)).reverse()
+  return foundPage(newestFirst, route.useSearch(), textOf)
 }
 
 function Users() {

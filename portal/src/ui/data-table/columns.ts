@@ -40,11 +40,16 @@ export function sortedPage<Row>(
   const comparedBy = values[sorting.by]
   const sorted = comparedBy ? [...rows].sort((one, other) => compare(comparedBy(one), comparedBy(other))) : [...rows]
   if (sorting.order === 'DESC' && comparedBy) sorted.reverse()
-  const totalPages = Math.ceil(sorted.length / pageSize)
+  return pageOf(sorted, page, pageSize)
+}
+
+/** Returns one page of a complete list; the last one if the page lies behind it. */
+export function pageOf<Row>(rows: readonly Row[], page: number, pageSize: number): { rows: Row[]; paging: Paging } {
+  const totalPages = Math.ceil(rows.length / pageSize)
   const shown = Math.min(page, Math.max(totalPages, 1))
   return {
-    rows: sorted.slice((shown - 1) * pageSize, shown * pageSize),
-    paging: { page: shown, totalPages, totalItems: sorted.length },
+    rows: rows.slice((shown - 1) * pageSize, shown * pageSize),
+    paging: { page: shown, totalPages, totalItems: rows.length },
   }
 }
 

@@ -36,7 +36,7 @@ const answers = async (): Promise<boolean> => {
 }
 before(async () => {
   database = await createTestDatabase()
-  folder = await mkdtemp(join(tmpdir(), 'perkline-silent-'))
+  folder = await mkdtemp(join(tmpdir(), 'perkline-idle-'))
   port = await freePort()
   url = `http://127.0.0.1:${port}`
   const env = { PATH: process.env.PATH ?? '', ...sharedSettings(database.url, folder), PORT: String(port) }
