@@ -2,11 +2,15 @@
  * The speed of ticks (which give the recorded events their numbers), and the time to read pages of the feed and of the log of
  * deliveries: an account with a million events compared with one with ten thousand.
  */
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Database } from '../../src/db/database.ts'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
+import type { Pages } from '../page-reader.ts'
 import { timeToRead } from '../reading.ts'
 import type { Figure } from '../report.ts'
 import { compare, median } from '../rounds.ts'
@@ -99,14 +103,12 @@ async function wholeFeed(
   { port, database, bankIds: [bankId = ''] }: CampaignPlatform,
   side: Side,
 ): Promise<Figure[]> {
-  const page = (after: number) => timeToRead(port, side.token, `/partner/v1/events?after=${after}&limit=1000`)
+  const pathOf = (after: number) => `/partner/v1/events?after=${after}&limit=1000`
+  const page = (after: number) => timeToRead(port, side.token, pathOf(after))
+  const pages = Array.from({ length: side.events / 1_000 }, (_, index) => pathOf(index * 1_000))
   const { ours, limit, ratio } = await compare(
     bench.quick ? 1 : 3,
-    async () => {
-      let ms = 0
-      for (let after = 0; after < side.events; after += 1_000) ms += await page(after)
-      return ms
-    },
+    () => timeToReadAll({ port, token: side.token, paths: pages }),
     () => copyBodies(bench, database, bankId),
   )
   const places = [0, Math.floor(side.events / 2), side.events - 1_000]
@@ -131,6 +133,12 @@ async function wholeFeed(
       pass: spread <= mostBetweenPages,
     },
   ]
+}
+
+async function timeToReadAll(pages: Pages): Promise<number> {
+  const program = fileURLToPath(new URL('../page-reader.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(pages)])
+  return JSON.parse(stdout)
 }
 
 async function copyBodies(bench: Bench, database: Database, bankId: string): Promise<number> {

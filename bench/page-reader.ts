@@ -1,0 +1,16 @@
+/**
+ * Reads answers one after the other, in a process of its own: `node bench/page-reader.ts '<Pages as JSON>'`. It prints
+ * how many milliseconds all of them took. A process with little memory of its own reads large answers at less cost than
+ * the benchmark's process, and psql, with which it is compared, is such a process.
+ */
+import process from 'node:process'
+import { timeToRead } from './reading.ts'
+
+export type Pages = { port: number; token: string; paths: string[] }
+
+const { port, token, paths } = JSON.parse(process.argv[2] ?? '') as Pages
+let ms = 0
+for (const path of paths) ms += await timeToRead(port, token, path)
+process.stdout.write(JSON.stringify(ms))
+// The connection that is kept open would keep the process alive.
+process.exit()
