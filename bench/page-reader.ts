@@ -1,7 +1,7 @@
 /**
  * Reads answers one after the other, in a process of its own: `node bench/page-reader.ts '<Pages as JSON>'`. It prints
- * how many milliseconds all of them took. A process with little memory of its own reads large answers at less cost than
- * the benchmark's process, and psql, with which it is compared, is such a process.
+ * how many milliseconds all of them took. A small process reads large answers at less cost than the benchmark's
+ * process. psql, to which it is compared, is a small process, too.
  */
 import process from 'node:process'
 import { timeToRead } from './reading.ts'

@@ -15,7 +15,10 @@ export type Call = {
 
 export type Load =
   | { kind: 'get'; paths: string[] }
-  /** Reads paths like the load above, for more paths than fit on a command line. The file has one path in each line. */
+  /**
+   * Like the load above, but the paths are in a file, one in each line. Use this when there are too many for a command
+   * line.
+   */
   | { kind: 'get'; file: string }
   /** A GET whose caller already has the current version, so that the platform answers 304. */
   | { kind: 'known'; path: string; etag: string }

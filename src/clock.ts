@@ -5,8 +5,8 @@
  */
 
 /**
- * The instant at which `performance.now()` was 0. Until this process has read the database's clock for the first
- * time, the instant is by the machine's clock; after that, by the database's clock.
+ * The instant at which `performance.now()` was 0. It is an instant of the machine's clock until this process has first
+ * read the database's clock, and of the database's clock afterwards.
  */
 let startedAtMs = performance.timeOrigin
 
@@ -48,8 +48,8 @@ export type Clock = {
   /** How far the clock is ahead of real time. */
   offsetMs(): number
   /**
-   * @param asOfMs when the read of the offset began (`performance.now()`); a read that began before the present offset
-   *   was set is outdated
+   * @param asOfMs when the read of the offset began (`performance.now()`). If the current offset was set after that,
+   *   the result is outdated
    */
   setOffsetMs(offsetMs: number, asOfMs?: number): void
 }
@@ -69,7 +69,8 @@ export function createClock(): Clock {
 }
 
 /**
- * An instant after that of the previous record: `now`, or one millisecond after the previous record when `now` is not later. That
- * happens after a failover, in a sandbox, and within one millisecond. So no two versions of a record have the same time.
+ * Returns `now` if it is later than the previous record, otherwise one millisecond after the previous record. So no two
+ * versions of a record have the same time. `now` may not be later after a failover, in a sandbox, and within the same
+ * millisecond.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))

@@ -215,7 +215,10 @@ async function unchanged(bench: Bench, { port, bankTokens }: Served): Promise<Fi
   return atMost('an unchanged list (304): median of a whole request', median(medians), 'ms', targets.unchangedMs)
 }
 
-/** Makes copies of a campaign, each with its own terminals. No two lines of a text are the same. */
+/**
+ * Makes copies of a campaign. Each copy stores a list of terminals and a segment. All copies have the same two lists,
+ * but no two entries of a list are the same.
+ */
 async function fill(bench: Bench, platform: Served, { bank, campaigns, terminals, customers }: List): Promise<void> {
   const now = Date.now()
   const one = await createCampaign(platform, { dateFrom: new Date(now + dayMs), dateTo: new Date(now + 90 * dayMs) })

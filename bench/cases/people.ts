@@ -79,7 +79,7 @@ async function timed(expected: number, ask: () => ReturnType<At['call']>): Promi
   return ms
 }
 
-/** Compares a login with a code to one without, alternating. */
+/** Compares a login with a code to a login without one, in turns. */
 async function secondFactor(bench: Bench, at: At, database: Database): Promise<Figure> {
   const count = bench.quick ? 40 : 200
   await addPeople(at, database, 'plain', count)

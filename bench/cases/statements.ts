@@ -1,6 +1,7 @@
 /**
- * Closing a day of 20 banks with its files, compared with one update of the same lines and an insert of the same bytes;
- * reservations while a day is closed; downloads and look-ups of a bank's back office.
+ * Measures the closing of a day of 20 banks with its files, and compares it with one update of the same lines and an
+ * insert of the same bytes. It also measures reservations during a closing, and downloads and look-ups of a bank's back
+ * office.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClock } from '../../src/clock.ts'
@@ -76,7 +77,10 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
   }
 }
 
-/** Measures reservations while the platform's own job closes statements, and beside as many new lines that are not yet due. */
+/**
+ * Measures reservations while the platform's job closes statements. For comparison, it also measures them with as many
+ * new lines that are not due yet.
+ */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000
   return using(serve(bench, name), async platform => {
@@ -128,7 +132,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-/** Makes lines of a day, in place of all lines and statements. A closing takes those of yesterday. */
+/** Deletes all lines and statements, and makes lines of one day. A closing takes only lines of yesterday. */
 async function makeLines(database: Database, count: number, day: 'today' | 'yesterday' = 'yesterday'): Promise<void> {
   await database.dedicated(async client => {
     await client.query('truncate statements, statement_lines, statement_files')

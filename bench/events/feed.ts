@@ -1,6 +1,6 @@
 /**
- * The speed of ticks (which give the recorded events their numbers), and the time to read pages of the feed and of the log of
- * deliveries: an account with a million events compared with one with ten thousand.
+ * Measures the speed of ticks, which give the recorded events their numbers. It also compares how long it takes to read
+ * pages of the feed and of the log of deliveries for an account with a million events and for one with ten thousand.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,9 @@ const leastOfInsert = 0.5
 const mostOfSmall = 2
 const mostOfCopy = 2
 const mostBetweenPages = 1.5
-/** A time in milliseconds that is fast enough, whatever the ratio is. The ratio of such short times is not reliable. */
+/**
+ * A time in milliseconds that is fast enough even if the ratio is bad. The ratio of such short times is not reliable.
+ */
 const quickMs = 10
 
 /** Numbers events in a database without a platform, compared with one insert of the same rows into a similar table. */

@@ -1,6 +1,6 @@
 /**
- * The time from the commit of a confirm to the long poll's answer with its event, while a bank sells. It is measured
- * again while an upload has an open transaction.
+ * Measures, while a bank sells, how long it takes from the commit of a confirm until a long poll returns its event. A
+ * second measurement runs beside an open transaction, such as that of an upload.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

@@ -17,7 +17,7 @@ const maxRounds = 31
 export type Goal = {
   /** The maximum ratio to the small world. */
   times: number
-  /** A time in milliseconds that is fast enough, whatever the ratio is. null: only the ratio counts. */
+  /** A time in milliseconds that is fast enough even if the ratio is bad. null: only the ratio counts. */
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }

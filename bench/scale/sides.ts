@@ -67,8 +67,8 @@ const [idleMs, maxBusyMs] = [3_000, 300_000]
 const idleShare = 0.12
 
 /**
- * Waits until both platforms have caught up with the time in which a kept world was not used. They mark the reservations
- * that are over, for example, and this work would count as the cost of whatever is measured first.
+ * Waits until both platforms have done the work that became due while a kept world was not used, such as marking
+ * expired reservations. Otherwise the first measurement would include this work.
  */
 async function untilIdle({ server, tell }: Bench, sides: readonly Side[]): Promise<void> {
   const workMs = () => sides.reduce((sum, { child }) => sum + cpuMsOf(child.pid), server.cpuMs())

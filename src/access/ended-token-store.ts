@@ -12,7 +12,10 @@ export const refusalMargin = `interval '1 minute'`
 
 export type EndedToken = { id: string; number: number; msLeft: number }
 
-/** The tokens that were ended after the one with this number, ordered by number, without those that expired over a minute ago. */
+/**
+ * The tokens that were ended after the token with this number, ordered by number. Tokens that expired more than a
+ * minute ago are left out.
+ */
 export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
   return database.query<EndedToken>(
     {

@@ -104,8 +104,8 @@ export async function letIn(
 }
 
 /**
- * Opens a session in the portal, or returns a challenge when a code of the second factor is needed first. A person who lacks a
- * required factor gets a session in which nothing else can be done than set up a factor.
+ * Opens a session in the portal, or returns a challenge when a code of the second factor is needed first. If a required
+ * factor is missing, the only thing that the session allows is to set up a factor.
  */
 export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
   if (asksFactor(deps, person)) return challengeOf(deps, person)

@@ -1,6 +1,6 @@
 /**
- * Handles every attempt to get a token, whichever route it comes by. It slows down an address with too many failures,
- * reports each outcome, and checks only a few passwords at once.
+ * Handles every attempt to get a token, from all routes. It slows down an address with too many failures, reports each
+ * outcome, and checks only a few passwords at once.
  */
 
 import type { Lacking } from '../audit-log/refusal-sums.ts'
@@ -173,7 +173,7 @@ async function tryPassword<Result extends Issued | Challenge>(
 ): Promise<Result | null> {
   const { database, loginThrottle } = deps
   const { address } = client
-  // Checked again now that this attempt's turn has come, so that failures counted while it waited are included.
+  // Check again, because more failures may have been counted while this attempt waited.
   await loginThrottle.check(address, input.login)
   if (!isKnownAddress) refuseFor(await claimAttempt(database, input.login))
   const found = await findPerson(deps, client, input)

@@ -102,7 +102,8 @@ export type WrongCodes = {
    * simultaneous attempts get no more guesses than successive ones.
    *
    * @param attempt returns null or false for a wrong code
-   * @throws DomainError 'too-many' after too many wrong codes; or what `attempt` throws, which does not count as wrong
+   * @throws DomainError 'too-many' after too many wrong codes. It also throws the errors of `attempt`; they do not
+   *   count as wrong codes
    */
   guard<Result>(address: string, userId: string, attempt: () => Promise<Result>): Promise<Result>
 }

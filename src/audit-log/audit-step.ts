@@ -28,8 +28,8 @@ export const auditLogStep: Step = {
   table: 'audit_log',
   async next(database, after) {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
-    // Read the checkpoints before the entries. A checkpoint that is made in between could cover entries that are not among `lines`,
-    // and they would look as if they had been cut off.
+    // Read the checkpoints before the entries. If we read the entries first, a checkpoint made after that could cover
+    // entries that are missing in `lines`, and the audit would report that the log was cut off.
     const anchors = await findKeptAnchors(database, from)
     const early = after ? null : await findEarlyRemoval(database, { outside: [], years: minYears })
     const lines = await findLines(database, from)

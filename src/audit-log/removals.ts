@@ -1,8 +1,8 @@
 /**
  * Checks that entries missing from the beginning of the log were old enough to be removed (contract/audit-log.md,
- * "Checking"). Somebody with write access to the database could delete young entries and forge a record which says
- * that they were old. A checkpoint can reveal that. The entries after a checkpoint are not older than the checkpoint,
- * so if a young checkpoint comes before a removed entry, that entry was young too.
+ * "Checking"). Somebody with write access to the database could delete young entries and forge a record which says that
+ * they were old. A checkpoint can reveal that. Entries after a checkpoint are not older than the checkpoint. So if a
+ * young checkpoint comes before a removed entry, that entry was young, too.
  */
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
@@ -12,8 +12,8 @@ import type { Anchor, Fault } from './verifier.ts'
 export const minYears = 1
 
 /**
- * How much older than a checkpoint an entry after it may be. An entry has its time from the moment when it is written,
- * and becomes part of the chain later: a long transaction delays that, and so does a time in which no worker runs.
+ * An entry after a checkpoint may be older than the checkpoint by this much. It gets its time when it is written, but
+ * joins the chain later, for example after a long transaction or after a time without a running worker.
  */
 const slackMs = 86_400_000
 

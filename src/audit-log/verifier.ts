@@ -188,7 +188,7 @@ function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): b
 
 /**
  * Returns the state of an account's chain before its first line. It is null when the file holds only a part of the log
- * and this part begins after entry 1: then the entry before it is unknown, and the first line is accepted as it is.
+ * that begins after entry 1. The entry before this part is then unknown, so the first line is accepted as it is.
  */
 const startOf = ({ accountSeq }: EntryHead, isPart: boolean): Chain | null =>
   isPart && accountSeq !== 1 ? null : { head: firstHead, before: null }

@@ -25,7 +25,7 @@ export const etagHeader = { type: 'string', description: 'Version of the campaig
 
 type Headers = { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined }
 
-/** Reads which versions a request accepts: those that `If-Match` names, without those that `If-None-Match` names. */
+/** Reads which versions a request accepts: a version that `If-Match` names and `If-None-Match` does not name. */
 export function guardOf({ headers }: { headers: Headers }): Guard {
   const { 'if-match': expected, 'if-none-match': refused } = headers
   if (expected === undefined && refused === undefined) return {}

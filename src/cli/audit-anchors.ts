@@ -45,9 +45,9 @@ export async function readAnchors(
 }
 
 /**
- * Returns the notes of the platform whose keys were given: all notes of each installation that has a note with a
- * right signature. If no note has one, it returns all notes; otherwise forged notes would count as those of another
- * platform and be ignored.
+ * Returns the notes of the platform whose keys were given: all notes of each installation that has a note with a right
+ * signature. If no note has a right signature, it returns all notes. Otherwise forged notes would be taken for notes of
+ * another platform and be ignored.
  *
  * @throws CommandError when there are several installations and no keys, because it is unknown whose log the file is
  */

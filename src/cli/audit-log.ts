@@ -226,8 +226,8 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
 /**
- * Makes the result for an error that the verifier does not find: a line that is no line of a log, or a file of which no
- * checkpoint covers any entry.
+ * Makes the result for an error that the verifier does not find: a line that does not belong to a log, or a file
+ * without an entry that a checkpoint covers.
  */
 function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0

@@ -35,7 +35,7 @@ export async function openFile(path: string): Promise<FileHandle> {
 /**
  * Reads a whole text file.
  *
- * @param mayBreakOff whether bytes that are not UTF-8 are replaced by U+FFFD, because a text may end inside a character
+ * @param mayBreakOff true: replaces bytes that are not UTF-8 by U+FFFD, because the text may end inside a character
  * @throws CommandError when it can't be read, has more than `maxBytes`, or is not UTF-8
  */
 export async function readText(path: string, maxBytes: number, mayBreakOff = false): Promise<string> {

@@ -21,8 +21,9 @@ const longWaitMs = 2_000
  * @param options.run returns one result for each item, in the same order; an Error as a result fails only that item, and a
  * thrown error fails all items
  * @param options.maxItems rows in one statement
- * @param options.inFlight statements that run at the same time; another one starts when it is full, or when the running ones take
- *   so long that they seem to be blocked
+ * @param options.inFlight the maximum number of statements that run at the same time. Beside a running statement,
+ *   another one starts only when it has `maxItems` rows, or when all running ones take so long that they seem to be
+ *   blocked
  * @param options.maxWaiting items that may queue, so that memory stays bounded; further ones get the error of `onFull`
  */
 export function createBatcher<Item, Result>(options: {

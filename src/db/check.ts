@@ -30,7 +30,7 @@ export type Piece = {
   counts: Counts
   /** Approximate number of rows in the piece. */
   rows: number
-  /** The key after which the next piece begins, as text; null after the last piece. */
+  /** The next piece begins after this key (as text). null: this was the last piece. */
   reached: string[] | null
 }
 
@@ -67,7 +67,10 @@ export type Walk = {
   rows: number
   /** SQL for how much work a row causes. When the sum over the rows reaches `max`, the piece ends, even with fewer than `rows`. */
   weight?: { of: string; max: number }
-  /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
+  /**
+   * SQL that returns a row when the database already guarantees the rules, for example by a unique index. The check
+   * then need not read anything.
+   */
   guaranteedBy?: string
   /** The statements of a piece. */
   reads: (within: Within) => readonly Read[]

@@ -49,8 +49,8 @@ export async function* readPiecewise<Row extends object>(
     await client.query('commit')
     ended.resolve()
   } finally {
-    // After `ended.resolve()` this does nothing. Otherwise the read has failed or the caller has stopped early, and the
-    // connection is still inside its transaction; the rejection makes `longRead` close it.
+    // This does nothing after `ended.resolve()`. If the read has failed or the caller has stopped early, the connection
+    // is still inside its transaction. Then the rejection makes `longRead` close it.
     ended.reject(new Error('The reading was broken off'))
     signal.removeEventListener('abort', leave)
   }

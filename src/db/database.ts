@@ -414,8 +414,8 @@ async function tuples<Row extends unknown[]>(client: pg.ClientBase, { name, text
 }
 
 /**
- * Takes the rows out of the driver's result. The result object outlives its statement until the garbage collector runs, and would
- * keep all rows alive: that costs a busy process 5 % of its time.
+ * Takes the rows out of the driver's result. The result object stays in memory until the garbage collector runs, and
+ * would keep all rows with it. That would cost a busy process 5 % of its time.
  */
 function takeRows<Row>(result: { rows: Row[] }): Row[] {
   const { rows } = result

@@ -10,9 +10,9 @@ export const hasLostAgainstOthers = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 
 /**
- * SQLSTATE classes and codes after which a connection cannot be used: errors of the connection, login, resources, operator
- * intervention, input and output; a missing database, or one that takes no connections; a standby; a time limit of the whole
- * transaction or of its idle time, which ends the session.
+ * SQLSTATE classes and codes after which a connection cannot be used: errors of the connection, login, resources,
+ * operator intervention, input and output; a database that is missing, takes no connections or is a standby; and the
+ * time limits of a transaction, which end the session.
  */
 const lost = /^(08|28|53|57P|58|25006|25P0[34]|3D000|55000)/
 /** A time limit of one statement or lock, or a cancellation: the connection stays usable. */

@@ -43,8 +43,9 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
     for (const table of unknown) small.add(table)
-    // Each look asks about the small tables of all statements. If it asked only about those of the caller, a frequent
-    // statement whose tables stay small would use up every look, and the tables of a rare statement would wait for ever.
+    // Each look asks about the small tables of all statements. If it asked only about the tables of the caller, a
+    // frequent statement with small tables would use up every look, and nobody would ever look at the tables of a rare
+    // statement.
     if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }

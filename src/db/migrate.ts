@@ -89,8 +89,8 @@ async function refuseBesideOlder(database: Queryable, pending: readonly Migratio
 }
 
 /**
- * Takes the lock of migrations. It asks for the lock again and again: a single statement that waits for it would hold a
- * snapshot, and a process that builds an index concurrently waits until no such snapshot is held.
+ * Takes the lock of migrations. It asks for the lock again and again. A single statement that waits for the lock would
+ * hold a snapshot, and a process that builds an index concurrently would wait for this snapshot.
  */
 async function takeLock(client: pg.Client): Promise<void> {
   for (;;) {

@@ -36,8 +36,8 @@ export function findUnreadableFile(connectionString: string): string | null {
 export const connectTimeoutMs = 3_000
 
 /**
- * The settings of each session. They are set after the connection is made, because poolers drop startup options, and so that ours
- * win over options in the address and over defaults that an administrator has given to the role, the database or the server.
+ * The settings of each session. We set them after the connection is made, because poolers drop startup options. Set in
+ * this way, they also override options in the address and defaults of the role, the database or the server.
  */
 const sessionSettings = {
   timezone: 'UTC',

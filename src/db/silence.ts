@@ -25,8 +25,8 @@ export function createHearing() {
       return () => {
         const nowMs = performance.now()
         heardAtMs.set(client, nowMs)
-        // An answer shows that the server is there, unless a connection was lost since the statement began: a server
-        // that shuts down may send its last message together with an answer, and that message is handled first.
+        // An answer shows that the server is there, unless a connection was lost since the statement began. A server
+        // that shuts down may send its last message together with an answer, and we handle that message first.
         if (losses === lossesBefore) lastHeardAtMs = nowMs
       }
     },

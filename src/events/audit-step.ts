@@ -23,9 +23,10 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant from which on the audit looks for events. Older events may be stored without their subject, or may
- * have been removed because of their age. After a removal it is one hour after the start of the oldest stored day; the
- * hour allows for clocks that differ. The instant is by the rules' clock, which a sandbox can set forward.
+ * SQL for the instant from which on the audit looks for events. Older events may be stored without their subject, or
+ * may have been removed because of their age. If old events were removed, it is one hour after the start of the oldest
+ * stored day. The extra hour covers clocks that differ. The instant is by the rules' clock, which a sandbox can set
+ * forward.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}
@@ -33,8 +34,8 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
   from event_positions p where p.name = 'events.subjects')`
 
 /**
- * SQL for the instant, by the rules' clock, up to which every event is numbered: the time of the last tick that left
- * no backlog, minus 10 minutes, because the transaction of a change commits within this time.
+ * SQL for an instant by the rules' clock. All events up to it have their number. It is the time of the last tick that
+ * left no backlog, minus 10 minutes, because a change is committed within 10 minutes.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`

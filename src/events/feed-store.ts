@@ -67,7 +67,7 @@ export type Page = {
   examined: number
 }
 
-/** Events of a feed, day by day. */
+/** Reads one page of a feed. It takes one statement for each day of events. */
 export async function findEvents(database: Queryable, account: Account, params: PageParams): Promise<Page> {
   const { after, limit, types } = params
   // Sequences have no gaps, so without a filter a page has as many events as it examines.

@@ -106,8 +106,8 @@ const sendBytes = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, by
   reply.type('application/json; charset=utf-8').send(bytes) as never
 
 /**
- * Writes all pieces into one buffer. A buffer for each piece, and then one more for all of them, would use so much memory
- * outside the heap that the collection of garbage takes a third of the time of a large page.
+ * Writes all pieces into one buffer. Separate buffers for the pieces, and then one for all of them, would use much
+ * memory outside the heap, and garbage collection would take a third of the time of a large page.
  */
 function pageBytes({ texts, count: _, ...rest }: Page): Buffer {
   const separated = texts.flatMap((text, index) => (index === 0 ? text : [',', text]))

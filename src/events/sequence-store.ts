@@ -131,9 +131,9 @@ const untakenOfBacklog = `
   where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
- * Counts the waiting rows that become events, and returns the age of the oldest of these. It examines at most the oldest 10,000
- * waiting rows. If it examined so many and none of them becomes an event, it returns the age of the oldest row, because no event
- * has waited longer.
+ * Counts the waiting rows that become events, and returns the age of the oldest of these. It examines at most the
+ * oldest 10,000 waiting rows. If none of these 10,000 rows becomes an event, it returns the age of the oldest row,
+ * because no event has waited longer.
  */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
   const [backlog] = await database.query<Backlog>(findBacklog)

@@ -16,11 +16,11 @@ const stalledMs = 30_000
 const lookEveryMs = 5_000
 
 /**
- * Ends idle connections while the server runs. Node.js itself limits the time of headers that have begun, and of the
- * wait after an answer.
+ * Ends idle connections while the server runs. Node.js itself limits how long a client may take for its headers, and
+ * how long a connection waits after an answer.
  *
- * @returns a function for the stop of the server. It ends all connections on which nothing was ever sent, and those with
- *   the beginning of a header when that has had its time.
+ * @returns a function for the stop of the server. It ends connections on which nothing was ever sent. It ends
+ *   connections with an unfinished header when the time for headers is over.
  */
 export function endIdleConnections(server: HttpServer): () => void {
   const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))

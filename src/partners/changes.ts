@@ -1,4 +1,6 @@
-/** Collects what an apply changes, by entry and field (contract/operations.md, "The directory file"). */
+/**
+ * Collects what applying a directory file changes, by entry and field (contract/operations.md, "The directory file").
+ */
 import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
 
 /** `[old, new]`; old is null in a new entry. */

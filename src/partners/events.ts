@@ -81,8 +81,8 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
 }
 
 /**
- * Records one event for each bank, with the changed mobile operators and tariffs that the bank may see, and the
- * operators that it has gained or lost.
+ * Records one event for each bank. It names the changed mobile operators and tariffs that the bank may see, and the
+ * operators that the bank may now sell or may no longer sell.
  *
  * @param before the operators that were listed before the apply, and those that the banks of the file saw. No bank gets
  *   an event about an operator that is listed neither before nor after the apply

@@ -272,8 +272,8 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 }
 
 /**
- * SQL for whether the person who made a link still has access: neither the person is disabled nor their account
- * suspended. A link of the operator was made by no person, so the condition is true for it.
+ * SQL for whether the person who made a link still has access: the person is not disabled, and their account is not
+ * suspended. It is true for links of the operator, because no person made them.
  */
 const hasActiveMaker = (maker: string): string =>
   `not exists (

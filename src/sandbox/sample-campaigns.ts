@@ -238,7 +238,7 @@ const stories: Story[] = [
     const { grocer, alpha, beta } = stage.cast
     const terms = { name: 'Осінь: 5 % на все', description: '5 % з кожної покупки', percentage: 5, from: -6, to: 24 }
     const cashbackId = await run(stage, grocer, [alpha, beta], terms)
-    // The segment has every third customer of the sample directory.
+    // The segment has 60 sample customers of each bank: every third one of the first 180.
     const ids = ['C', 'B'].flatMap(bank =>
       Array.from({ length: 60 }, (_, n) => `${bank}-${String(3 * n + 1).padStart(6, '0')}`),
     )

@@ -64,9 +64,9 @@ export type SegmentOfCustomer = {
 }
 
 /**
- * The bank's segments that contain the customer, the latest first. `strpos` searches the text of a segment, which is many
- * times faster than reading its JSON. It may also find a part of another id that contains a quote, so the JSON of the
- * segments that it finds is read as well.
+ * The bank's segments that contain the customer, the latest first. `strpos` searches the text of a segment, which is
+ * many times faster than reading its JSON. It may also find text inside another id that contains a quote. So the JSON
+ * of the found segments is read as well.
  */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(

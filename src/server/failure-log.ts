@@ -1,6 +1,6 @@
 /**
- * Logs failures of work that is tried again and again, such as that of the jobs while the database is away: the first
- * one of its kind, then at most one line a minute with their number, and one line when the work succeeds again.
+ * Logs failures of repeated work, such as the jobs while the database is away. It logs the first failure of each kind,
+ * then at most one line a minute with the number of failures, and one line when the work succeeds again.
  */
 import type { Logger } from '../log.ts'
 

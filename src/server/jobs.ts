@@ -199,8 +199,8 @@ export async function runDue(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Compares the stock with the state that was reported last. A change is reported only after it has lasted for a
- * while. So call this function before the clock is moved forward, so that it notes when the change began.
+ * Compares the stock with the state that was reported last. A change is reported only after it has lasted for a while.
+ * Call this function before the clock is moved forward, so that it stores when the change began.
  */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
   while (await foldSales(deps.database));

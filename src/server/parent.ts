@@ -7,7 +7,7 @@ const lookEveryMs = 500
 
 /**
  * Calls back once when the parent process has ended. npm starts a command through a shell and sends SIGTERM only to
- * that shell, which ends without notifying the command.
+ * that shell. The shell ends, but does not pass the signal on to the command.
  */
 export function whenParentEnds(onEnd: () => void): void {
   const timer = setInterval(() => {

@@ -30,7 +30,10 @@ import {
 
 export type Platform = {
   app: FastifyInstance
-  /** The app at ADMIN_PORT; null without that setting, and when this process runs no service that is served there. */
+  /**
+   * The app at ADMIN_PORT. It is null without that setting, and when this process runs none of the services of that
+   * port.
+   */
   adminApp: FastifyInstance | null
   metrics: Metrics
   database: Database

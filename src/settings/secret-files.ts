@@ -13,7 +13,7 @@ const maxBytes = 64 * 1024
 type Read = (name: string) => string | null
 
 /**
- * Reads the value of a setting that may be given itself or as the name of a file.
+ * Reads a secret setting. Its value is in the setting NAME itself, or in the file that the setting NAME_FILE names.
  *
  * @param read returns the text of a plain setting, null when it is not set
  * @param errors receives the errors: both forms are set, or the file can't be read, is empty or is too long

@@ -49,8 +49,8 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
   if (!(await hasEveryLine(database))) return false
-  // The lines of new sales are made first, because a new sale may be the first sale of a bank or belong to the day
-  // that is being closed.
+  // Make the lines of new sales first. A new sale may be the first sale of a bank, or belong to the day that is being
+  // closed.
   await makeAllLines(database, linesWithinMs)
   const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
   if (due.length === 0) return false

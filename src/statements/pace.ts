@@ -5,7 +5,8 @@ export type Pace = {
   /** The number of lines to write as the next piece: few while others write, because they may have to wait for it. */
   linesAtOnce(): number
   /**
-   * Called after each piece of work. It waits twice as long as the piece took if others have written since the last call.
+   * Called after each piece of work. If others have written since the last call, it waits twice as long as the piece
+   * took.
    *
    * @param firstUnused the transaction number that the database gives out next. It grows with every transaction that
    *   writes, whoever writes it

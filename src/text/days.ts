@@ -60,8 +60,8 @@ export function dayOf(at: Date, timeZone: string): string {
 }
 
 /**
- * Returns the instant at which a day begins in a time zone. If the zone skipped that day, it is the instant at which
- * the day after it begins.
+ * Returns the instant at which a day begins in a time zone. If the zone skipped that day, this is the beginning of the
+ * next day.
  * @param day `yyyy-mm-dd`
  */
 export function startOfDay(day: string, timeZone: string): Date {

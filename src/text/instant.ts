@@ -28,9 +28,9 @@ export function readInstant(text: string): Date | null {
 }
 
 /**
- * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is rounded
- * up to the next millisecond. What happened before the instant is then outside of a range that begins with it, and inside
- * of a range that ends with it.
+ * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is
+ * rounded up to the next millisecond. So an event before the given instant is outside a range that begins with it, and
+ * inside a range that ends with it.
  *
  * @returns null as `readInstant`
  */

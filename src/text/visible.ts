@@ -6,9 +6,9 @@
 export const controls = '\\x00-\\x1f\\x7f-\\x9f'
 
 /**
- * Characters that cannot be seen, that end a line, that turn the direction of the text, or that each font draws differently. With
- * them one name could pass for another. Joiners (U+200C, U+200D) and U+FE0F are allowed, because words of some languages and many
- * emoji need them.
+ * Characters that cannot be seen, that end a line, that turn the direction of the text, or that each font draws
+ * differently. With such characters, a name could look like another name. Joiners (U+200C, U+200D) and U+FE0F are
+ * allowed, because words of some languages and many emoji need them.
  */
 export const invisible =
   '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164' +

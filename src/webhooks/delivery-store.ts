@@ -41,7 +41,7 @@ export type Claimed = {
   version: number
   eventId: string
   attempt: number
-  /** Whether somebody asked for this attempt, so that it does not wait for its time. */
+  /** Whether somebody asked for this attempt. Such an attempt does not wait for its scheduled time. */
   wasForced: boolean
   failures: number
   body: string | null
@@ -65,8 +65,8 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
   probe_at = null, probes = 0`
 
 /**
- * SQL: whether a retry was asked for since the attempt was claimed. The retry is made when the attempt has ended, whatever its
- * outcome. If the delivery would have ended with this attempt, it is tried once more and no schedule follows.
+ * SQL: whether somebody asked for a retry since the attempt was claimed. The retry is made after the attempt, with any
+ * outcome. If the delivery would have ended with this attempt, there is one more try and no schedule after it.
  */
 const retryAsked = `(forced and state = 'pending')`
 

@@ -97,10 +97,10 @@ const made = (endpoint: string, replay: string) => `
  * types of events as `typesOf` does (events/catalogue.ts), and reads only days from the day of the endpoint's position
  * on.
  *
- * The statement counts the endpoint's unfinished deliveries, but does not see those that others have made since it began. So
- * every statement that creates unfinished deliveries, or makes finished ones unfinished again, also writes the endpoint's row
- * (except for tests). If the locked row is newer than the row that the statement sees (`written_by` differs), the count may be
- * too low, and the statement hands nothing over to this endpoint.
+ * The statement counts the endpoint's unfinished deliveries, but does not see those that other statements have created
+ * since it began. So every statement that creates unfinished deliveries, or makes finished ones unfinished again, also
+ * writes the endpoint's row (except for tests). If the locked row is newer than the row that the statement sees
+ * (`written_by` differs), the count may be too low, and the statement hands nothing over to this endpoint.
  */
 const handOverText = `
   with locked as materialized (
@@ -188,9 +188,9 @@ const nextReplayText = `
 const nextEvents = `${eventsOf({ type: '$4', id: '$5', from: '$6', through: '$7' })} order by sequence limit ${examinedAtOnce}`
 
 /**
- * Creates the next deliveries of a replay. It selects the same events as `countReplayed`. If it finds fewer than there
- * is room for, the replay goes on after the last event that was examined (`passed`). `marked` writes the endpoint's row without
- * a change, as `handOverText` needs it.
+ * Creates the next deliveries of a replay. It selects the same events as `countReplayed`. If it finds fewer events than
+ * the endpoint has room for, the replay continues after the last examined event (`passed`). `marked` writes the
+ * endpoint's row without a change, as `handOverText` needs it.
  */
 const replayText = (onlyFailed: boolean): string => `
   with wanted as materialized (

@@ -54,8 +54,8 @@ export class Lanes {
   }
 
   /**
-   * Opens lanes, and chooses the endpoints to claim deliveries for. While there is no room for the lane of a due
-   * endpoint, existing lanes claim nothing, so that one of them ends and makes room.
+   * Opens lanes, and chooses the endpoints to claim deliveries for. If there is no room for the lane of a due endpoint,
+   * the existing lanes claim nothing. So one of them soon ends and makes room.
    *
    * @param due the endpoint that has waited longest is the first one
    */

@@ -11,7 +11,7 @@ import * as store from './replay-store.ts'
 
 export type Replay = {
   endpointId: string
-  /** The first and the last event to send again, each as a sequence or as a timestamp of events. Both are included. */
+  /** The first and the last event to send again, both included. Each is the sequence or the timestamp of an event. */
   from: number | Date
   to: number | Date | null
   /** null: the types that the endpoint receives */

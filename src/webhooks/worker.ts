@@ -92,8 +92,8 @@ export function startDelivering(
 /**
  * Gives back what is not sent, records what was accepted, and claims the next deliveries of due endpoints. An endpoint
  * stays due if the claim found as many deliveries as the endpoint has room for. If the claim found none, the endpoint
- * stays due until the loop looks for due endpoints again: the hand-over or another process may have locked it, or its
- * only allowed request may just have ended.
+ * stays due until the loop looks for due endpoints again. Perhaps the hand-over or another process had locked it, or
+ * its only allowed request was just ending.
  */
 async function exchange(
   deps: DeliveringDeps,

@@ -1,7 +1,7 @@
 /**
- * A machine is backed up while it sells 500 orders a second, and then lost, with the shipped `archive_timeout`
- * (contract/production.md, "Backup"): no order older than 60 seconds is missing, and each of ten instants can be
- * restored exactly.
+ * A machine with the shipped `archive_timeout` is backed up while it sells 500 orders a second, and is then lost
+ * (contract/production.md, "Backup"). No order older than 60 seconds is missing after the restore, and each of ten
+ * instants can be restored exactly.
  */
 import process from 'node:process'
 import { test } from 'node:test'

@@ -39,8 +39,8 @@ const allNames: string[] = parse(shipped).groups.flatMap(({ rules }: { rules: { 
 /** `ALERTS=PerklineDown,PerklineSlow` selects alerts; the default is all. */
 const chosen = process.env.ALERTS?.split(',') ?? allNames
 /**
- * The time allowed in addition to what a rule itself waits for: for scrapes, and for values that a process reads every
- * 15 seconds.
+ * The allowed delay beyond the waiting time of a rule. It covers scrapes, and values that a process reads only every 15
+ * seconds.
  */
 const graceMs = 60_000
 const weekMs = (7 * 86_400_000) / factor

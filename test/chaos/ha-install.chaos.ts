@@ -32,7 +32,7 @@ function linesFor(machine: number, ...lines: string[]): string {
     .replaceAll('PASSWORD=…', 'PASSWORD=secret')
 }
 
-/** Repeats lines until they succeed, as a person would who waits for what they print. */
+/** Repeats shell lines until they succeed, like a person who waits for their output. */
 const until = (lines: string): string =>
   `for try in $(seq 60); do if (set -o pipefail; ${lines}); then break; fi; test $try -lt 60; sleep 2; done\n`
 

@@ -1,5 +1,6 @@
 /**
- * Running the audit: only one at a time; it ends when its client leaves, and can be resumed after that or after a kill.
+ * Only one audit runs at a time. It ends when its client disconnects, and can be resumed after that or after its
+ * process was killed.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * A job that one process at a time does, while a lock of somebody else keeps it from succeeding: log and metrics of all
- * processes say so (contract/production.md, "Metrics", and docs/runbook.md, "PerklineJobLate").
+ * A lock of somebody else blocks a job that only one process runs at a time. The log and the metrics of all processes
+ * report this (contract/production.md, "Metrics", and docs/runbook.md, "PerklineJobLate").
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -20,8 +20,8 @@ const quickAnswers = 20
 const atOnce = 10
 const tariffCode = 'frozen'
 /**
- * Longer than `maxWaitMs` (webhooks/lanes.ts) and `maxClaimMs` (webhooks/worker.ts), after which a process gives back the
- * deliveries that it has claimed but not sent.
+ * Longer than `maxWaitMs` (webhooks/lanes.ts) and `maxClaimMs` (webhooks/worker.ts). After these times a process gives
+ * back deliveries that it has claimed but not sent.
  */
 const frozenMs = 11_000
 
@@ -85,8 +85,8 @@ test('the attempts of the other process go on and count, and the endpoint is not
   assert.ok(begun.size === atOnce && claimedOnly.length > 0, `${begun.size} sent, ${claimedOnly.length} claimed`)
   const ofFrozen = unanswered.splice(0)
 
-  // The receiver keeps the other process waiting for eight deliveries: four that the frozen process had sent, and four that
-  // it had only claimed. The other process delivers all others.
+  // The other process delivers everything except eight deliveries, for which the receiver does not answer: four that
+  // the frozen process had sent, and four that it had only claimed.
   const slow = new Set([...begun].slice(0, 4).concat(claimedOnly.slice(0, 4).map(({ sequence }) => sequence)))
   isHeld = ({ sequence, attempt }) => slow.has(sequence) && attempt === 2
   processes.push(await startProcess(settings))

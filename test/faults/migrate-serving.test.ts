@@ -14,7 +14,7 @@ import { sharedSettings, startProcess } from '../support/process.ts'
 import { steadyLoad } from '../support/steady-load.ts'
 import { openShop } from '../support/world.ts'
 
-/** What a newer version may do while the older one serves: additions to the tables that are used most. */
+/** What a newer version may add to the busiest tables while the older version serves. */
 const sql = `
   alter table orders add column channel text not null default 'api';
   alter table profiles add column batch int;

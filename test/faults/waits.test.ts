@@ -34,8 +34,8 @@ type Upload = { method: string; path: string; token: string }
 type Held = { socket: Socket; stop(): void }
 
 /**
- * Begins an upload that never comes to its file: it sends only text before the first part of the form, which readers of
- * forms ignore.
+ * Begins an upload that never reaches its file. It sends only text before the first part of the form, and readers of
+ * forms ignore such text.
  * @param pace.first how many KiB are sent at once; 8 KiB more follow each time
  */
 async function beginUpload(given: Upload, { first = 100, everyMs = 2_000 } = {}): Promise<Held> {

@@ -1,7 +1,7 @@
 /**
  * Nearly all profiles are of one tariff. Requests for other tariffs, and sales of them, must not read all its profiles.
- * This is not obvious: PostgreSQL chooses plans by statistics, and by these nearly every row is of whichever tariff is
- * looked for, so it may read the whole table.
+ * PostgreSQL chooses plans by statistics. They say that nearly every row belongs to the searched tariff, so PostgreSQL
+ * could decide to read the whole table.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

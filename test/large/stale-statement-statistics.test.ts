@@ -1,6 +1,6 @@
 /**
- * The database's statistics may be from a time when no statement was closed, for example on the first day after an upgrade. Even
- * then no look-up of an order may walk over the lines of all closed statements.
+ * The database's statistics may be from a time when no statement was closed, for example on the first day after an
+ * upgrade. Even then, looking up an order must not read the lines of all closed statements.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * The database's statistics may be from a time without reservations, because it refreshes them only after many changes.
- * Even then no statement may walk over all reservations for each order.
+ * Even then, no statement may read all reservations for each order.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

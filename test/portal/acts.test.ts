@@ -1,6 +1,6 @@
 /**
- * What a page does after an act, in a real browser: where the focus is, what it says about refused acts and lost
- * answers, what it keeps, and the way back to the list.
+ * What a page does after an action, in a real browser: the focus, messages about refused actions and lost answers, the
+ * input that stays, and the way back to the list.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'

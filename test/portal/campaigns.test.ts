@@ -1,6 +1,6 @@
 /**
- * What people read about campaigns: a bank's list and details, and for both sides the terminals, those that were added
- * later, and the segment, also as files.
+ * What people read about campaigns. Banks see their list and the details. Both sides see the terminals, later added
+ * terminals, and the segment, also as files.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Dialogs when their page or the session ends, in a real browser. */
+/** Checks in a real browser what happens to open dialogs when the person leaves the page or the session ends. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeBrowser, expectRefusals, visit } from '../support/browser.ts'

@@ -1,4 +1,7 @@
-/** No forbidden address gets a connection, however it is written, and whatever a name resolves to later (contract/webhooks.md, "Addresses"). */
+/**
+ * No connection is made to a forbidden address. This is true for every way to write the address, and for names that
+ * later resolve to one (contract/webhooks.md, "Addresses").
+ */
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'

@@ -26,8 +26,8 @@ export type Visitor = {
   /** Opens an address below /app and loads everything again. */
   open(path: string): Promise<void>
   /**
-   * Navigates to another page of the portal, below /app, like a link in the portal: loads only what that page needs,
-   * and reads nothing again that was read within the last 15 s. Resolves when the heading is there, or at once for the
+   * Navigates to another page of the portal, below /app, like a link in the portal. Only the data of that page is
+   * loaded, except for data that was read within the last 15 s. Resolves when the heading is there, or at once for the
    * same page with other filters.
    */
   walk(path: string): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * Writers whose transactions commit late or not at all, readers that follow the feed meanwhile, and a check that the readers saw
- * what was committed (contract/events.md, "The feed").
+ * Writers whose transactions commit late or not at all, and readers that follow the feed at the same time. A check
+ * compares what the readers saw with what was committed (contract/events.md, "The feed").
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -206,7 +206,7 @@ export function proveSeen({ name, query, seen }: Reader, { told }: Pick<Writing,
 
 const isFiltered = (key: string): boolean => Number(key.split('/')[1]) % 10 < filteredOfTen
 
-/** The readers of an experiment, each with another way of reading the feed. */
+/** The readers of an experiment. Each reads the feed in a different way. */
 export const readers = [
   { name: 'by after', query: '' },
   { name: 'by long poll', query: '&wait=10' },

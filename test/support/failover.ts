@@ -45,8 +45,8 @@ type Scene = {
  * Sells while something happens to the cluster.
  *
  * @param options.recoverWithinMs the longest allowed time from a disturbance to the next sale
- * @param options.tries how often a client sends a request that is answered with 503, each time after the wait that the
- *   answer names
+ * @param options.tries how often a client sends a request in total while the answer is 503 or missing. Before each
+ *   retry it waits as long as `Retry-After` says
  * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, a recovery took too long,
  *   or the books are wrong
  */

@@ -1,6 +1,6 @@
 /**
- * Sales and uploads on a disk that fills up meanwhile, and checks of what must hold then (contract/reliability.md,
- * "When something is away").
+ * Sells and uploads while the disk fills up, and checks what must be true then (contract/reliability.md, "When
+ * something is away").
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -88,7 +88,7 @@ async function fillOnce(shop: Shop, disk: SmallDisk, figures: Figures, sales: Sa
   const tookMs = Math.round(performance.now() - since)
   assert.ok(tookMs < recoverWithinMs(), `it took ${tookMs} ms until sales went on`)
   figures.slowestMs = Math.max(figures.slowestMs, tookMs)
-  // After a 200 the whole file must be in stock, whatever failed in between.
+  // After a 200 the whole file must be in stock, even if something failed in between.
   const repeated = await upload(shop, file)
   assert.equal(repeated.status, 200, repeated.text)
   const { imported, duplicates } = lastLine(repeated.text)

@@ -30,7 +30,7 @@ type JobResult = { failed: string[]; notRun: string[]; counts: Counts; took: Dur
 
 /**
  * @param endsAtMs the time (of `performance.now()`) from which no further job begins
- * @returns the files that failed, those whose jobs did not begin, and the seconds that each other file took
+ * @returns the files that failed, the files whose jobs did not begin, and how many seconds each of the other files took
  */
 export async function runJobs(
   jobs: readonly Job[],

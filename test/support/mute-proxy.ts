@@ -11,8 +11,9 @@ export type MuteProxy = {
   /** Keeps every connection open, accepts new ones, and passes nothing on. @returns how many connections it holds */
   fallSilent(): number
   /**
-   * New connections reach the database again. Of the connections that were open before the silence, every second one works
-   * again and delivers what was held. All others stay silent forever, as behind a firewall that has forgotten them.
+   * New connections reach the database again. Every second one of the connections that were open before the silence
+   * works again and delivers the bytes that were held. All others stay silent forever, as behind a firewall that has
+   * forgotten them.
    */
   speakAgain(): void
   close(): Promise<void>

@@ -15,12 +15,11 @@ export type Sale = {
   activationCode?: string
 }
 
-/**
- * The pause between two sales and before repeating after a 503, so that the sellers leave processor time to the
- * platform.
- */
+/** The pause between two sales, and before a retry after a 503. It leaves processor time to the platform. */
 const restMs = 20
-/** The pause between sales after the first `quickSales`, so that a small stock lasts until a slow process has started. */
+/**
+ * The pause between sales after the first `quickSales`. With it, a small stock lasts until a slow process has started.
+ */
 const longRestMs = 500
 const restAfterRefusalMs = 100
 

@@ -35,7 +35,7 @@ const jobSeconds = 150
 /** A shared process makes and drops whole platforms. With Node's default it spends a sixth of its time on collecting their garbage. */
 const sharedExecArgv = ['--max-semi-space-size=64']
 
-/** The tests of waiting logins in this folder need passwords that are slow to hash. */
+/** Some tests in this folder check how logins queue, so they need passwords that are slow to hash. */
 const passwordRoom = 'test/api/access/'
 const quickHashes = ['--import', new URL('quick-hashes.ts', import.meta.url).href]
 

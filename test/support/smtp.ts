@@ -8,7 +8,10 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 
-/** Where a mail server may misbehave; `half-message` is after the first bytes of the message, `message` after its last. */
+/**
+ * The points at which a mail server may misbehave. `half-message` is after the first bytes of the message, `message`
+ * after its last byte.
+ */
 export type SmtpStage = 'greeting' | 'auth' | 'mail' | 'rcpt' | 'half-message' | 'message'
 
 /** Refuse with a reply, drop the connection without one, never answer, or answer late. */

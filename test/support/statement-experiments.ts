@@ -129,8 +129,8 @@ async function assertRollUp(world: World, statements: readonly any[], model: Mod
 }
 
 /**
- * Sells, changes prices and passes days, then counts again. Each round kills one of two processes during sales, and the
- * other one during the closing.
+ * Sells, changes prices and moves the clock by days, then counts again. Each round kills one of the two processes
+ * during sales, and the other one during the closing.
  * @returns figures
  */
 export async function settleUnderKills({ rounds }: { rounds: number }) {

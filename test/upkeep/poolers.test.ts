@@ -1,6 +1,6 @@
 /**
- * A pooler between the platform and its database: one that keeps sessions works, one that shares them between clients
- * is refused at the start.
+ * Poolers between the platform and its database. A pooler that keeps sessions works. The start refuses a pooler that
+ * shares sessions between clients.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -76,7 +76,7 @@ async function cancelMany(bench: Bench, side: Side, cycles: number): Promise<[fi
   return [rates[0] ?? Number.NaN, rates.at(-1) ?? Number.NaN]
 }
 
-/** Compares the size of each new order with that of the orders that existed before. */
+/** Compares the average size of the new orders with that of the earlier orders. */
 function growth(name: string, before: number, after: number, ordersBefore: number, ordersAfter: number): Figure {
   const ours = (after - before) / (ordersAfter - ordersBefore)
   const limit = before / ordersBefore

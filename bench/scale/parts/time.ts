@@ -126,8 +126,8 @@ async function reserve(side: Side, count: number): Promise<void> {
 /**
  * Moves the clock beyond the end of all reservations.
  *
- * @returns milliseconds until all of them are marked as expired. The platform's job marks them even if the request that moves
- *   the clock fails before that
+ * @returns milliseconds until all of them are marked as expired. The platform's job does this even if the request that
+ *   moves the clock fails earlier
  */
 async function lapse(side: Side): Promise<number> {
   const start = performance.now()

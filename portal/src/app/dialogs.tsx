@@ -3,8 +3,9 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 
 /**
- * Closes the open dialogs when their page is left, for example with the browser's Back button: they are not part of the
- * page, and would act on what is no longer shown. A dialog without a close button stays (ui/kept-dialog.ts).
+ * Closes the open dialogs when their page is left, for example with the browser's Back button. Dialogs are not part of
+ * the page, so they would stay and act on something that is no longer visible. A dialog without a close button stays
+ * (ui/kept-dialog.ts).
  */
 export function DialogsOfPage() {
   const { modals, closeModal } = useModals()

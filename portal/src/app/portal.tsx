@@ -49,7 +49,7 @@ onSessionEnd(() => {
   const { href } = router.state.location
   const because = wasLeftElsewhere() ? 'leftElsewhere' : 'ended'
   if (!forgetSession(queryClient)) return
-  // Also dialogs that show a secret: whoever uses the browser next must not see it.
+  // Close dialogs that show a secret, too: the next user of the browser must not see it.
   modals.closeAll()
   void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })

@@ -35,8 +35,9 @@ export type Credentials = { typeAccount: AccountType; login: string; password: s
 export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operator' } as const
 
 /**
- * The key in localStorage under which this browser stores whose session it saw last. Other tabs notice a login or
- * logout by its change. When it is missing, nobody is logged in, so the platform is not asked for the session.
+ * The key in localStorage under which this browser stores whose session it saw last. When the value changes, other tabs
+ * know that somebody has logged in or out. When it is missing, nobody is logged in, so we do not ask the platform for
+ * the session.
  */
 export const heardOfKey = 'perkline.session'
 

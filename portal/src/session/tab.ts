@@ -1,6 +1,6 @@
 /**
- * Names this tab, so that a draft belongs to the tab in which it is written. A tab keeps its name over reloads, and
- * holds a lock of that name as long as it is open.
+ * Gives this tab a name, so that each draft belongs to one tab. A tab keeps its name when it is reloaded, and holds a
+ * lock with that name while it is open.
  */
 
 const idKey = 'perkline.tab'

@@ -13,8 +13,8 @@ let isAsking = false
  *
  *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
  *
- * @returns a function that gives whether the person agrees, and false while another question is open; `action` is the
- *   verb on the button, never "OK"
+ * @returns a function that returns whether the person agrees. It returns false while another question is open. `action`
+ *   is the verb on the button, never "OK"
  */
 export function useConfirm() {
   const texts = useTexts(uiTexts)

@@ -1,6 +1,6 @@
 /**
- * Keeps the keyboard's place when the pressed button is disabled or gone, for instance while something is sent. The browser
- * then moves the focus to the start of the document.
+ * Restores the keyboard focus when the pressed button is disabled or gone, for instance while a request is sent.
+ * Without this, the browser would move the focus to the start of the document.
  */
 
 const intervalMs = 50
@@ -17,7 +17,8 @@ export function watchFocus(): void {
     last = target
     if (!target.closest('[role=dialog]')) lastOnPage = target
   })
-  // A button that has done its work is often gone or disabled: "Clear filters", or "next page" on the last page.
+  // A click can remove or disable its own button, such as "Clear filters", or "next page" on the last page. So look for
+  // a lost focus after each click.
   addEventListener(
     'click',
     ({ target }) => {
@@ -51,8 +52,8 @@ export function keepFocus(isRunning: () => boolean): void {
 }
 
 /**
- * Looks for a lost focus while the page settles. It waits while something is sent, because the button is disabled only
- * until then.
+ * Looks for a lost focus while the page changes. It waits while a request is sent, because the button is enabled again
+ * after the answer.
  */
 function follow(): void {
   let endsAt: number | null = null

@@ -90,8 +90,8 @@ function isRun(letters: string[]): boolean {
 }
 
 /**
- * Returns words that a password must not consist of: the names, the part of each name before the @, both also without
- * the digits and punctuation at their ends, and the product's name.
+ * Returns words that are too easy to guess as a password: the product's name, the given names, and the part of each
+ * name before the @. Names and parts are also returned without the digits and punctuation at their ends.
  */
 function knownNames(names: readonly string[]): string[] {
   const input = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)

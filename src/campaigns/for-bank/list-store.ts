@@ -33,8 +33,8 @@ const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, 
 /**
  * The columns that together give the JSON of a campaign. A campaign with a segment takes two rows: the first holds the
  * campaign, the second its segment. With both in one row, that row would have two long texts (terminals and customers),
- * and PostgreSQL would free and allocate the memory for them at each row. That takes longer than reading the texts. Each
- * campaign begins with a comma; whoever joins the campaigns drops the first comma.
+ * and PostgreSQL would free and allocate the memory for them at each row. That takes longer than reading the texts.
+ * Each campaign begins with a comma. The code that joins the campaigns removes the first comma.
  */
 const columns = `
   case n when 1 then ',' end,

@@ -131,7 +131,7 @@ const isPending = ({ status, banks }: LockedCampaign): boolean =>
 /**
  * Locks the campaign, which must be the caller's own.
  *
- * @throws DomainError for a campaign that is unknown or not the caller's own: 'invalid' when the form has errors, and
+ * @throws DomainError for a campaign that is unknown or belongs to somebody else: 'invalid' when the form has errors,
  *   otherwise 'not-found' or 'forbidden'
  */
 async function lockOwn(

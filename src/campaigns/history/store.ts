@@ -59,8 +59,8 @@ const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
 /**
  * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
  * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
- * shown only to the person's own bank or merchant. A bank does not get `fieldsAboutOthers`, nor an entry that has no other
- * field.
+ * shown only to the person's own bank or merchant. A bank does not get `fieldsAboutOthers`, and does not get entries
+ * that have only these fields.
  */
 const listStatement: Statement = {
   name: 'campaigns.history',

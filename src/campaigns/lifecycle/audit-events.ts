@@ -18,10 +18,11 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
   .join(' ')} end`
 
 /**
- * Finds transitions without their events. For each transition, the recipients of its event are the merchant, and either
- * the bank that the transition concerns or all banks that were invited at that version of the campaign (`members` has from
- * which version to which each bank was invited). The rule then looks for the event in the feed of each recipient, by its
- * type, time and bank. The events are looked up campaign by campaign: between the ids of two campaigns there may be the ids of
+ * Finds transitions without their events. The event of each transition must be in the feed of the merchant and in feeds
+ * of banks. If the transition concerns one bank, this is the feed of that bank. If it concerns the campaign, these are
+ * the feeds of all banks that were invited at that version. `members` has, for each bank, the version that invited it
+ * and the version that removed it. The rule then looks for the event in the feed of each recipient, by its type, time
+ * and bank. The events are looked up campaign by campaign: between the ids of two campaigns there may be the ids of
  * very many orders, whose events would be read, too.
  *
  * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must

@@ -20,8 +20,8 @@ const maxAtOnce = 40
  * Brings up to `maxAtOnce` campaigns of each kind to the state that they should have now. A campaign that has missed
  * several transitions makes all of them. Several processes may do this at once, because each locks its campaigns.
  *
- * @param waits what to do with a campaign that another transaction has locked. false: skip it. true: wait for it; so
- *   when the result is false, everything that was due at the beginning is done
+ * @param waits what to do with a campaign that another transaction has locked. false: skip it. true: wait for it. Then
+ *   a result of false means that everything that was due at the beginning is done
  * @returns whether more campaigns may be due
  */
 export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
@@ -33,8 +33,8 @@ export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<
     // Read the clock after the locks are taken. Then the new time is later than any time that the previous holders of
     // the locks have written.
     await makeDueTransitions(transaction, locked, { now: clock.now(), completeAfterMs })
-    // This counts all locked campaigns, even those that another process has changed during the wait. If the maximum was
-    // found, more may be due.
+    // Count all locked campaigns, even those that another process has changed during the wait. If the statement
+    // returned its maximum, more campaigns may be due.
     return locked.length >= maxAtOnce
   })
 }

@@ -170,7 +170,9 @@ export type Change = { trigger: Trigger } & (
   | { subject: 'reporting'; bankId: string; from: ReportingStage | null; to: ReportingStage }
 )
 
-/** `changes` are all effects of the trigger; empty when it was done before (safe retry). */
+/**
+ * `changes` lists all effects of the trigger. It is empty when the same trigger was handled before, so a retry is safe.
+ */
 export type Decision = { changes: readonly Change[] }
 
 const dayMs = 86_400_000
@@ -451,7 +453,8 @@ function stageInWords({ stage, status }: BankState): string {
 }
 
 /**
- * The banks that get a part of a segment that is formed now: those that take part or still may.
+ * The banks whose customers a segment contains when it is formed now: the banks that take part, and those that may
+ * still confirm.
  *
  * @throws DomainError 'campaign-state' once the period has ended or the campaign is closed
  */

@@ -53,8 +53,8 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
  * - `looked`: the newest campaigns after the cursor, at most `max` ($3) and one more
  * - `found`: those of the first `max` that match the filter
  * - `shown`: the campaigns of the page, sorted
- * - `ends`: number `max` of `looked`, at which the next read continues, and the one more, which shows that there are older
- *   ones. It is empty when fewer than `max` were read
+ * - `ends`: campaign number `max` of `looked`, after which the next read continues, and the one after it, which shows
+ *   that there are older campaigns. It is empty when fewer than `max` were read
  *
  * Without a filter, `found` need not be counted when `max` campaigns were read.
  */

@@ -25,8 +25,8 @@ const lockStatement: Statement = {
 }
 
 /**
- * Reads the banks of locked campaigns. This statement runs after the lock, because only a separate statement sees what
- * the previous holder of the lock has written.
+ * Reads the banks of locked campaigns. Run this statement after the one that locks, because only a separate statement
+ * sees what the previous holder of the lock has written.
  */
 const banksStatement: Statement = {
   name: 'campaigns.banks',

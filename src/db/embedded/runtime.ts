@@ -188,8 +188,8 @@ async function findWay(
  * folder. With `dac_override` it can also write; this is needed where the first one is not available (containers) or
  * not enough (programs that only root may execute).
  *
- * This is acceptable, because only this process, which runs as root, can send the server statements: the socket is in a
- * closed folder, and our role is no superuser, so SQL reaches no file.
+ * This is acceptable. Only this process, which runs as root, can send statements to the server, because the socket is
+ * in a closed folder. Our role is no superuser, so SQL cannot access files.
  */
 function waysThroughClosedFolders(user: SystemUser): Way[] {
   return ['dac_read_search', 'dac_override'].map(capability => ({

@@ -142,8 +142,8 @@ type Source = {
 /**
  * Takes over a connection's data from its client for the time of a copy.
  *
- * @param onReceived gets received bytes. It returns whether more bytes may come; after the end of the copy also `rest`,
- *   the bytes that the client must get
+ * @param onReceived called with received bytes. It returns whether more bytes may come. After the end of the copy it
+ *   also returns `rest`, the bytes that belong to the client
  */
 function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; goOn: boolean }): Source {
   let stream: Duplex | null = null

@@ -1,8 +1,9 @@
 /**
- * Reads single orders by their id, or by the bank's own identifier. Requests that arrive together share one statement. An order
- * that was read before is kept in memory, so reading it again costs little or nothing. Until the order ends, only its
- * status can change, so only the status is read. After that, it changes no more (contract/esim.md, "States"), except for
- * what `isUnchanged` checks and for its phone number, which is removed when it is old.
+ * Reads single orders by their id, or by the bank's own identifier. Requests that arrive together share one statement.
+ * An order that was read before is kept in memory, so reading it again costs little or nothing. Until an order ends,
+ * only its status can change, so only the status is read again. An ended order does not change any more
+ * (contract/esim.md, "States"). The exceptions are what `isUnchanged` checks, and the phone number, which is removed
+ * after some time.
  */
 import type { Clock } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
@@ -32,8 +33,8 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
  * Creates a function that reads single orders. It returns the same object again while the order has not changed.
  *
  * @param options.find reads orders, in the sequence of their names; null where the bank has no such order
- * @param options.isUnchanged whether an order that has ended is still as it was read; if left out, it always is. While
- *   `Database.isHeard` is false, it is not called, and the order is read again
+ * @param options.isUnchanged whether an ended order is still the same as when it was read. Without this function, ended
+ *   orders never change. While `Database.isHeard` is false, it is not called, and the order is read again
  * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(

@@ -87,8 +87,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settleOrder(order)
-        // If neither of the next conditions is true, another process changed the order while the statement ran: the statement
-        // changed nothing, but `decide` still allows the confirm. Then the loop tries again.
+        // If neither of the next two conditions is true, the statement has changed nothing although `decide` allows the
+        // confirm. Then another process changed the order while the statement ran, so the loop tries again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })

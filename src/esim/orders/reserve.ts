@@ -21,7 +21,10 @@ export type ReserveDeps = {
   catalogue: Catalogue
   stock: Stock
   openReservations: number
-  /** The default of the share, in per cent of a tariff's unsold stock, that a bank may hold. */
+  /**
+   * How much of a tariff's unsold stock one bank may hold, in percent. It applies to banks without a value of their
+   * own.
+   */
   reservationShare: number
   /** Called with the outcome of every reservation, for the metrics. */
   observe: { reservation(outcome: ReserveOutcome): void }

@@ -254,8 +254,8 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 const expiredAtOnce = 1_000
 /**
  * SQL that reads how far expiry-warning.ts has come: reservations that end up to this instant have their event
- * `order.expiring`. It locks this position before any order, so that it cannot change meanwhile. For a reservation that
- * ends later, the statement that marks it as expired first records this event.
+ * `order.expiring`. It locks this position before it locks any order, so that the position cannot change meanwhile. For
+ * a reservation that ends later, the statement that marks it as expired records this event first.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
@@ -433,8 +433,8 @@ const findFreeStatement: Statement = {
 /**
  * Finds the tariffs that have a free profile now, with one profile each that can be sold.
  *
- * @param tariffs their ids, each with the profile that was found last time, if any; it is tried first, because after
- *   many sales the search for the first free profile would walk over everything that was just sold
+ * @param tariffs their ids, each with the profile that was found last time, if any. This profile is tried first,
+ *   because a search from the beginning would read everything that was just sold
  */
 export async function findFree(
   database: Queryable,

@@ -50,7 +50,10 @@ const allBanks = '00000000-0000-0000-0000-000000000000'
 const cellOfAll = `'${allBanks}'::uuid as bank_id, tariff_id, '' as currency, 0 as price, outcome`
 
 type Unit = 'hour' | 'day'
-/** Two queries: for the stored rows, and for the same rows counted anew. Their columns are the unit, `cell` and `orders`. */
+/**
+ * Two queries: one reads the stored rows, the other counts the same rows again. Their columns are the unit, `cell` and
+ * `orders`.
+ */
 type Sides = { kept: string; counted: string }
 
 /**
@@ -238,8 +241,8 @@ const goneOneByOne = `${ofThem}
   ) as o`
 
 /**
- * How many ids `goneInRange` may read for each profile of the tariffs. Beyond that, it would read so many profiles of
- * other tariffs that looking up each order costs less.
+ * How many ids `goneInRange` may read for each profile of the tariffs. With more ids it would read many profiles of
+ * other tariffs. Then it costs less to look up each order.
  */
 const maxIdsForEach = 3
 

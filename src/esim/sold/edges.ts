@@ -1,7 +1,7 @@
 /**
- * Splits time spans into whole days and whole hours (UTC), whose sums are stored, and rests of less than an hour at the
- * edges, which must be counted. Each bound is first rounded to the nearest day; then the hours and the rest between the
- * bound and that day are added or subtracted.
+ * Splits time spans into whole days, whole hours (UTC), and parts of less than an hour at both ends. The sums of days
+ * and hours are stored; the orders in the parts must be counted. Each bound is first rounded to the nearest day; then
+ * the hours and the rest between the bound and that day are added or subtracted.
  */
 
 const hourMs = 3_600_000

@@ -302,8 +302,9 @@ export async function countSoldSince(database: Queryable, since: Date): Promise<
 }
 
 /**
- * Orders of all banks that were made at an instant or later, by their current status. Computed as: orders that ended
- * since the instant, minus those of them made before it, plus those that have not ended.
+ * Orders of all banks that were made at an instant or later, by their current status. It is computed in three steps:
+ * count the orders that ended since the instant, subtract those of them that were made before it, and add the orders
+ * made since then that have not ended.
  */
 export async function countMadeSince(
   database: Queryable,

@@ -8,8 +8,8 @@
  * ignored.
  * - An order at or below `reached` is added when its event is taken.
  *
- * One statement adds a piece and takes all events that its snapshot sees. So an order of the piece that has ended in
- * this snapshot has no event that is taken later, and an order that ends later has one.
+ * One statement adds a piece and takes all events that its snapshot sees. So if an order of the piece has ended in this
+ * snapshot, no later statement takes its event. If it ends later, a later statement takes its event.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'

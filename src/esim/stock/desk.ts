@@ -24,7 +24,7 @@ export type DeskTariff = StockCount &
     holders: { bank: string; reserved: number }[]
   }
 
-/** Every tariff with its stock, its pace, and how long the stock lasts. */
+/** Returns every tariff with its stock, how fast it sells, and how long the stock will last. */
 export async function readStockDesk(deps: { database: Queryable; clock: Clock }): Promise<DeskTariff[]> {
   const now = deps.clock.now()
   const [counts, paces, held] = await Promise.all([

@@ -152,7 +152,10 @@ function describeRejects(rejects: Rejects): string[] {
   return describeErrors(named, rejects.count, 'nothing was imported')
 }
 
-/** How many profiles are sealed again at once: so few that requests to the same process wait only some milliseconds. */
+/**
+ * How many profiles are sealed again at once. The number is small, so that requests to the same process wait only some
+ * milliseconds.
+ */
 const resealedAtOnce = 500
 
 /**

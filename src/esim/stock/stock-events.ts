@@ -1,7 +1,7 @@
 /**
  * Records the events that a tariff is available again or sold out, and that its stock is low (contract/events.md,
- * "Types"). A change is reported only after it has lasted for a while, so that a tariff that sells its last profile
- * again and again causes no series of events.
+ * "Types"). A change is reported only after it has lasted for a while. Otherwise a tariff that sells its last profile
+ * again and again would cause a series of events.
  */
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
@@ -41,9 +41,9 @@ export async function reportAvailability({ database, clock }: Deps): Promise<fal
 type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
 
 /**
- * `told` is what was reported last. `other_since` is when the availability began to differ from it: `other` sets it, `back`
- * clears it when the difference is gone, and `turned` reports a difference that has lasted. If `other_since` is later than now, a
- * sandbox's clock was set back, and `other` sets it to now.
+ * `told` is what was reported last. `other_since` is the time from which on the availability differs from `told`.
+ * `other` sets it, `back` clears it when there is no difference any more, and `turned` reports a difference that has
+ * lasted. If `other_since` is later than now, a sandbox's clock was set back, and `other` sets it to now.
  */
 const availabilityText = `
   with present as materialized (

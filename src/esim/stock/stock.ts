@@ -42,7 +42,7 @@ type Window = {
   known: Set<number>
   /** How many callers are trying a profile. */
   trying: number
-  /** Resolves when the next of these callers knows the outcome; then it is replaced. */
+  /** Resolves when the next of these callers has finished its try. After that, a new promise replaces it. */
   settled: PromiseWithResolvers<void>
   /** The highest id of the profiles that refills have examined. */
   scannedUpTo: number
@@ -263,8 +263,8 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
 }
 
 /**
- * Finds a profile that is a random number of windows further on, so that processes that jump do not meet again. Returns null if the
- * tariff has no profile there.
+ * Skips a random number of windows and finds a profile there, so that two processes do not jump to the same place.
+ * Returns null if the tariff has no profile there.
  */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(

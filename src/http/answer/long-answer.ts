@@ -1,6 +1,6 @@
 /**
- * Sends long answers piece by piece: `sendLong` while they are produced, so that the whole answer is never in memory, and
- * `sendPieces` when the pieces are there already. A client that reads too slowly is disconnected.
+ * Sends long answers piece by piece. `sendLong` sends an answer while it is produced, so the whole answer is never in
+ * memory. `sendPieces` sends pieces that exist already. A client that reads too slowly is disconnected.
  */
 import type { ServerResponse } from 'node:http'
 import { Readable, type Writable } from 'node:stream'

@@ -4,7 +4,10 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 
-/** Connections on which a stream is sent to a client of HTTP/1.0, which has no chunks: a body ends when the connection closes. */
+/**
+ * Connections that send a stream to a client of HTTP/1.0. This version has no chunks, so the end of the connection
+ * marks the end of the body.
+ */
 const withoutChunks = new WeakSet<Socket>()
 
 const checkAccessEveryMs = 2_000

@@ -91,7 +91,7 @@ export function noteRequests(server: Server): void {
   server.on('request', request => newest.set(request.socket, request))
 }
 
-/** Makes whoever reads the body of a request fail. If nobody reads it yet, the first reader fails. */
+/** Makes the reader of a request's body fail. If nobody reads it yet, the first reader fails. */
 function breakBody(request: IncomingMessage): void {
   if (request.listenerCount('error') > 0)
     return void request.emit('error', new DomainError('invalid', messages[400] ?? ''))

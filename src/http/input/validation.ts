@@ -33,8 +33,9 @@ function createAjv(): Ajv2020 {
   ajv.addFormat('uuid', uuidForm)
   // The standard format also accepts leap seconds and zones without minutes, which no Date can hold.
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
-  // 'x-rule' replaces the message where a pattern or format would say too little; 'x-must-be' words it in the OpenAPI document.
-  // 'x-documented' is only for the OpenAPI document: rules that the server checks in its own code.
+  // 'x-rule' replaces the message of a pattern or format that would not say enough. 'x-must-be' has the text of this
+  // rule for the OpenAPI document. 'x-documented' is only for the OpenAPI document: it has rules that the server checks
+  // in its own code.
   ajv.addVocabulary(['x-rule', 'x-must-be', 'x-documented'])
   boundKeywords(ajv, maxErrors)
   return ajv

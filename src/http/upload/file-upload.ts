@@ -18,8 +18,8 @@ export const createUploadLimit = (atOnce: number): ConcurrencyLimit =>
  * Runs an upload. It waits until the first bytes have arrived and the concurrency limit lets the upload run, and then
  * calls `work`.
  *
- * @param work gets a function that opens the form, and a signal that aborts when the client disconnects before it has
- *   its answer
+ * @param work called with a function that opens the form, and a signal that aborts when the client disconnects before
+ *   the answer is sent
  */
 export async function withFileForm<T>(
   request: FastifyRequest,

@@ -25,7 +25,10 @@ const unbounded = { maxBytes: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_I
 export type DrainBounds = { maxBytes: number; maxMs: number }
 
 export type Upload = {
-  /** Resolves when the first bytes, or all, have arrived. Only then may the upload take one of the limited places. */
+  /**
+   * Resolves when the first bytes, or all of a short body, have arrived. The caller waits for this before the upload
+   * counts against the limit of concurrent uploads.
+   */
   begun: Promise<void>
   /** The bytes. It fails with a SlowUploadError when they arrive too slowly. Ending it early does not destroy the request. */
   source: Readable

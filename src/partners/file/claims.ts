@@ -19,8 +19,8 @@ const kindNames: Record<Entry['kind'], string> = {
 /**
  * Checks the claims of a file.
  *
- * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist
- *   already, which matter only when all entries must be new
+ * @returns `errors`: every wrong code or id, with path and line. `existing`: the entries that exist already; they are
+ *   errors only when all entries must be new
  */
 export async function checkClaims(
   database: Queryable,

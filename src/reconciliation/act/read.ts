@@ -36,8 +36,8 @@ export async function readAct(
   const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
     report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }
   const banks: HashedBank[] = []
-  // The banks are handled one after the other, because a report from before hashes were stored must be read completely
-  // for its hash.
+  // Handle the banks one after the other: a report from the time before hashes were stored must be read completely to
+  // compute its hash.
   for (const bank of act.banks)
     banks.push({
       ...bank,

@@ -235,8 +235,8 @@ suite('several processes', () => {
       const period = { dateFrom: inDays(platform, -1), dateTo: inDays(platform, 1) }
       const made = await Promise.all(range(22).map(() => createCampaign(platform, period, partners.grocer)))
       await Promise.all(made.slice(0, 10).map(id => partners.alpha.call('POST', `/cashbacks/${id}/confirm`)))
-      // The rounds end the period after longer and longer delays, because the machine's speed is unknown: some ends
-      // come before the requests and some after them.
+      // Each round ends the period after a longer delay than the round before. The machine's speed is unknown, so in
+      // this way some periods end before the requests and some after them.
       const spreadMs = 60 * 2 ** Math.floor(round / 4)
       const requests = made.map(async (id, index) => {
         await sleep(Math.random() * spreadMs)

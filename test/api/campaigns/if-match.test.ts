@@ -1,6 +1,6 @@
 /**
- * Callers send the version of a campaign that they based a decision on, and get 412 if it has changed since
- * (contract/http.md, "Versions of a campaign").
+ * A caller sends the version of the campaign on which its decision is based. If the campaign has changed since then,
+ * the answer is 412 (contract/http.md, "Versions of a campaign").
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'

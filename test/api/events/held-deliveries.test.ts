@@ -226,7 +226,10 @@ test('a replay during an attempt is a delivery of its own: each has its own outc
   assert.deepEqual([replayed.state, outcomesOf(replayed)], ['pending', [[1, 'http-error']]])
 })
 
-/** Makes the endpoint one that has failed often. The next probe is an hour away, so that only what is asked for is sent. */
+/**
+ * Makes the endpoint look as if it had failed often. The next probe is an hour away, so only deliveries that somebody
+ * asks for are sent.
+ */
 const hasFailedOften = () =>
   database().execute(
     `update webhook_endpoints set failed_in_row = 25, failing_since = now(), probe_at = now() + interval '1 hour', probes = 5

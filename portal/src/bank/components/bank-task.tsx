@@ -4,7 +4,7 @@ import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { bankTexts } from '../texts.ts'
 
-/** One open task of the bank, or one of the merchant's that the bank waits for. */
+/** One open task of the bank, or an open task of the merchant that the bank waits for. */
 export function BankTask({ task }: { task: HomeTask }) {
   const { home: texts } = useTexts(bankTexts)
   const names = useNames()

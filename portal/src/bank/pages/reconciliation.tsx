@@ -64,7 +64,10 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   )
 }
 
-/** Reads the reconciliation as often as the campaign, which says who must act next, so that both show the same state. */
+/**
+ * Reads the reconciliation as often as the campaign, so that both show the same state: the campaign shows who must act
+ * next.
+ */
 function Figures({ campaign }: { campaign: BankCampaign }) {
   const query = useQuery({
     ...reconciliationQuery(campaign.cashbackId),

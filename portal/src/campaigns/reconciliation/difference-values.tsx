@@ -38,7 +38,10 @@ export function DifferenceValue({ item, side, currency }: Props): ReactNode {
   }
 }
 
-/** Says on which side of the period an instant is: it may be in the same minute as the beginning or the end. */
+/**
+ * Says whether an instant is before or after the period. The shown time is not enough, because it may be in the same
+ * minute as the beginning or the end.
+ */
 function OutsidePeriod({ at, dateFrom }: { at: string; dateFrom: string }) {
   const texts = useTexts(reconciliationTexts)
   return (

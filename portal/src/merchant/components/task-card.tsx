@@ -5,7 +5,7 @@ import type { SameTexts } from '../../i18n/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { merchantTexts } from '../texts.ts'
 
-/** One open task of the merchant, or one of a bank's that the merchant waits for. */
+/** One open task of the merchant, or an open task of a bank that the merchant waits for. */
 export function MerchantTask({ task }: { task: HomeTask }) {
   const { home: texts } = useTexts(merchantTexts)
   return (

@@ -5,7 +5,7 @@ import { operatorTexts } from '../texts.ts'
 
 const levelColor = { enough: 'perk', low: 'orange', out: 'red' } as const
 
-/** Shows whether a tariff needs new profiles; for one that is not on sale, only that it is not on sale. */
+/** Shows whether a tariff needs new profiles. If the tariff is not on sale, the badge shows only that. */
 export function LevelBadge({ line: { level, isOffered } }: { line: Pick<StockLine, 'level' | 'isOffered'> }) {
   const { stock: texts } = useTexts(operatorTexts)
   if (!isOffered) return <Badge color="gray">{texts.offSale}</Badge>

@@ -63,7 +63,7 @@ const sortedBy: Record<string, (line: StockLine) => string | number | null> = {
   tariff: ({ operatorName, tariffName }) => `${operatorName} ${tariffName}`,
   free: ({ free }) => free,
   sold: ({ sold }) => sold,
-  // A tariff without sales does not run out, unless it is empty; a tariff that is not on sale never does.
+  // A tariff without sales runs out only if it is empty. A tariff that is not on sale never runs out.
   cover: ({ daysOfCover, free, isOffered }) =>
     isOffered ? (daysOfCover ?? (free === 0 ? 0 : Number.MAX_VALUE)) : Number.MAX_VALUE,
 }

@@ -8,7 +8,7 @@ export type Column<Row> = {
   sortBy?: string
   /** Figures are right-aligned. */
   align?: 'right'
-  /** Hidden on a phone, where a row is a card: for columns that only repeat what others show. */
+  /** Hides the column on a phone, where a row is a card. Use it for columns that only repeat other columns. */
   isMinor?: boolean
 }
 
