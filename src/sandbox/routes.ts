@@ -204,7 +204,7 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
   const isKey = keyCheck(guard.operatorKeys)
   app.addHook('onRequest', async request => {
-    if (isKey(bearerToken(request))) return
+    if (isKey(bearerToken(request))) return request.keepConnection()
     const caller = callerOf(request, guard)
     if (!(caller instanceof DomainError)) return
     await noteGuess(request, caller, guard)

@@ -26,6 +26,7 @@ import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-heade
 import { buildSerializer } from '../http/answer/serializer.ts'
 import { watchStreams } from '../http/answer/streams.ts'
 import { keepClientAddresses } from '../http/client-addresses.ts'
+import { endStalledConnections, keptMs, limitAnonymousConnections } from '../http/connections.ts'
 import {
   type Api,
   answerError,
@@ -36,7 +37,6 @@ import {
   pathOf,
   TokenError,
 } from '../http/errors.ts'
-import { endIdleConnections, endStalledConnections, keptMs } from '../http/idle-connections.ts'
 import { isText } from '../http/input/json.ts'
 import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
@@ -210,7 +210,9 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
 
 function limitConnections(app: FastifyInstance, deps: AppDeps): void {
   keepClientAddresses(app.server)
-  endConnectionsOnStop(app, deps.isStopping, endIdleConnections(app.server))
+  // A quarter of the descriptors is left for known callers, the database and files, however many connect to both apps.
+  const endSilent = limitAnonymousConnections(app, deps.door === 'staff' ? 1 / 4 : 1 / 2)
+  endConnectionsOnStop(app, deps.isStopping, endSilent)
   endStalledConnections(app.server)
 }
 

@@ -90,6 +90,20 @@ suite('perkline', { concurrency: 3 }, () => {
       assert.ok(performance.now() - signalledMs < 15_000)
     })
 
+    test('a request without a token is finished, too, when it takes longer than headers may', async t => {
+      const run = await start(t, ['serve'], onServer())
+      await run.ready()
+      const socket = await openRaw(run.url)
+      const headers = { 'content-type': 'application/json', 'content-length': '2' }
+      socket.write(`${requestText('POST', '/getToken/auth', headers)}{`)
+      assert.equal(await status(`${run.url}/health/live`), 200)
+      run.signal('SIGTERM')
+      await sleep(6_000)
+      socket.write('}')
+      assert.equal((await readRaw(socket)).status, 400)
+      assert.equal(await run.ended, 0, run.stderr())
+    })
+
     test('in live mode it says at once that it is not ready, and serves until a load balancer has seen it', async t => {
       const own = await createTestDatabase()
       t.after(() => own.close())

@@ -93,6 +93,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   const refusal = policyRefusal(request, read.caller, deps)
   if (refusal) return refusal
   deps.activity.seen(read)
+  request.keepConnection()
   if (read.caller.userType === 'portal_user') sessions.set(request, read.id)
   return read
 }

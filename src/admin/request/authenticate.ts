@@ -34,7 +34,7 @@ export type OperatorDeps = AuthenticateDeps & {
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKeys)
   app.addHook('onRequest', async request => {
-    if (isKey(bearerToken(request))) return
+    if (isKey(bearerToken(request))) return request.keepConnection()
     const refusal = refusalOf(request, deps)
     if (!refusal) return
     await noteGuess(request, refusal, deps)

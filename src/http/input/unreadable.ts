@@ -55,7 +55,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance. So a connection that has sent nothing stays open here;
-    // `idle-connections.ts` limits the number of such connections.
+    // `http/connections.ts` limits the number of such connections.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const answer = openAnswer(socket)
@@ -90,6 +90,9 @@ const newest = new WeakMap<Socket, IncomingMessage>()
 export function noteRequests(server: Server): void {
   server.on('request', request => newest.set(request.socket, request))
 }
+
+/** Whether a request of the connection has arrived, at least its headers, and is not answered yet. */
+export const isAwaitingAnswer = (socket: Socket): boolean => openAnswer(socket) !== null
 
 /** Makes the reader of a request's body fail. If nobody reads it yet, the first reader fails. */
 function breakBody(request: IncomingMessage): void {

@@ -1,0 +1,106 @@
+/**
+ * Ends connections that nobody needs, because each one holds a file descriptor. A connection is *anonymous* while no
+ * request of a known caller is handled on it: before its first request, between two requests, and during requests that
+ * need no token. When there are too many anonymous connections, the oldest ones are ended, whatever happens on them:
+ * otherwise clients without a token could take all descriptors. This module also disconnects clients that do not read
+ * their answer.
+ */
+import { readFileSync } from 'node:fs'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { breakOff } from './answer/streams.ts'
+import { isAwaitingAnswer } from './input/unreadable.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Call this when the caller is known. The connection is then not anonymous until the request is answered. */
+    keepConnection(): void
+  }
+}
+
+/** How long a connection stays open before its first request, and between two requests. */
+export const keptMs = 65_000
+/** A client that has read nothing of an answer for this long is disconnected. */
+const stalledMs = 30_000
+const lookEveryMs = 5_000
+
+/**
+ * Limits the number of anonymous connections. Node.js itself limits the time of headers that have begun, and of the wait
+ * after an answer.
+ *
+ * @param share the part of the file descriptors that anonymous connections may take
+ * @returns a function for the stop of the server. It ends all connections on which nothing was ever sent, and those with
+ *   the beginning of a header when that has had its time.
+ */
+export function limitAnonymousConnections(app: FastifyInstance, share: number): () => void {
+  const { server } = app
+  const max = Math.min(4_096, Math.floor(descriptorLimit() * share))
+  /** For each anonymous connection, since when it is anonymous. The oldest is first. */
+  const anonymous = new Map<Socket, number>()
+  /** For each other connection, the newest request whose caller is known. Node.js answers the requests of a connection in order. */
+  const known = new Map<Socket, IncomingMessage>()
+
+  const note = (socket: Socket) => {
+    anonymous.set(socket, performance.now())
+    if (anonymous.size > max) for (const oldest of anonymous.keys()) return end(oldest)
+  }
+  const end = (socket: Socket) => {
+    anonymous.delete(socket)
+    socket.destroy()
+  }
+  server.on('connection', socket => {
+    note(socket)
+    socket.once('close', () => {
+      anonymous.delete(socket)
+      known.delete(socket)
+    })
+  })
+  app.decorateRequest('keepConnection', function () {
+    const { socket } = this.raw
+    // A connection that is in neither map is closed.
+    if (anonymous.delete(socket) || known.has(socket)) known.set(socket, this.raw)
+  })
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    // A client may send its next request before it has the answer to this one.
+    if (known.get(raw.socket) === raw) {
+      known.delete(raw.socket)
+      note(raw.socket)
+    }
+    done()
+  })
+
+  const endSilent = (beforeMs: number) => {
+    for (const [socket, sinceMs] of anonymous) if (socket.bytesRead === 0 && sinceMs < beforeMs) end(socket)
+  }
+  const timer = setInterval(() => endSilent(performance.now() - keptMs), lookEveryMs)
+  timer.unref()
+  server.once('close', () => clearInterval(timer))
+  return () => {
+    endSilent(Number.POSITIVE_INFINITY)
+    // Once the server is closed, Node.js itself does not limit the time of headers any more.
+    setTimeout(() => {
+      for (const socket of anonymous.keys()) if (!isAwaitingAnswer(socket)) end(socket)
+    }, server.headersTimeout).unref()
+  }
+}
+
+/** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
+export function endStalledConnections(server: HttpServer): void {
+  server.setTimeout(stalledMs, socket => {
+    // Another timeout means that the connection waits between two requests (set by Node.js), so end it. While a request
+    // is still processed, the client has nothing to read yet, so its connection stays open.
+    if (socket.writableLength > 0) breakOff(socket)
+    else if (socket.timeout !== stalledMs) socket.destroy()
+  })
+}
+
+/** The limit of file descriptors of this process on Linux; on other systems 1,024. */
+function descriptorLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8')
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 1_024)
+  } catch {
+    return 1_024
+  }
+}
