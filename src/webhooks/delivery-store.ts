@@ -2,6 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
+import { isServed } from './endpoint-store.ts'
 import { failuresOfRetry, probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
@@ -23,7 +24,7 @@ export async function findDueEndpoints(database: Queryable): Promise<string[]> {
     plannedOnce: ['webhook_deliveries'],
     text: `
       select e.endpoint_id as id from webhook_endpoints e
-      where e.status = 'enabled' and e.deleted_at is null and exists (
+      where ${isServed('e')} and exists (
         select from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null
           and coalesce(d.leased_until, '-infinity') <= now()
           and (d.forced or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now()))`,
@@ -124,7 +125,7 @@ const recordAndClaimText = `
       a.max, a.held, w.under_way
     from unnest($9::uuid[], $10::int[], $11::int[]) as a (endpoint_id, max, held) cross join lateral (
       select * from (select * from locked union all select * from free) as mine
-      where endpoint_id = a.endpoint_id and status = 'enabled' and deleted_at is null and written_by = (
+      where endpoint_id = a.endpoint_id and ${isServed('mine')} and written_by = (
         select xmin from webhook_endpoints seen where seen.endpoint_id = a.endpoint_id)) as e cross join lateral (
       select count(*) as under_way from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
         and d.leased_until > now() and not d.delivery_id in (select delivery_id from ended)) as w
@@ -373,10 +374,10 @@ export async function endLostTests(database: Queryable): Promise<void> {
   )
 }
 
-/** Enabled endpoints with pending deliveries. */
+/** Endpoints with pending deliveries whose attempts may begin. */
 export async function findPendingEndpoints(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
-    `select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and exists (
+    `select e.endpoint_id as id from webhook_endpoints e where ${isServed('e')} and exists (
        select from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null)`,
   )
   return rows.map(({ id }) => id)

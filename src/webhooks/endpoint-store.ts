@@ -37,6 +37,14 @@ export const maxPending = 1_000
 /** SQL for the number of unfinished deliveries of an endpoint. @param endpoint SQL for its id */
 export const pendingOf = (endpoint: string): string =>
   `(select count(*)::int from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
+/**
+ * SQL: whether attempts at an endpoint may begin. None may begin while its bank or merchant is suspended, so its deliveries wait.
+ * @param endpoint SQL for its row
+ */
+export const isServed = (endpoint: string): string => `
+  ${endpoint}.status = 'enabled' and ${endpoint}.deleted_at is null
+    and not exists (select from banks where bank_id = ${endpoint}.account_id and status = 'suspended')
+    and not exists (select from merchants where merchant_id = ${endpoint}.account_id and status = 'suspended')`
 /** The limit of endpoints of an account. */
 export const maxEndpoints = 10
 

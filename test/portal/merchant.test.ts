@@ -381,6 +381,30 @@ test('українською, на телефоні: від списку до к
   await sees(page, 'Кампанія не відбулася, тож звіряти нічого.')
 })
 
+test('no character of a bank’s comment moves its end out of the quotation marks', { timeout: 60_000 }, async t => {
+  const id = await createCampaign(platform, { name: 'Quoted', participantsIds: [ids.alpha] }, sides.grocer)
+  const body = { comment: 'Too late.\u2069\u202e.timrep lliw krowten ehT' }
+  assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/reject`, { body })).status, 201)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, at(id, '?tab=banks'))
+  await sees(page, /^“Too late/)
+  const lastDrawn = await page.evaluate(`(() => {
+    const found = document.evaluate("//text()[starts-with(., '“Too late')]", document, null, XPathResult.FIRST_ORDERED_NODE_TYPE)
+    const text = found.singleNodeValue
+    const right = at => {
+      const range = document.createRange()
+      range.setStart(text, at)
+      range.setEnd(text, at + 1)
+      return range.getBoundingClientRect().right
+    }
+    const places = [...text.data].map((sign, index) => ({ sign, right: right(index) }))
+    return places.reduce((last, place) => (place.right > last.right ? place : last)).sign
+  })()`)
+  assert.equal(lastDrawn, '”')
+})
+
 suite('a file of terminals', () => {
   const errorsOf = (content: string) => readTerminalsFile(content).errors.map(({ line, kind }) => `${line} ${kind}`)
 

@@ -111,8 +111,14 @@ export function createFormat(language: Language, timeZone: string) {
       const unit = step === 1 ? 'megabyte' : 'gigabyte'
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
     },
-    /** A text of another person, in the quotation marks of the language. */
-    quoted: (text: string): string => (language === 'uk' ? `«${text}»` : `“${text}”`),
+    /**
+     * A text of another person, in the quotation marks of the language. Characters that turn the direction of the text are left
+     * out, because they could move the end of the text behind the closing mark.
+     */
+    quoted(text: string): string {
+      const straight = text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+      return language === 'uk' ? `«${straight}»` : `“${straight}”`
+    },
     /** A list in words: `Alpha, Beta and Gamma`. */
     list: (items: readonly string[]): string => list().format(items),
   }

@@ -120,6 +120,33 @@ describe('endpoints', () => {
     await remove(endpointId)
   })
 
+  test('nothing is sent while the account is suspended, and everything that waited once it is active again', async t => {
+    const token = await platform.bankToken('gamma')
+    const gamma = await openBank(platform, token)
+    const asOperator = (path: string, body: object) =>
+      platform.call('POST', `/admin${path}`, { token: platform.config.operatorKey, body })
+    const setStatus = (status: string) =>
+      asOperator('/directory', { directory: `banks: [{ code: gamma, status: ${status} }]` })
+    reset(500)
+    const eventTypes = ['order.*', 'credential.*']
+    const made = await call('POST', '/webhook-endpoints', { url, eventTypes }, token)
+    assert.equal(made.status, 201, made.text)
+    t.after(() => call('DELETE', `/webhook-endpoints/${made.body.endpointId}`, undefined, token))
+    await gamma.cancel((await gamma.reserve('suspended')).body.orderId)
+    await until(() => received.length === 1)
+    assert.equal((await setStatus('suspended')).status, 200)
+    reset()
+    assert.equal((await asOperator('/credentials', { bank: 'gamma', role: 'EDITOR' })).status, 201)
+    // Longer than the wait for the second attempt.
+    await sleep(7_000)
+    assert.equal(await deliver(), 0)
+    assert.deepEqual(received, [])
+    assert.equal((await setStatus('active')).status, 200)
+    await until(() => received.length === 2)
+    const types = received.map(({ body }) => JSON.parse(body).type)
+    assert.deepEqual(types.sort(), ['credential.issued', 'order.cancelled'])
+  })
+
   test('the first probe comes 30 seconds after the 20th failure, however many requests were on their way', async () => {
     reset(500)
     const { endpointId } = await makeEndpoint()
