@@ -283,6 +283,7 @@ describe('endpoints', () => {
     for (const wrong of [
       'ftp://x.example/',
       'https://user@x.example/',
+      'https://:@x.example/',
       'https://x.example/#a',
       'no url',
       'http://10.0.0.1/',
