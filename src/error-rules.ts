@@ -32,7 +32,8 @@ const texts = {
   // Rules about the form of a string.
   uuid: () => 'be a UUID',
   url: () => 'be a URL',
-  day: () => 'be an ISO 8601 date',
+  /** The bounds are those of `isDay` in text/days.ts. */
+  day: () => 'be an ISO 8601 date from 0100-01-02 to 9999-12-30',
   'date-time': () => 'be an ISO 8601 date and time with a time zone',
   instant: ({ from, to }) => `be an ISO 8601 date, or a date and time with a time zone, from ${from} to ${to}`,
   duration: () => 'be an ISO 8601 duration, like PT15M',

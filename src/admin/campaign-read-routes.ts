@@ -8,6 +8,7 @@ import { listHistory } from '../campaigns/history/store.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
 import { campaignNotFound } from '../campaigns/lifecycle/transitions-store.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
+import { showsBody } from '../http/answer/shown.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { listingView, maxScanned } from '../http/paging.ts'
 import { namePattern } from '../text/name-pattern.ts'
@@ -82,7 +83,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
       if (!campaign) throw campaignNotFound('not-found')
       const owner = { type: 'merchant', id: campaign.retailerId } as const
       const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner }
-      await batchedEntries.write(originOf(request as FastifyRequest), fact)
+      if (showsBody(request)) await batchedEntries.write(originOf(request as FastifyRequest), fact)
       const history = await listHistory(database, cashbackId, { type: 'platform' })
       const text = detailsText(campaign, history.map(historyView))
       return reply.type('application/json; charset=utf-8').send(text as never)

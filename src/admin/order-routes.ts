@@ -20,6 +20,7 @@ import { findOrders } from '../esim/sold/order-store.ts'
 import { readTimeline } from '../esim/sold/order-timeline.ts'
 import { operatorOrderView, orderPage, timelineOf } from '../esim/sold/order-views.ts'
 import type { StockDeps } from '../esim/stock/operations.ts'
+import { showsBody } from '../http/answer/shown.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { text, uuid } from '../http/schemas.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
@@ -127,7 +128,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       if (!order) throw new DomainError('not-found', 'There is no such order')
       const owner = { type: 'bank', id: order.bankId } as const
       const fact = { action: 'order.read', object: { type: 'order', id: order.orderId }, owner }
-      await batchedEntries.write(originOf(request as FastifyRequest), fact)
+      if (showsBody(request)) await batchedEntries.write(originOf(request as FastifyRequest), fact)
       const { reads, logins } = await readTimeline(database, order)
       return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },

@@ -41,6 +41,12 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   })
 }
 
+/**
+ * Each HEAD route belongs to a GET route. At the path of a prefix with a slash, such as `/swagger/`, Fastify calls
+ * `onRoute` for the HEAD route only.
+ */
+const withGet = (method: HTTPMethods): HTTPMethods[] => (method === 'HEAD' ? ['GET', 'HEAD'] : [method])
+
 type KnownRoutes = {
   /** The methods that a path has, sorted. */
   allowedAt(path: string): HTTPMethods[]
@@ -57,7 +63,7 @@ function recordRoutes(app: FastifyInstance, maxParamLength: number): KnownRoutes
   const overlapping = new Set<string>()
 
   app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat() as HTTPMethods[]) {
+    for (const each of [method].flat().flatMap(withGet)) {
       methods.add(each)
       if (!routes.hasRoute(each as HTTPMethod, url)) routes.on(each as HTTPMethod, url, () => {}, { url })
       if (!/[:*]/.test(url)) literal.set(url, (literal.get(url) ?? new Set()).add(each))

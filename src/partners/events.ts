@@ -100,12 +100,19 @@ export async function recordCatalogueChanged(
   const visibility = await findVisibilityChanges(transaction, changes, before.ofBanks)
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
   if (concerned.length + visibility.size === 0) return
-  const gained = await findTariffs(transaction, [...new Set([...visibility.values()].flatMap(each => each.gained))])
+  const appeared = operators.filter(code => !before.listed.has(code))
+  const gainedByBanks = [...visibility.values()].flatMap(each => each.gained)
+  const gained = await findTariffs(transaction, [...new Set([...appeared, ...gainedByBanks])])
   const listed = operators.filter(code => before.listed.has(code))
   const seen = await findSeen(transaction, { operators: listed, concerned, ofBanks: [...visibility.keys()] })
   const received = seen.map(bank => ({
     bankId: bank.bankId,
-    data: dataFor(bank.seen, visibility.get(bank.code) ?? { gained: [], lost: [] }, { operators, tariffs, gained }),
+    data: dataFor(bank.seen, visibility.get(bank.code) ?? { gained: [], lost: [] }, {
+      operators,
+      appeared,
+      tariffs,
+      gained,
+    }),
   }))
   // Banks that see the same changes share the text of an event.
   const groups = Map.groupBy(received, ({ data }) => JSON.stringify(data))
@@ -122,9 +129,11 @@ export async function recordCatalogueChanged(
 function dataFor(
   seen: readonly string[],
   { gained, lost }: VisibilityChange,
-  all: { operators: string[]; tariffs: TariffCode[]; gained: TariffCode[] },
+  all: { operators: string[]; appeared: string[]; tariffs: TariffCode[]; gained: TariffCode[] },
 ) {
-  const [isSeen, isGained] = [new Set(seen), new Set(gained)]
+  const isSeen = new Set(seen)
+  // All tariffs of an operator that was not listed before are new for the banks that see it.
+  const isGained = new Set([...gained, ...all.appeared.filter(code => isSeen.has(code))])
   return bounded(
     [...new Set([...all.operators.filter(code => isSeen.has(code)), ...gained, ...lost])],
     [

@@ -29,7 +29,6 @@ export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString(
 /** The headers of a file. The digest is over exactly these bytes, so nothing may change them on the way. */
 export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   ...downloadHeaders(file.name),
-  'content-type': 'text/csv; charset=utf-8',
   'repr-digest': `sha-256=:${file.sha256.toString('base64')}:`,
   etag: tagOf(file),
   'cache-control': 'private, no-transform',

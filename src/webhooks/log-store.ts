@@ -41,12 +41,14 @@ export type DeliverySearch = {
 const maxExamined = 10_000
 
 /**
- * The columns of a delivery with its attempts. An attempt is stored when it ends. If the lease has ended and the
- * attempt is not stored, the attempt was interrupted.
+ * The columns of a delivery with its attempts. A disabled endpoint gets no attempts but those of tests. An attempt is stored
+ * when it ends. If the lease has ended and the attempt is not stored, the attempt was interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
-  d.replay_id as "replayId", d.state, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt", coalesce((
+  d.replay_id as "replayId", d.state, d.created_at as "createdAt",
+  case when d.test_body is not null or exists (select from webhook_endpoints e where e.endpoint_id = d.endpoint_id and e.status = 'enabled')
+    then d.next_attempt_at end as "nextAttemptAt", coalesce((
     select json_agg(json_build_object('attempt', attempt, 'at', instant_text(at), 'durationMs', duration_ms, 'outcome', outcome,
       'statusCode', status_code, 'responseExcerpt', response_excerpt) order by attempt)
     from (

@@ -16,6 +16,8 @@ const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
  * text for the host.
  */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
+/** User info before the host. The URL parser drops an empty one, so we look at the text. */
+const userInfo = /^[a-z]+:\/\/[^/\\?#]*@/i
 
 /**
  * @returns the rule that the URL breaks; null: it is valid. Names are not resolved here: their addresses are checked at
@@ -29,7 +31,7 @@ export function urlError(rules: UrlRules, text: string): Rule | null {
     return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
   // The URL parser drops or escapes these characters, so the called address would differ from the text that people see.
   if (/[\p{Cc}\s]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
-  if (url.username !== '' || url.password !== '') return { rule: 'endpoint-user', params: {} }
+  if (userInfo.test(text)) return { rule: 'endpoint-user', params: {} }
   if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }
   return hostError(rules, url)
 }

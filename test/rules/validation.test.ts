@@ -53,7 +53,7 @@ test('each kind of error is worded as <field> must be ...', () => {
     [Type.Array(Type.String(), { uniqueItems: true }), ['a', 'a'], 'f must be a list without repetitions'],
     [Type.Enum(['a', 'b']), 'c', 'f must be one of a, b'],
     [Type.String({ format: 'uuid' }), 'x', 'f must be a UUID'],
-    [Type.String({ format: 'date' }), '2026-02-30', 'f must be an ISO 8601 date'],
+    [Type.String({ format: 'date' }), '2026-02-30', 'f must be an ISO 8601 date from 0100-01-02 to 9999-12-30'],
     [Type.String({ format: 'date-time' }), '2026-01-01', 'f must be an ISO 8601 date and time with a time zone'],
     [Type.String({ pattern: '^P', ...mustBe('duration') }), 'x', 'f must be an ISO 8601 duration, like PT15M'],
   ]

@@ -69,12 +69,21 @@ test('odd spellings are what the URL parser makes of them', () => {
 
 test('URLs of endpoints', () => {
   const live = { addresses: rules, ports: [443, 8443], isSandbox: false }
-  for (const url of ['https://x.example/', 'https://x.example:8443/a?b=c', 'https://8.8.8.8/'])
+  for (const url of [
+    'https://x.example/',
+    'https://x.example:8443/a?b=c',
+    'https://8.8.8.8/',
+    'https://x.example/@a',
+    'https://x.example?a=@',
+  ])
     assert.equal(urlError(live, url), null, url)
   for (const url of [
     'http://x.example/',
     'https://x.example:80/',
     'https://a@x.example/',
+    'https://@x.example/',
+    'https://:@x.example/',
+    'https://@x.example?b=c',
     'https://x.example/#',
     'https://x.example/a b',
     'https://x.example/\r\nx: y',

@@ -385,7 +385,10 @@ async function walkOperator(call: Call): Promise<void> {
   await call('importProfiles', { ...operator, query: stock, csv })
   const [, first = ''] = csv.split('\n')
   const iccid = first.split(',').find(cell => /^\d{18,20}$/.test(cell))
-  await call('withdrawProfiles', { ...operator, body: { iccids: ['8938003992000000012'] }, live: { iccids: [iccid] } })
+  const iccids = ['8938003992000000012']
+  const ofUnknown = { operator: 'kyivstar', tariff: 'unknown' }
+  await call('withdrawProfiles', { ...operator, body: { iccids }, live: ofUnknown, status: 404 })
+  await call('withdrawProfiles', { ...operator, body: { iccids }, live: { iccids: [iccid] } })
   for (const operationId of [
     'countStock',
     'readStockDesk',

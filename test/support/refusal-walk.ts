@@ -25,15 +25,28 @@ const otherKind: Record<string, string> = { alpha: 'grocer', beta: 'grocer', gro
  */
 export function refusalsOf<Step extends Call>(address: Address, step: Step): Step[] {
   const { operation } = address
-  const { as = 'alpha', path } = step
+  const { as = 'alpha' } = step
   const refusals: Step[] = [...withWrongValue(operation, step)]
   if (as === 'nobody') refusals.push(...withWrongSecret(step))
   else refusals.push({ ...step, as: 'nobody' })
   if (otherKind[as] && ofOneKind.test(address.path) && operation.responses['403'])
     refusals.push({ ...step, as: otherKind[as] })
-  if (path && operation.responses['404'])
-    refusals.push({ ...step, path: changed(path, value => (uuid.test(value) ? unknownId : 'unknown')) })
+  if (operation.responses['404']) refusals.push(...withUnknownObject(operation, step))
   return refusals
+}
+
+/** The parameters and fields, beside those of the path, with which the operator names an object that must exist. */
+const naming = ['bank', 'merchant', 'account', 'tariff', 'customerId']
+const unknown = (name: string): string => (name === 'account' ? unknownId : 'unknown')
+
+function withUnknownObject<Step extends Call>({ parameters = [] }: Operation, step: Step): Step[] {
+  const { as, path, query, body } = step
+  if (path) return [{ ...step, path: changed(path, value => (uuid.test(value) ? unknownId : 'unknown')) }]
+  if (as !== 'operator') return []
+  const field = naming.find(name => name in Object(body))
+  if (field) return [{ ...step, live: { ...step.live, [field]: unknown(field) } }]
+  const parameter = naming.find(name => parameters.some(one => one.in === 'query' && one.name === name))
+  return parameter ? [{ ...step, query: { ...query, [parameter]: unknown(parameter) } }] : []
 }
 
 function withWrongValue<Step extends Call>({ parameters = [] }: Operation, step: Step): Step[] {

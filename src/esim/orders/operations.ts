@@ -36,11 +36,13 @@ export type Orders = {
   read(key: OrderKey): Promise<Order>
   confirm(input: ConfirmRequest): Promise<Confirmed>
   cancel(key: ActingOn): Promise<Order>
-  qr(key: ActingOn): Promise<Buffer>
+  qr(input: QrRequest): Promise<Buffer>
 }
 
 /** @param caller who acts, in the form of `callerName` */
 type ActingOn = OrderKey & { caller: string }
+/** @property isShown whether the caller gets the picture; if so, the read is counted */
+type QrRequest = ActingOn & { isShown: boolean }
 /** @property paymentReference null: the request has no payment reference, or an invalid one */
 type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
 export type Confirmed = {
@@ -118,11 +120,11 @@ export function createOrders(deps: EsimDeps): Orders {
      * The activation code as a picture (GET /orders/{orderId}/qr).
      * @throws DomainError 'not-found', 'order-not-confirmed'
      */
-    async qr(key) {
+    async qr({ isShown, ...key }) {
       const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())
       const { orderId } = order
-      deps.activationReads.note({ orderId, kind: 'qr_read', caller: key.caller, at: clock.now() })
+      if (isShown) deps.activationReads.note({ orderId, kind: 'qr_read', caller: key.caller, at: clock.now() })
       return qrPng(deps.sealing.open(order.sealed, order).activationCode)
     },
   }

@@ -8,6 +8,7 @@ import { type AuthenticateDeps, authenticate, bankOf } from '../../access/reques
 import type { Clock } from '../../clock.ts'
 import { DomainError } from '../../errors.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
+import { showsBody } from '../../http/answer/shown.ts'
 import type { App } from '../../http/app.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { limitRequest, type RateLimiter } from '../../http/limits/rate-limit.ts'
@@ -286,7 +287,7 @@ function readOrderQrRoute(api: App, deps: EsimRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const png = await orders.qr(actingOn(request))
+      const png = await orders.qr({ ...actingOn(request), isShown: showsBody(request) })
       if (request.query.format === 'base64') {
         reply.type('application/json; charset=utf-8')
         return reply.send({ mimeType, base64: png.toString('base64') } as never)

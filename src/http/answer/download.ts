@@ -10,7 +10,7 @@ export function downloadHeaders(fileName: string): Record<string, string> {
   )
   return {
     'content-disposition': `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`,
-    'content-type': 'text/csv',
+    'content-type': 'text/csv; charset=utf-8',
     'content-security-policy': "default-src 'none'; sandbox",
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../../samples/make-profiles.ts'
+import { platformUserToken, readEntries } from '../../support/audit-log.ts'
 import {
   campaignDirectory,
   createBankCampaign,
@@ -456,4 +457,20 @@ test('a viewer gets no export of a customer', async () => {
   const answer = await viewer.call('POST', path, { body })
   assert.equal(answer.status, 403)
   assert.equal(answer.body.message, 'This operation needs the role admin')
+})
+
+test('an order or a campaign is read with GET, not with HEAD', async () => {
+  const auditor = await platformUserToken(platform)
+  const { orderId } = (await bank.reserve('read')).body
+  const cashbackId = await createCampaign(platform, {}, grocer)
+  for (const [path, action, object] of [
+    [`/admin/orders/${orderId}`, 'order.read', `order:${orderId}`],
+    [`/admin/campaigns/${cashbackId}`, 'campaign.read', `campaign:${cashbackId}`],
+  ] as const) {
+    for (const method of ['HEAD', 'GET', 'HEAD']) assert.equal((await staff.call(method, path)).status, 200)
+    assert.equal(
+      (await readEntries(platform, auditor, `&object=${object}`)).filter(one => one.action === action).length,
+      1,
+    )
+  }
 })

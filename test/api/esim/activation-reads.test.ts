@@ -89,6 +89,8 @@ suite('each answer with activation data', () => {
     const path = `/esim/v1/orders/${orderId}`
     await platform.call('POST', `${path}/confirm`, { token: bank, body: {} })
     for (let time = 0; time < 3; time++) assert.equal((await editor.call('GET', `${path}/qr`)).status, 200)
+    // HEAD shows nothing, so it is no read.
+    assert.equal((await platform.call('HEAD', `${path}/qr`, { token: bank })).status, 200)
     await until('all reads are written', async () => (await timeline(orderId)).length === 5)
     const events = await timeline(orderId)
     const [imported, reserved, confirmed, repeated, shown] = events

@@ -152,14 +152,18 @@ test('no bank gets an event about a mobile operator that is not listed', async (
     assert.equal(answer.status, 200, answer.text)
     await newest(one)
     const events = await toldTo(one, 'catalogue.changed')
-    return events.filter(({ data }) => JSON.stringify(data).includes('newcomer')).length
+    return events.map(({ data }) => data).filter(data => JSON.stringify(data).includes('newcomer'))
   }
-  assert.equal(await told('suspended', 1), 0)
-  assert.equal(await told('withdrawn', 2), 0)
-  assert.equal(await told('active', 2), 1, 'it is listed')
-  assert.equal(await told('active', 3), 2)
-  assert.equal(await told('suspended', 3), 3, 'it is no longer listed')
-  assert.equal(await told('withdrawn', 3), 3)
+  assert.deepEqual(await told('suspended', 1), [])
+  assert.deepEqual(await told('withdrawn', 2), [])
+  const tariffs = [{ operatorCode: 'newcomer', tariffCode: 'first' }]
+  const listed = { operatorCodes: ['newcomer'], tariffs, truncated: false }
+  assert.deepEqual(await told('active', 2), [listed], 'it is listed, and its tariffs with it')
+  const repriced = { ...listed, operatorCodes: [] }
+  assert.deepEqual(await told('active', 3), [listed, repriced])
+  const ended = { ...listed, tariffs: [] }
+  assert.deepEqual(await told('suspended', 3), [listed, repriced, ended], 'it is no longer listed')
+  assert.deepEqual(await told('withdrawn', 3), [listed, repriced, ended])
 })
 
 test('the end of an overlap is told once, with the time of the rule, also when no job ran then', async () => {

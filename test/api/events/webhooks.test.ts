@@ -235,13 +235,15 @@ describe('endpoints', () => {
     await cancelled('moved')
     const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data[0]
     await until(async () => (await list())?.attempts.length === 1)
-    assert.equal((await list()).attempts[0].outcome, 'redirect')
+    const { attempts, nextAttemptAt } = await list()
+    assert.deepEqual([attempts[0].outcome, typeof nextAttemptAt], ['redirect', 'string'])
     assert.equal(received.length, 1)
     answer = { status: 410 }
     await deliver()
     const gone = (await call('GET', `/webhook-endpoints/${endpointId}`)).body
     assert.deepEqual([gone.status, gone.disabledReason, gone.pending], ['disabled', 'gone', 1])
-    const { deliveryId } = await list()
+    const { deliveryId, state, ...waiting } = await list()
+    assert.deepEqual([state, waiting.nextAttemptAt], ['pending', null], 'nothing is sent before it is enabled')
     assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 409)
     assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'all' })).status, 409)
     reset()
@@ -310,6 +312,7 @@ describe('endpoints', () => {
     for (const wrong of [
       'ftp://x.example/',
       'https://user@x.example/',
+      'https://:@x.example/',
       'https://x.example/#a',
       'no url',
       'http://10.0.0.1/',

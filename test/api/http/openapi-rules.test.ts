@@ -56,6 +56,17 @@ function* within(at: string, schema: any): Generator<[string, any]> {
 
 const none: string[] = []
 
+test('an operator’s example of 404 says what was not found: call it with an unknown object in refusal-walk.ts', () => {
+  const general = operations.filter(({ file, operation }) => {
+    const { message } = operation.responses['404']?.content?.['application/json']?.example ?? {}
+    return file === 'operator.json' && message === 'There is nothing at this path'
+  })
+  assert.deepEqual(
+    general.map(({ operation }) => operation.operationId),
+    none,
+  )
+})
+
 test('operation ids are unique over all documents', () => {
   const ids = operations.map(({ operation }) => operation.operationId)
   assert.deepEqual(

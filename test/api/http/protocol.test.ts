@@ -1,10 +1,12 @@
 /** Request ids, methods, paths, and input that is not HTTP, for every API (contract/http.md). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertErrorBody, fromManyAddresses } from '../../support/many-addresses.ts'
+import { documents, snapshotUrl } from '../../support/openapi.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, type RawAnswer, requestText, sendRaw } from '../../support/raw-http.ts'
 
@@ -147,6 +149,22 @@ for (const [path, allow] of Object.entries(knownPaths))
     const withBody = await raw('PUT', path, { 'content-type': 'text/plain' }, 'x')
     assert.equal(withBody.status, 405)
   })
+
+test('405 at every path of the documents, and at their pages, names all its methods', async () => {
+  for (const { file, page } of documents) {
+    const { paths } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    for (const [path, operations] of Object.entries<object>({
+      ...paths,
+      [page]: { get: {} },
+      [`${page}/`]: { get: {} },
+    })) {
+      const { status, headers } = await raw('TRACE', path.replaceAll(/{.*?}/g, 'x'))
+      const named = String(headers.allow).split(', ')
+      const methods = Object.keys(operations).map(method => method.toUpperCase())
+      assert.deepEqual([status, named.filter(method => method !== 'HEAD')], [405, methods.sort()], path)
+    }
+  }
+})
 
 test('HEAD is answered as GET is, without the body', async () => {
   for (const path of ['/esim/v1/operators', '/health/live', '/swagger', '/nowhere']) {

@@ -68,7 +68,7 @@ suite('GET /portal/reports/:reportId/file', () => {
       const { reportId } = await uploaded(reportOf(), name)
       const { headers } = await sides.grocer.call('GET', `/portal/reports/${reportId}/file`)
       assert.equal(headers.get('content-disposition'), disposition)
-      assert.equal(headers.get('content-type'), 'text/csv')
+      assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
     }
   })
@@ -99,7 +99,7 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
     const answered = await uploadMerchant(grocer, campaign.id, own.join('\n'))
     assert.equal(answered.body.differences.total, 8_500)
     const answer = await csv(campaign.id)
-    assert.equal(answer.headers.get('content-type'), 'text/csv')
+    assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8')
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
     assert.equal(
       answer.headers.get('content-disposition'),

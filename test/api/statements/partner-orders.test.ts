@@ -360,7 +360,7 @@ suite('the file', () => {
     const orderId = await reserve({ externalId: '=1+1' })
     await confirm(orderId)
     const { status, text, headers } = await get('/orders.csv?externalId=%3D1%2B1')
-    assert.deepEqual([status, headers.get('content-type')], [200, 'text/csv'])
+    assert.deepEqual([status, headers.get('content-type')], [200, 'text/csv; charset=utf-8'])
     const [head, line, end] = text.split('\r\n')
     assert.equal(
       head,

@@ -322,7 +322,7 @@ suite('days without sales', () => {
     ])
       assert.equal((await get(`/statements?${query}`)).status, 400, query)
     const { body } = await get('/statements?to=2054-02-30')
-    assert.deepEqual(body.message, ['to must be an ISO 8601 date'], 'only what was sent')
+    assert.deepEqual(body.message, ['to must be an ISO 8601 date from 0100-01-02 to 9999-12-30'], 'only what was sent')
     assert.equal((await ok('/statements')).data.length, 5)
   })
 })
