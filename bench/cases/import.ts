@@ -16,7 +16,7 @@ import { operatorCode, tariffCode } from '../world.ts'
 const database = 'bench_import'
 const target = 3
 const memoryTargetMb = 200
-const columns = 'tariff_id, iccid_hash, msisdn, sealed, imported_at'
+const columns = 'tariff_id, iccid_hash, msisdn, sealed, imported_at, activation_hash'
 
 export const importCase: Case = {
   name: 'import',

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { copyHeader, copyTrailer } from '../../src/db/streaming/copy-format.ts'
-import { encodeRows, type StagedProfile } from '../../src/esim/stock/copy.ts'
+import { type CopyValue, encodeRows } from '../../src/esim/stock/copy.ts'
 import type { Sealing } from '../../src/esim/stock/sealing.ts'
 import { followOn } from './directory.ts'
 import { firstProfile, profilesOfTariff, type Sizes, tariffs } from './sizes.ts'
@@ -43,9 +43,9 @@ function* pieces(lines: Generator<string>, { sealing, tariff, first, count }: Pa
   yield copyTrailer
 }
 
-function sealedRow(sealing: Sealing, line: string, { tariff, id }: { tariff: number; id: number }): StagedProfile {
+function sealedRow(sealing: Sealing, line: string, { tariff, id }: { tariff: number; id: number }): CopyValue[] {
   const [iccid = '', msisdn = '', pin1 = '', activationCode = ''] = line.trimEnd().split(',')
   const iccidHash = sealing.hashIccid(iccid)
   const row = { profileId: id, tariffId: tariff, iccidHash }
-  return { profileId: id, iccidHash, msisdn, sealed: sealing.seal({ iccid, pin1, activationCode }, row) }
+  return [id, iccidHash, msisdn, sealing.seal({ iccid, pin1, activationCode }, row)]
 }

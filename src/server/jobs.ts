@@ -13,11 +13,14 @@ import { updateDueCampaigns } from '../campaigns/lifecycle/clock-job.ts'
 import { reportExpiring } from '../esim/orders/expiry-warning.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'
+import { hashActivationCodes } from '../esim/stock/activation-hashes.ts'
+import type { Sealing } from '../esim/stock/sealing.ts'
 import { reportAvailability, reportStockLevels } from '../esim/stock/stock-events.ts'
 import { dropOldEvents } from '../events/retention-store.ts'
 import { sequenceEvents } from '../events/sequence-store.ts'
 import { emptyOldSlots } from '../events/tick-store.ts'
 import type { Answers } from '../idempotency/answers.ts'
+import type { Logger } from '../log.ts'
 import { answerResetRequests, forgetPeople, sendMails } from '../people/jobs.ts'
 import type { PeopleDeps } from '../people/managers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
@@ -31,6 +34,8 @@ export type JobDeps = CampaignDeps &
   ClosingDeps & {
     answers: Pick<Answers, 'forgetOld'>
     retention: RetentionDays
+    sealing: Sealing
+    logger: Pick<Logger, 'warn'>
     people: PeopleDeps
     /** The dependencies with which checkpoints of the audit log are made. */
     checkpoints: CheckpointDeps
@@ -152,6 +157,13 @@ const jobs: readonly Job[] = [
   { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },
+  {
+    name: 'hash-activation-codes',
+    everyMs: 10_000,
+    busyEveryMs: 250,
+    run: ({ database, sealing, logger }) =>
+      hashActivationCodes({ database, sealing, warn: (fields, text) => logger.warn(fields, text) }),
+  },
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
   { name: 'judge-endpoints', everyMs: 5_000, run: judgeEndpoints },
   {

@@ -294,9 +294,10 @@ export function createWorker(
     pools,
     outside,
     monitoring,
+    sales,
     campaigns,
     webhooks,
-  }: Pick<Parts, 'pools' | 'outside' | 'monitoring' | 'campaigns' | 'webhooks'>,
+  }: Pick<Parts, 'pools' | 'outside' | 'monitoring' | 'sales' | 'campaigns' | 'webhooks'>,
 ) {
   const { others } = pools
   const people = {
@@ -314,6 +315,8 @@ export function createWorker(
   const jobDeps = {
     ...campaigns,
     retention: config.retention,
+    sealing: sales.sealing,
+    logger,
     people,
     eventDays: config.eventRetentionDays,
     auditYears: config.auditYears,

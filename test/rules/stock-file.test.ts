@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { DomainError } from '../../src/errors.ts'
 import {
+  activationCodeTaken,
   checkStockLine,
   luhnDigit,
   type NumberedStockResult,
@@ -189,10 +190,11 @@ test('a file without a header of exactly the four columns is refused whole, and 
   assert.deepEqual(await read(header), [])
 })
 
-test('every error of the list can occur', async () => {
+test('every error of the list that one line alone can have occurs', async () => {
   const reached = new Set(cases.map(([column, value]) => verdictOf(checkStockLine(good.with(column, value)))))
   for (const { result } of await read(`${header}\n"\n,\n${'x'.repeat(5000)}\n`)) reached.add(verdictOf(result))
-  for (const error of stockErrors) assert.ok(reached.has(verdictOf({ error })), error.text)
+  for (const error of stockErrors)
+    if (error !== activationCodeTaken) assert.ok(reached.has(verdictOf({ error })), error.text)
 })
 
 test('a reader that stops early lets go of the file', async () => {

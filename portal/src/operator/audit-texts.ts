@@ -63,6 +63,10 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Returned profiles are in their tariff', 'Each of them is in stock'],
     uk: ['Повернуті профілі належать до свого тарифу', 'Кожен із них є на складі'],
   },
+  'activation-codes': {
+    en: ['No activation code can be sold twice', 'Profiles with the same code are withdrawn or were both sold before'],
+    uk: ['Жоден код активації не можна продати двічі', 'Профілі з однаковим кодом вилучено, або обидва продано раніше'],
+  },
   feeds: {
     en: ['Event feeds have no gaps', 'In each account’s feed the numbers follow one another'],
     uk: ['У стрічках подій немає прогалин', 'У стрічці кожного учасника номери йдуть один за одним'],

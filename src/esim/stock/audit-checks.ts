@@ -48,6 +48,11 @@ export const auditChecks: readonly Check[] = [
     name: 'every returned profile belongs to its tariff',
     holds: 'the list of returned profiles contains only profiles in stock',
   },
+  {
+    code: 'activation-codes',
+    name: 'no activation code can be sold twice',
+    holds: 'of two profiles with the same one, at least one is withdrawn, or both were sold before codes were compared',
+  },
 ]
 
 /**
@@ -59,7 +64,7 @@ export const auditChecks: readonly Check[] = [
  */
 export function orderSteps(now: Date, more: (within: Within) => readonly Read[]): Step[] {
   const at = `'${now.toISOString()}'::timestamptz`
-  return [tariffs, orders(at, more), profiles(at), externalIds, returned].map(walkOver)
+  return [tariffs, orders(at, more), profiles(at), externalIds, returned, repeatedCodes].map(walkOver)
 }
 
 const tariffs: Walk = {
@@ -246,6 +251,39 @@ const externalIds: Walk = {
           broken: 'orders > 1',
           text: `(select 'the orders ' || string_agg(order_id::text, ', ' order by order_id) || ' have the same bank and externalId'
             from orders o where o.bank_id = ids.bank_id and o.external_id = ids.external_id)`,
+        },
+      ],
+    },
+  ],
+}
+
+const profileOf = (profile: string, tariff: string, operator: string) =>
+  `'profile ' || ${profile}.profile_id || ' of ' || ${operator}.code || '/' || ${tariff}.code || ', loaded on ' ||
+    to_char(${profile}.imported_at at time zone 'UTC', 'YYYY-MM-DD')`
+
+/** The unique index keeps all other profiles from having the same code. */
+const repeatedCodes: Walk = {
+  name: 'activation-codes',
+  table: 'repeated_activation_codes',
+  key: [['profile_id', 'bigint']],
+  rows: 1_000,
+  reads: within => [
+    {
+      of: 'repeated_activation_codes',
+      from: `repeated_activation_codes r
+        join profiles p on p.profile_id = r.profile_id join tariffs t on t.tariff_id = p.tariff_id
+        join mobile_operators m on m.mobile_operator_id = t.mobile_operator_id
+        join profiles p2 on p2.profile_id = r.other_profile_id join tariffs t2 on t2.tariff_id = p2.tariff_id
+        join mobile_operators m2 on m2.mobile_operator_id = t2.mobile_operator_id
+        left join orders o on o.profile_id = p.profile_id and o.${holdsProfile}
+        left join orders o2 on o2.profile_id = p2.profile_id and o2.${holdsProfile}
+        where ${within('r.profile_id')}`,
+      rules: [
+        {
+          code: 'activation-codes',
+          broken: `o.status is distinct from 'withdrawn' and o2.status is distinct from 'withdrawn'
+            and (o.status is distinct from 'confirmed' or o2.status is distinct from 'confirmed')`,
+          text: `${profileOf('p', 't', 'm')} || ', has the activation code of ' || ${profileOf('p2', 't2', 'm2')}`,
         },
       ],
     },

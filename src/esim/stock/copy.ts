@@ -1,27 +1,32 @@
-/** Rows of new profiles in PostgreSQL's binary copy format: the columns `profile_id`, `iccid_hash`, `msisdn` and `sealed`. */
+/** Rows of new profiles in PostgreSQL's binary copy format. */
 
-export type StagedProfile = { profileId: number; iccidHash: Buffer; msisdn: string; sealed: Buffer }
+/** A value of a row: a `bigint` column takes a number, `bytea` a buffer, `text` a string of ASCII. */
+export type CopyValue = number | Buffer | string | null
 
-const columns = 4
-const idBytes = 8
+const numberBytes = 8
 
-/** All rows in one buffer; `msisdn` must be ASCII. */
-export function encodeRows(rows: readonly StagedProfile[]): Buffer {
+/** All rows in one buffer. Each row has its values in the order of the columns. */
+export function encodeRows(rows: readonly (readonly CopyValue[])[]): Buffer {
   let size = 0
-  for (const { iccidHash, msisdn, sealed } of rows)
-    size += 2 + columns * 4 + idBytes + iccidHash.length + msisdn.length + sealed.length
+  for (const row of rows) {
+    size += 2
+    for (const value of row) size += 4 + bytesOf(value)
+  }
   const buffer = Buffer.allocUnsafe(size)
   let at = 0
-  for (const { profileId, iccidHash, msisdn, sealed } of rows) {
-    at = buffer.writeInt16BE(columns, at)
-    at = buffer.writeInt32BE(idBytes, at)
-    at = buffer.writeBigInt64BE(BigInt(profileId), at)
-    at = buffer.writeInt32BE(iccidHash.length, at)
-    at += iccidHash.copy(buffer, at)
-    at = buffer.writeInt32BE(msisdn.length, at)
-    at += buffer.write(msisdn, at, 'latin1')
-    at = buffer.writeInt32BE(sealed.length, at)
-    at += sealed.copy(buffer, at)
+  for (const row of rows) {
+    at = buffer.writeInt16BE(row.length, at)
+    for (const value of row) {
+      at = buffer.writeInt32BE(value === null ? -1 : bytesOf(value), at)
+      if (typeof value === 'number') at = buffer.writeBigInt64BE(BigInt(value), at)
+      else if (typeof value === 'string') at += buffer.write(value, at, 'latin1')
+      else if (value !== null) at += value.copy(buffer, at)
+    }
   }
   return buffer
+}
+
+function bytesOf(value: CopyValue): number {
+  if (value === null) return 0
+  return typeof value === 'number' ? numberBytes : value.length
 }

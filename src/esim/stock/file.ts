@@ -57,6 +57,11 @@ const errors = {
     column: 'activationCode',
     text: 'must consist of printable ASCII characters',
   },
+  activationCodeTaken: {
+    rule: 'activation-code-taken',
+    column: 'activationCode',
+    text: 'is already that of another profile',
+  },
 } as const
 
 export type StockError = (typeof errors)[keyof typeof errors]
@@ -66,6 +71,9 @@ export type StockError = (typeof errors)[keyof typeof errors]
  * an error is kept as an index into this list. No text repeats a value, because values are secrets.
  */
 export const stockErrors: readonly StockError[] = Object.values(errors)
+
+/** The error of a line whose activation code another profile has. Only the import can find it. */
+export const activationCodeTaken: StockError = errors.activationCodeTaken
 
 export type StockResult = { line: StockLine } | { error: StockError }
 

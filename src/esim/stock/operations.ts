@@ -12,9 +12,9 @@ import { longTransaction } from '../../db/long-transaction.ts'
 import { copyHeader, copyTrailer } from '../../db/streaming/copy-format.ts'
 import { DomainError } from '../../errors.ts'
 import { describeErrors } from '../../text/csv-lines.ts'
-import { encodeRows, type StagedProfile } from './copy.ts'
-import { readStockLines, type StockLine } from './file.ts'
-import { createRejects, type Reject, type Rejects } from './rejects.ts'
+import { type CopyValue, encodeRows } from './copy.ts'
+import { activationCodeTaken, readStockLines, type StockLine } from './file.ts'
+import { createRejects, mergeRejects, type Reject, type Rejects } from './rejects.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
 import * as stockStore from './store.ts'
 
@@ -28,7 +28,8 @@ const analyzeFrom = 1_000
 
 /**
  * Loads a stock file into a tariff as a stream, in bounded memory, all or nothing. A profile that is already in stock,
- * in any tariff, is a duplicate and stays unchanged.
+ * in any tariff, is a duplicate and stays unchanged. A line with the activation code of another profile, in stock or earlier in
+ * the file, is invalid.
  *
  * @param input.skipInvalid true: invalid lines are skipped and returned as `rejects`; false: with a single invalid line
  *   nothing is imported
@@ -42,18 +43,26 @@ export async function importProfiles(
 ): Promise<Imported> {
   const { tariffId, source, skipInvalid, dryRun = false } = input
   const rejects = createRejects()
+  const takenCodes = createRejects()
   const counts = { staged: 0 }
   const load = async (client: pg.Client): Promise<Imported> => {
     const transaction = queryable(client)
     await stockStore.createStage(transaction)
-    const rows = sealedRows({ deps, tariffId, source, skipInvalid, rejects, counts })
+    const rows = sealedRows({ deps, tariffId, source, rejects, counts })
     await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
     await stockStore.lockImports(transaction)
     if (await stockStore.isOvertaken(transaction, tariffId)) await renumber(deps, transaction, tariffId)
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+    if (imported < counts.staged)
+      for await (const lineNumbers of stockStore.findRefusedLines(transaction, tariffId))
+        for (const lineNumber of lineNumbers) takenCodes.add(lineNumber, activationCodeTaken)
+    const rejected = rejects.count + takenCodes.count
+    if (!skipInvalid && rejected > 0)
+      throw new DomainError('invalid', describeRejects(mergeRejects(rejects, takenCodes), rejected))
     if (imported > 0) await recordImported(transaction, deps.origin, { tariffId, imported })
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
-    return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
+    const duplicates = counts.staged - imported - takenCodes.count
+    return { imported, duplicates, rejected, rejects: mergeRejects(rejects, takenCodes) }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
 }
@@ -96,28 +105,24 @@ async function* sealedRows(work: {
   deps: Pick<StockDeps, 'database' | 'sealing'>
   tariffId: number
   source: Readable
-  skipInvalid: boolean
   rejects: Rejects
   counts: { staged: number }
 }): AsyncGenerator<Buffer> {
-  const { deps, tariffId, skipInvalid, rejects, counts } = work
+  const { deps, tariffId, rejects, counts } = work
   yield copyHeader
   for await (const results of linesOf(work.source)) {
-    const lines: StockLine[] = []
+    const lines: (StockLine & { lineNumber: number })[] = []
     for (const { lineNumber, result } of results) {
       if ('error' in result) rejects.add(lineNumber, result.error)
-      else lines.push(result.line)
+      else lines.push({ ...result.line, lineNumber })
     }
     // Sealing some hundred lines takes some milliseconds. After that, other requests to this process get their turn.
     await othersTurn()
-    // Once it is certain that nothing will be imported, only count the errors.
-    if (!skipInvalid && rejects.count > 0) continue
     counts.staged += lines.length
     if (lines.length === 0) continue
     const ids = await stockStore.drawProfileIds(deps.database, lines.length)
-    yield encodeRows(ids.map((profileId, n) => sealLine(deps.sealing, { profileId, tariffId }, lines[n] as StockLine)))
+    yield encodeRows(lines.map((line, n) => sealLine(deps.sealing, { profileId: ids[n] as number, tariffId }, line)))
   }
-  if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeRejects(rejects))
   yield copyTrailer
 }
 
@@ -133,23 +138,25 @@ async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   }
 }
 
+/** @returns a row of the stage */
 function sealLine(
   sealing: Sealing,
   { profileId, tariffId }: { profileId: number; tariffId: number },
-  line: StockLine,
-): StagedProfile {
+  line: StockLine & { lineNumber: number },
+): CopyValue[] {
+  const { msisdn, activationCode, lineNumber } = line
   const iccidHash = sealing.hashIccid(line.iccid)
   const sealed = sealing.seal(line, { profileId, tariffId, iccidHash })
-  return { profileId, iccidHash, msisdn: line.msisdn, sealed }
+  return [profileId, iccidHash, msisdn, sealed, sealing.hashActivationCode(activationCode), lineNumber]
 }
 
-function describeRejects(rejects: Rejects): string[] {
+function describeRejects(rejects: Iterable<Reject>, count: number): string[] {
   const named: string[] = []
   for (const { lineNumber, column, reason } of rejects) {
     if (named.length === maxNamedErrors) break
     named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
   }
-  return describeErrors(named, rejects.count, 'nothing was imported')
+  return describeErrors(named, count, 'nothing was imported')
 }
 
 /**

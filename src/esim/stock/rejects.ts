@@ -11,6 +11,17 @@ export type Reject = { lineNumber: number; column: string; rule: string; reason:
  */
 export type Rejects = Iterable<Reject> & { readonly count: number; add(lineNumber: number, error: StockError): void }
 
+/** The lines of two lists together, in the order of the file. */
+export function* mergeRejects(one: Rejects, other: Rejects): Generator<Reject> {
+  const others = other[Symbol.iterator]()
+  let next = others.next()
+  for (const reject of one) {
+    for (; !next.done && next.value.lineNumber < reject.lineNumber; next = others.next()) yield next.value
+    yield reject
+  }
+  for (; !next.done; next = others.next()) yield next.value
+}
+
 const linesOfAPart = 65_536
 const maxRejects = 10_000_000
 

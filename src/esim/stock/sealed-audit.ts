@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Check, Finding, Step } from '../../db/check.ts'
 import { SealingError } from '../../sealing.ts'
 import type { Sealing } from './sealing.ts'
-import { type SealedProfile, sampleSealedProfiles } from './store.ts'
+import { type SampledProfile, sampleSealedProfiles } from './store.ts'
 
 export const sealedCheck: Check = {
   code: 'sealed-profiles',
@@ -19,8 +19,8 @@ const openedProfiles = 2_000
 const openedAtOnce = 200
 
 /**
- * Decrypts a random sample of the profiles. The sealed data must belong to its own row and contain the ICCID whose
- * hash the row has (contract/security.md, "Keys").
+ * Decrypts a random sample of the profiles. The sealed data must belong to its own row and contain the ICCID and the
+ * activation code whose hashes the row has (contract/security.md, "Keys").
  */
 export const sealedStep = (sealing: Sealing): Step => ({
   name: 'sealed-profiles',
@@ -38,11 +38,14 @@ export const sealedStep = (sealing: Sealing): Step => ({
   },
 })
 
-function openingError(sealing: Sealing, profile: SealedProfile): string | null {
+function openingError(sealing: Sealing, profile: SampledProfile): string | null {
   try {
-    const { iccid } = sealing.open(profile.sealed, profile)
-    if (sealing.hashIccid(iccid).equals(profile.iccidHash)) return null
-    return `profile ${profile.profileId} holds another ICCID than the one it is found by`
+    const { iccid, activationCode } = sealing.open(profile.sealed, profile)
+    if (!sealing.hashIccid(iccid).equals(profile.iccidHash))
+      return `profile ${profile.profileId} holds another ICCID than the one it is found by`
+    const { activationHash } = profile
+    if (activationHash === null || sealing.hashActivationCode(activationCode)?.equals(activationHash)) return null
+    return `profile ${profile.profileId} holds another activation code than the one it is compared by`
   } catch (error) {
     if (error instanceof SealingError)
       return `profile ${profile.profileId} was sealed with a key that MASTER_KEY does not hold`

@@ -1,7 +1,8 @@
 /**
  * Encrypts installation secrets at rest (contract/esim.md, "Secrets"). `iccid`, `pin1` and `activationCode` are stored
  * only as AES-256-GCM ciphertext under a key derived from the master key. A keyed hash of the ICCID makes a profile
- * findable without making the ICCID readable.
+ * findable without making the ICCID readable. A keyed hash of the activation code makes it possible to see that two
+ * profiles have the same.
  *
  * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys").
  * Version 0.2 bound it only to the hash and used a key derived for another purpose. Such rows can still be read, and
@@ -25,11 +26,17 @@ export type Sealing = {
    */
   open(sealed: Buffer, row: ProfileRow): ProfileSecrets
   hashIccid(iccid: string): Buffer
+  /**
+   * Codes with the same hash install the same profile: the SM-DP+ address (in any case) and the matching id are the same.
+   *
+   * @returns null for a code without a matching id. It names no profile: the SM-DP+ finds one for the device
+   */
+  hashActivationCode(activationCode: string): Buffer | null
   /** False when the ciphertext was made with a key other than the first, or by version 0.2. */
   isCurrent(sealed: Buffer): boolean
 }
 
-/** @param indexKey key of the ICCID's hash, see `loadIndexKey` */
+/** @param indexKey key of the hashes, see `loadIndexKey` */
 export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): Sealing {
   const sealer = createSealer(masterKeys, 'bound-profiles')
   const boundToHash = createSealer(masterKeys, 'profiles')
@@ -44,6 +51,12 @@ export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): 
       return { iccid, pin1, activationCode }
     },
     hashIccid: iccid => createHmac('sha256', hashKey).update(iccid).digest(),
+    hashActivationCode(activationCode) {
+      const [, address = '', matchingId = ''] = activationCode.split('$')
+      if (matchingId === '') return null
+      // An ICCID has only digits, so the prefix keeps the two kinds of hashes apart.
+      return createHmac('sha256', hashKey).update(`activation-code:${address.toLowerCase()}$${matchingId}`).digest()
+    },
     isCurrent: sealer.isCurrent,
   }
 }
@@ -60,7 +73,7 @@ function additionalData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer 
 const indexKeyPurpose = 'iccid-index'
 
 /**
- * The key of the ICCID's hash. It is random, made once for a database and stored sealed in it. If it were derived from
+ * The key of the hashes of ICCIDs and activation codes. It is random, made once for a database and stored sealed in it. If it were derived from
  * the master key, a new master key would change all hashes, and profiles in stock would no longer be recognised.
  *
  * @throws SealingError when none of the master keys can decrypt it, because they belong to another database

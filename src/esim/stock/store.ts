@@ -12,11 +12,12 @@ import type { ProfileRow } from './sealing.ts'
  */
 export async function createStage(transaction: Queryable): Promise<void> {
   await transaction.execute(
-    'create temporary table staged_profiles (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
+    `create temporary table staged_profiles
+       (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea, activation_hash bytea, line_number bigint) on commit drop`,
   )
 }
 
-export const copyIntoStage = 'copy staged_profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'
+export const copyIntoStage = 'copy staged_profiles from stdin (format binary)'
 
 const importLock = 7_365_014
 
@@ -26,6 +27,14 @@ const importLock = 7_365_014
  */
 export async function lockImports(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
+}
+
+/** Like `lockImports`, but does not wait. @returns whether the lock was taken */
+export async function tryLockImports(transaction: Queryable): Promise<boolean> {
+  const [lock] = await transaction.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [
+    importLock,
+  ])
+  return lock?.taken === true
 }
 
 /**
@@ -96,16 +105,38 @@ export async function drawProfileIds(database: Queryable, count: number): Promis
 }
 
 /**
- * Moves the staged profiles into stock; profiles that are already in stock are skipped.
+ * Moves the staged profiles into stock one after the other, in the order of their ids, which is that of the file. A profile that is
+ * in stock by then, or whose activation code another one has, is skipped.
+ *
  * @returns how many were new
  */
 export function takeStaged(transaction: Queryable, input: { tariffId: number; importedAt: Date }): Promise<number> {
   return transaction.execute(
-    `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
-     select profile_id, $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
-     on conflict (iccid_hash) do nothing`,
+    `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at, activation_hash) overriding system value
+     select profile_id, $1, iccid_hash, msisdn, sealed, $2, activation_hash from staged_profiles order by profile_id
+     on conflict do nothing`,
     [input.tariffId, input.importedAt],
   )
+}
+
+const linesAtOnce = 10_000
+
+/**
+ * The lines of the staged profiles that `takeStaged` has skipped because of their activation codes, in the order of the file. Any
+ * other skipped profile was in stock before it. In a tariff the profiles that were there before have lower ids (see `isOvertaken`).
+ */
+export async function* findRefusedLines(transaction: Queryable, tariffId: number): AsyncGenerator<number[]> {
+  await transaction.execute(
+    `declare refused_lines cursor for select line_number as "lineNumber" from staged_profiles s where not exists (
+       select from profiles p
+       where p.iccid_hash = s.iccid_hash and (p.tariff_id <> ${Math.trunc(tariffId)} or p.profile_id <= s.profile_id))
+     order by profile_id`,
+  )
+  for (;;) {
+    const lines = await transaction.query<{ lineNumber: number }>(`fetch ${linesAtOnce} from refused_lines`)
+    yield lines.map(({ lineNumber }) => lineNumber)
+    if (lines.length < linesAtOnce) return
+  }
 }
 
 /** Updates the planner's statistics. After many new rows the old ones lead to plans that walk over all rows. */
@@ -132,8 +163,11 @@ export function findSealedProfiles(database: Queryable, after: number, limit: nu
   )
 }
 
+/** `activationHash`: null if the code was not hashed */
+export type SampledProfile = SealedProfile & { activationHash: Buffer | null }
+
 /** About `size` profiles, picked at random over the whole stock; all of them if there are fewer. */
-export function sampleSealedProfiles(database: Queryable, size: number): Promise<SealedProfile[]> {
+export function sampleSealedProfiles(database: Queryable, size: number): Promise<SampledProfile[]> {
   return database.query(
     `with bounds as (
        select min(profile_id) as low, max(profile_id) as high from profiles
@@ -141,7 +175,8 @@ export function sampleSealedProfiles(database: Queryable, size: number): Promise
        select distinct case when high - low < $1 then low + n else low + floor(random() * (high - low + 1))::bigint end as profile_id
        from bounds cross join generate_series(0, $1 - 1) as n
      )
-     select p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed
+     select p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed,
+       p.activation_hash as "activationHash"
      from profiles p where p.profile_id = any (array(select profile_id from picked))
      order by p.profile_id`,
     [size],
