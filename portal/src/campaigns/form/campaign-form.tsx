@@ -134,7 +134,8 @@ function Sections({ props, part, isGrowing, currency }: Within) {
           choices={banks}
           hint={isGrowing ? texts.banksGrow : texts.banksHint}
           empty={texts.noBanks}
-          {...(isGrowing && { fixed: initial.participantsIds })}
+          stored={initial.participantsIds}
+          isGrowing={isGrowing}
         />
       )}
       <TerminalsSection {...part} isGrowing={isGrowing} />
@@ -144,6 +145,7 @@ function Sections({ props, part, isGrowing, currency }: Within) {
         title={texts.sections.paymentSystems}
         label={texts.paymentSystems}
         choices={directory.paymentSystems}
+        stored={initial.paymentSystemsId}
       />
       <BannersSection {...part} />
     </>

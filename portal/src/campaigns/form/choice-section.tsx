@@ -1,73 +1,175 @@
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { type ReactNode, useId, useState } from 'react'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
 type Choice = { id: string; name: string }
+type ChoiceField = 'participantsIds' | 'paymentSystemsId'
 
 /** A longer list has a search. With a thousand boxes every key in the form would take seconds. */
 const maxShown = 50
 
 /**
- * Chooses some items of a list: the banks to invite, or the payment systems that take part. Of a long list it shows the chosen
- * items and the first ones that contain the searched words.
+ * Chooses some items of a list: the banks to invite, or the payment systems that take part. A long list has a search and
+ * shows only some items. The others stay chosen or not chosen as they are.
  *
  * @param props.label says what is chosen; it is marked as required
- * @param props.fixed items that cannot be removed any more
+ * @param props.stored the items of the campaign before the person's changes
+ * @param props.isGrowing the stored items cannot be removed any more
  */
 export function ChoiceSection(
   props: FormPart & {
-    name: 'participantsIds' | 'paymentSystemsId'
+    name: ChoiceField
     title: string
     label: string
     choices: readonly Choice[]
+    stored: readonly string[]
     hint?: string
     empty?: string
-    fixed?: readonly string[]
+    isGrowing?: boolean
   },
 ) {
-  const { form, isOpen, name, title, label: question, choices, hint, empty, fixed = [] } = props
+  const { form, isOpen, name, title, label: question, choices, stored, hint, empty, isGrowing = false } = props
   const section = name === 'participantsIds' ? 'banks' : 'paymentSystems'
-  const texts = useTexts(formTexts)
   const [words, setWords] = useState('')
-  const found = choices.filter(choice => choice.name.toLowerCase().includes(words.trim().toLowerCase()))
-  // An item stays when it is no longer chosen, because it has the focus, and the choice may be a mistake.
-  const [everChosen] = useState(() => new Set<string>())
-  for (const id of form.values[name]) everChosen.add(id)
-  const shownIds = new Set([...found.slice(0, maxShown).map(({ id }) => id), ...everChosen])
-  const shown = choices.filter(({ id }) => shownIds.has(id))
+  const { shown, isFound, touch } = useShown({ choices, stored, chosen: form.values[name], words })
+  const errorId = useId()
+  const isLong = choices.length > maxShown
+  const fixed = new Set(isGrowing ? stored : [])
+  const first = shown.find(({ id }) => !fixed.has(id))
+  // Without `data-path`: the group cannot take the focus.
+  const { value, onChange, error } = form.getInputProps(name)
+  const ofFirst = {
+    'data-path': name,
+    ...(error && { 'aria-invalid': true, 'aria-describedby': errorId }),
+  }
   return (
     <FormSection name={section} title={title} isOpen={isOpen} fields={[name]}>
       {choices.length === 0 && empty && <Text c="dimmed">{empty}</Text>}
-      <Checkbox.Group label={question} description={hint} withAsterisk {...form.getInputProps(name)}>
-        {choices.length > maxShown && (
-          <TextInput
-            type="search"
-            mt="xs"
-            label={texts.searchChoices}
-            description={texts.choicesShown(shown.length, choices.length)}
-            value={words}
-            onChange={({ currentTarget }) => setWords(currentTarget.value)}
-            onKeyDown={event => {
-              // Enter would send the form.
-              if (event.key === 'Enter') event.preventDefault()
-            }}
+      <Checkbox.Group
+        label={question}
+        description={hint}
+        withAsterisk
+        // The error is near the element with the focus: above the boxes of a short list, and at the search of a long one.
+        inputWrapperOrder={['label', 'description', 'error', 'input']}
+        errorProps={{ id: errorId }}
+        error={!isLong && error}
+        onChange={values => {
+          touch(values)
+          onChange(values)
+        }}
+        value={value}
+      >
+        {isLong && (
+          <Search
+            path={name}
+            words={words}
+            onWords={setWords}
+            told={<Told choices={choices} shown={shown} chosen={form.values[name]} isFound={isFound} />}
+            error={error}
           />
         )}
-        <Stack gap="xs" mt="xs" mb={form.errors[name] ? 'xs' : 0}>
-          {shown.map(({ id, name: label }, index) => (
+        <Stack gap="xs" mt="xs">
+          {shown.map(({ id, name: label }) => (
             <Checkbox
               key={id}
               value={id}
               label={label}
-              disabled={fixed.includes(id)}
-              {...(index === 0 && { 'data-path': name })}
+              disabled={fixed.has(id)}
+              {...(!isLong && id === first?.id && ofFirst)}
             />
           ))}
         </Stack>
       </Checkbox.Group>
     </FormSection>
   )
+}
+
+/**
+ * Selects what is shown of a list: all items that the person has clicked, and the first ones that contain the searched
+ * words. Changed items come first, then the other chosen ones.
+ *
+ * @returns `touch` is called with each new choice
+ */
+function useShown(input: {
+  choices: readonly Choice[]
+  stored: readonly string[]
+  chosen: readonly string[]
+  words: string
+}) {
+  const { choices, chosen, words } = input
+  // Does not follow the clicks, so that the other boxes stay where they are.
+  const [chosenAtFirst] = useState(chosen)
+  // An item stays when it is no longer chosen, because it has the focus, and the choice may be a mistake.
+  const [touched, setTouched] = useState<readonly string[]>([])
+  const stored = new Set(input.stored)
+  const before = new Set(chosenAtFirst)
+  const searched = words.trim().toLowerCase()
+  const found = choices.filter(choice => choice.name.toLowerCase().includes(searched)).map(({ id }) => id)
+  const ranked = new Set([
+    ...found.filter(id => stored.has(id) !== before.has(id)),
+    ...found.filter(id => before.has(id)),
+    ...found,
+  ])
+  const shownIds = new Set([...[...ranked].slice(0, maxShown), ...touched])
+  const touch = (now: readonly string[]) => setTouched([...touched, ...without(now, chosen), ...without(chosen, now)])
+  return { shown: choices.filter(({ id }) => shownIds.has(id)), isFound: found.length > 0, touch }
+}
+
+function without(ids: readonly string[], others: readonly string[]): string[] {
+  const left = new Set(others)
+  return ids.filter(id => !left.has(id))
+}
+
+/** The search of a long list. It shows the error, because there may be no box that could. */
+function Search(props: {
+  path: ChoiceField
+  words: string
+  onWords: (words: string) => void
+  told: ReactNode
+  error: ReactNode
+}) {
+  const { path, words, onWords, told, error } = props
+  const texts = useTexts(formTexts)
+  return (
+    <TextInput
+      type="search"
+      mt="xs"
+      data-path={path}
+      label={texts.searchChoices}
+      description={told}
+      descriptionProps={{ role: 'status' }}
+      error={error}
+      value={words}
+      onChange={({ currentTarget }) => onWords(currentTarget.value)}
+      onKeyDown={event => {
+        // Enter would send the form.
+        if (event.key === 'Enter') event.preventDefault()
+      }}
+    />
+  )
+}
+
+/** How much of a long list is shown, and how many chosen items are not. */
+function Told(props: {
+  choices: readonly Choice[]
+  shown: readonly Choice[]
+  chosen: readonly string[]
+  isFound: boolean
+}) {
+  const { choices, shown, isFound } = props
+  const texts = useTexts(formTexts)
+  const format = useFormat()
+  const chosen = new Set(props.chosen)
+  const count = (items: readonly Choice[]) => items.filter(({ id }) => chosen.has(id)).length
+  const hidden = count(choices) - count(shown)
+  return [
+    !isFound && texts.noChoices,
+    texts.choicesShown(format.number(shown.length), format.number(choices.length)),
+    hidden > 0 && texts.moreChosen(hidden),
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
