@@ -113,8 +113,9 @@ async function insert(transaction: Queryable, links: readonly Link[]): Promise<v
     {
       name: 'audit-log.insert',
       text: `
-        insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash)
-        select * from unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::text[], $7::bytea[], $8::bytea[])`,
+        insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash, action, actor_id, object_type, object_id)
+        select * from unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::text[], $7::bytea[], $8::bytea[],
+          $9::text[], $10::text[], $11::text[], $12::text[])`,
     },
     [
       links.map(({ seq }) => seq),
@@ -125,6 +126,10 @@ async function insert(transaction: Queryable, links: readonly Link[]): Promise<v
       links.map(({ text }) => text),
       links.map(({ accountHash }) => accountHash),
       links.map(({ hash }) => hash),
+      links.map(({ data }) => data.action),
+      links.map(({ data }) => data.actor.id),
+      links.map(({ data }) => data.object.type),
+      links.map(({ data }) => data.object.id),
     ],
   )
 }

@@ -47,7 +47,8 @@ async function findRange(database: Queryable, account: LogAccount, span: Span): 
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,
-  regexp_replace(to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z') as columns`
+  regexp_replace(to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z',
+  coalesce(action, ''), coalesce(object_type, ''), coalesce(actor_id, ''), coalesce(object_id, '')) as columns`
 
 type Row = Line & { seq: number; hash: Buffer; number: number }
 

@@ -54,7 +54,7 @@ export async function findEntries(
   // Within an account, an index finds the entries for the first filter. The other filters are checked on a limited
   // number of these entries.
   if (search.account) within.push(...filters.splice(0, 1).map(filter => filter(put)))
-  const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
+  const looked = `select * from audit_log ${where(within)} order by ${number} desc`
   const lookedValues = [...values]
   const entries = await database.query<StoredEntry>(
     `select seq, account_seq as "accountSeq", entry from (${looked} limit ${maxScanned}) as looked
@@ -86,20 +86,15 @@ type Filter = (put: Put) => string
 /** The most selective filter comes first. Each has an index within an account. */
 function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[] {
   const filters: (Filter | null)[] = [
-    object && object.id !== null
-      ? put => `${objectType} = ${put(object.type)} and ${objectId} = ${put(object.id)}`
-      : null,
-    actor === null ? null : put => `entry::jsonb #>> '{actor,id}' = ${put(actor)}`,
-    action === null ? null : put => `entry::jsonb ->> 'action' = ${put(action)}`,
-    object && object.id === null ? put => `${objectType} = ${put(object.type)}` : null,
+    object && object.id !== null ? put => `object_type = ${put(object.type)} and object_id = ${put(object.id)}` : null,
+    actor === null ? null : put => `actor_id = ${put(actor)}`,
+    action === null ? null : put => `action = ${put(action)}`,
+    object && object.id === null ? put => `object_type = ${put(object.type)}` : null,
     from && (put => `at >= ${put(from)}`),
     until && (put => `at < ${put(until)}`),
   ]
   return filters.filter(filter => filter !== null)
 }
-
-const objectType = `entry::jsonb #>> '{object,type}'`
-const objectId = `entry::jsonb #>> '{object,id}'`
 
 /**
  * Returns conditions on the number of an entry that follow from the period of a search. With them, the search does not read

@@ -50,10 +50,16 @@ type Chain = { head: Head; before: Head | null }
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
 /**
- * Returns what `Line.columns` must be for this entry. The check compares both, because searches and removals use the
- * columns and not the entry's text, so somebody could change only the columns.
+ * Returns what `Line.columns` must be for this entry; null for a text that is no entry. The check compares both,
+ * because searches and removals use the columns and not the entry's text, so somebody could change only the columns.
  */
-const columnsOf = ({ account, accountSeq, at }: EntryHead): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
+function columnsOf(text: string): string | null {
+  const entry = readEntry(text)
+  if (entry === null) return null
+  const { account, accountSeq, at, action, object, actor } = entry
+  const values = [accountKeyOf(account), accountSeq, at, action, object?.type, actor?.id, object?.id]
+  return values.map(value => value ?? '').join(' ')
+}
 
 export type Verifier = {
   /** @returns false after the first error; the rest need not be read */
@@ -108,7 +114,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     const account = accounts.get(key) ?? startOf(read, isPart)
     const linkFault = checkLink(line, read, { seq, account, all: isOwn ? null : all })
     if (linkFault !== null) return linkFault
-    if (line.columns !== undefined && line.columns !== columnsOf(read)) return { seq, reason: 'changed' }
+    if (line.columns !== undefined && line.columns !== columnsOf(line.entry)) return { seq, reason: 'changed' }
     if (account === null) unproven++
     accounts.set(key, { head: { seq: read.accountSeq, hash: line.accountHash }, before: account?.head ?? null })
     const hash = isOwn ? line.accountHash : (line.hash ?? firstHead.hash)
@@ -206,7 +212,7 @@ function readHead(text: string): EntryHead | null {
   return { accountSeq: Number(accountSeq), at, account: { type, id } as Entry['account'] }
 }
 
-function readEntry(text: string): EntryHead | null {
+function readEntry(text: string): (EntryHead & Partial<Entry>) | null {
   try {
     const entry = JSON.parse(text) as Partial<Entry> | null
     const isEntry = Number.isSafeInteger(entry?.accountSeq) && typeof entry?.account?.type === 'string'

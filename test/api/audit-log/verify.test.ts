@@ -123,6 +123,11 @@ test('each column beside the text is bound to it', async () => {
     'account_seq = account_seq + 100000',
     `at = at - interval '1 microsecond'`,
     `at = at - interval '8 years'`,
+    `action = 'test.other'`,
+    'action = null',
+    `actor_id = coalesce(actor_id, '') || 'x'`,
+    `object_type = 'order'`,
+    `object_id = coalesce(object_id, '') || 'x'`,
   ]) {
     const { fault } = await tampered([`update audit_log set ${change} where seq = 91`])
     assert.deepEqual(fault, { seq: 91, reason: 'changed' }, change)
@@ -200,7 +205,8 @@ test('a chain that was made anew is found by a checkpoint from outside', async (
     all = sha(all, Buffer.from(seq.toString(16).padStart(16, '0'), 'hex'), accountHash)
     heads.set(key, accountHash)
     const values = `account_hash = '\\x${accountHash.toString('hex')}', hash = '\\x${all.toString('hex')}'`
-    return `update audit_log set entry = replace(entry, 'test.', '${seq === 30 ? 'tesT.' : 'test.'}'), ${values} where seq = ${seq}`
+    const forge = `entry = replace(entry, 'test.', 'tesT.'), action = replace(action, 'test.', 'tesT.'),`
+    return `update audit_log set ${seq === 30 ? forge : ''} ${values} where seq = ${seq}`
   })
   const covered = Number(notes.split('\n')[1])
   assert.deepEqual((await tampered([...statements, forget])).fault, { seq: covered, reason: 'checkpoint' })
