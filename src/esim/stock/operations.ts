@@ -100,6 +100,9 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
   }
 }
 
+/** How many ids an import draws at once; more than a piece of a file has lines. The rest stays unused. */
+const idsAtOnce = 5_000
+
 /** Turns the lines of a file into rows for the database, counts them, and notes the refused ones. */
 async function* sealedRows(work: {
   deps: Pick<StockDeps, 'database' | 'sealing'>
@@ -109,6 +112,7 @@ async function* sealedRows(work: {
   counts: { staged: number }
 }): AsyncGenerator<Buffer> {
   const { deps, tariffId, rejects, counts } = work
+  let ids: number[] = []
   yield copyHeader
   for await (const results of linesOf(work.source)) {
     const lines: (StockLine & { lineNumber: number })[] = []
@@ -120,8 +124,9 @@ async function* sealedRows(work: {
     await othersTurn()
     counts.staged += lines.length
     if (lines.length === 0) continue
-    const ids = await stockStore.drawProfileIds(deps.database, lines.length)
-    yield encodeRows(lines.map((line, n) => sealLine(deps.sealing, { profileId: ids[n] as number, tariffId }, line)))
+    if (ids.length < lines.length) ids = [...ids, ...(await stockStore.drawProfileIds(deps.database, idsAtOnce))]
+    const drawn = ids.splice(0, lines.length)
+    yield encodeRows(lines.map((line, n) => sealLine(deps.sealing, { profileId: drawn[n] as number, tariffId }, line)))
   }
   yield copyTrailer
 }

@@ -9,8 +9,12 @@ import type { ProfileRow } from './sealing.ts'
 /**
  * A temporary table for new profiles, which only this transaction sees. It costs no write-ahead log, and is dropped at
  * the end of the transaction.
+ *
+ * In this transaction, plans may be kept. Otherwise PostgreSQL would plan the check of the tariff (a foreign key) anew for
+ * each profile, which takes a third of the time of inserting it.
  */
 export async function createStage(transaction: Queryable): Promise<void> {
+  await transaction.execute('set local plan_cache_mode = auto')
   await transaction.execute(
     `create temporary table staged_profiles
        (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea, activation_hash bytea, line_number bigint) on commit drop`,
