@@ -27,7 +27,8 @@ export type Sealer = {
   isCurrent(sealed: Buffer): boolean
 }
 
-type SealingKey = { id: string; key: KeyObject }
+/** @property idBytes `id` as the ciphertexts begin with it */
+type SealingKey = { id: string; idBytes: Buffer; key: KeyObject }
 
 /**
  * Creates the functions that encrypt and decrypt for one purpose.
@@ -37,7 +38,11 @@ type SealingKey = { id: string; key: KeyObject }
  */
 export function createSealer(masterKeys: readonly Buffer[], purpose: string): Sealer {
   // Key objects are created once. Creating them from bytes for each value would cost more than the encryption.
-  const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({ id, key: createSecretKey(key) }))
+  const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({
+    id,
+    idBytes: Buffer.from(id, 'hex'),
+    key: createSecretKey(key),
+  }))
   const first = keys[0] as SealingKey
   return {
     seal: (plain, additionalData) => sealBytes(first, plain, additionalData),
@@ -63,11 +68,11 @@ function takeNonce(): Buffer {
   return nonces.subarray(nextNonce - nonceBytes, nextNonce)
 }
 
-function sealBytes({ id, key }: SealingKey, plain: Buffer, additionalData: Buffer): Buffer {
+function sealBytes({ idBytes, key }: SealingKey, plain: Buffer, additionalData: Buffer): Buffer {
   const nonce = takeNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(additionalData)
-  const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([Buffer.from(id, 'hex'), nonce, cipher.getAuthTag(), encrypted])
+  const encrypted = [cipher.update(plain), cipher.final()]
+  return Buffer.concat([idBytes, nonce, cipher.getAuthTag(), ...encrypted])
 }
 
 function openBytes(keys: readonly SealingKey[], sealed: Buffer, additionalData: Buffer): Buffer {
