@@ -86,11 +86,8 @@ export async function findEvents(database: Queryable, account: Account, params: 
   return page
 }
 
-/**
- * How many event texts the database joins into one value when there is no filter. With fewer it takes longer to find them;
- * values above 128 KB need memory that the server gets from the system, and gives back, each time.
- */
-const joined = 192
+/** How many event texts the database joins into one value when there is no filter. Longer values take long to write. */
+const joined = 64
 
 /**
  * Reads the feed and the events after `$3`, up to the end of the day of the first of these events. The texts are
