@@ -1,7 +1,7 @@
 /**
- * Slows down guessing (contract/access.md, "Wrong secrets and passwords"): after 10 failures for one clientId or login
- * from one address, or 50 from one address, within a minute, that address has to wait. The rightful client at another
- * address is never locked out. The waits that grow with each wrong password of a login are in `login-store.ts`.
+ * Slows down guessing (contract/access.md, "Wrong secrets and passwords"). An address has to wait after 10 failures within a minute for
+ * one clientId or login, or after 50 for any of them. A client at another address does not wait. The waits that grow with each wrong
+ * password of a login are in `login-store.ts`.
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'

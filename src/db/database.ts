@@ -51,8 +51,8 @@ export type Database = Queryable & {
    */
   dedicated<T>(work: (client: pg.Client) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs `work` on a connection without time limits that is made for `copyAsJson`. The connection is kept for some seconds,
-   * because opening one took half of the time to the first byte. Each kind of long read has connections of its own.
+   * Runs `work` on a connection without time limits, of the form that `copyAsJson` needs. Each kind of long read has connections of its
+   * own. A connection stays open for some seconds after its use: opening one took half of the time to the first byte.
    */
   longRead<T>(kind: LongReadKind, work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**

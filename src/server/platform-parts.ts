@@ -83,7 +83,7 @@ type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
 
 /** How often each process reads changes again, in case a notification was lost. */
 const pollMs = 2_000
-/** The offset between the machine's clock and the database's clock above which a start warns. */
+/** If the machine's clock and the database's clock differ by more than this at the start, a warning is logged. */
 const maxOffsetSeconds = 60
 
 /** Checks the database, brings its schema to this version, and follows its clock. */

@@ -168,9 +168,9 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * The waiter that must leave a full queue for a newcomer: the last one of the group with the most waiters. Only the widest group of
- * each waiter counts.
- * @returns null when the newcomer must be refused instead, because its own group would then have at least as many waiters
+ * Returns the waiter that must leave a full queue so that a newcomer can join it: the last one of the group with the most waiters.
+ * Of the groups of a waiter, only the first (the widest) counts.
+ * @returns null: nobody must leave, and the newcomer is refused, because its own group has the most waiters or would have as many
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])

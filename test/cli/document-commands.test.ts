@@ -33,7 +33,7 @@ function commandsOf(text: string): string[][] {
   })
 }
 
-/** Splits a command into words, without the signs of a contract page: `[--option]` and `(--one | --other)`. */
+/** Splits a command into words. Leaves out the brackets and bars of a document: `[--option]` and `(--one | --other)`. */
 const wordsOf = (line: string): string[] =>
   [...line.replaceAll(/\\\||[[\]()|]/g, ' ').matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',

@@ -1,6 +1,7 @@
 /**
- * What each process of `npm test` runs: the test files of its arguments, one after the other. Loading the platform takes as long as a
- * short file's tests, so files share a process. Each file is a test of its own, so its hooks apply to nothing else.
+ * The program that each process of `npm test` runs. It runs the test files that its arguments name, one after the other. Several files
+ * share a process, because loading the platform takes as long as the tests of a short file. Each file becomes a test that contains its
+ * tests, so its hooks (`before`, `after`) apply to that file alone.
  */
 import { resolve } from 'node:path'
 import process from 'node:process'

@@ -28,9 +28,9 @@ export type Listed = {
   ids: string[]
   /** How many of the rows that were read match the filter. */
   found: number
-  /** There are more campaigns than were read. */
+  /** Older campaigns exist that this statement has not looked at. */
   hasOlder: boolean
-  /** There are more campaigns after this page. */
+  /** The list goes on after this page. */
   hasMore: boolean
   /** The cursor of the next page; null: this is the last one. */
   next: string | null

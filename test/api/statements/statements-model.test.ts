@@ -1,6 +1,7 @@
 /**
- * Computes statements a second time, from a model of random sales, cancels, price changes and passing days, while a
- * program reads the list of orders (contract/statements.md, "What is on it"; contract/partner-orders.md, "The list").
+ * Makes random sales, cancels, price changes and passing days, and compares the platform's statements with those that a model computes
+ * from them. A second program reads the list of orders meanwhile (contract/statements.md, "What is on it"; contract/partner-orders.md,
+ * "The list").
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -10,7 +10,7 @@ export function BankTask({ task }: { task: HomeTask }) {
   const names = useNames()
   const { kind, campaignName, otherwise } = task
   const merchant = names.of({ name: task.retailerName, nameEn: task.retailerNameEn })
-  // A missing decision lets the whole campaign expire only if the bank itself created that campaign. So the bank is its author.
+  // Only a campaign that the bank itself created expires as a whole when the bank does not decide.
   const isOwn = kind === 'decide-invitation' && otherwise === 'campaign-expires'
   const title = isOwn ? texts.startOwn : texts.task[kind]
   return (
