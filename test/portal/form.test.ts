@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { emptyValues, periodOf, withTimes } from '../../portal/src/campaigns/form/values.ts'
 import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
-import { range, until } from '../support/esim.ts'
-import { agree, button, field, sees } from '../support/pages.ts'
+import { until } from '../support/esim.ts'
+import { agree, button, field, inPage, isInView, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { openSides, type Sides } from '../support/reconciliation.ts'
@@ -214,25 +214,6 @@ suite('sections and saving', { timeout: 60_000 }, () => {
     assert.equal(hidden, 0)
   })
 })
-
-/** Whether the top and the bottom of the element are on the screen, with nothing in front of its middle. */
-async function isInView(page: Page, found: Locator): Promise<boolean> {
-  await found.waitFor()
-  const box = await found.boundingBox()
-  const { height = 0 } = page.viewportSize() ?? {}
-  if (!box || box.y < 0 || box.y + box.height > height) return false
-  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
-  return inPage(
-    found,
-    `const top = document.elementFromPoint(given.x, given.y)
-     return top !== null && (element.contains(top) || top.contains(element))`,
-    middle,
-  )
-}
-
-/** Runs a function's body in the page, with `element` and `given`. */
-const inPage = <Result>(found: Locator, body: string, given: object = {}): Promise<Result> =>
-  found.evaluate(new Function('element', 'given', body) as () => Result, given as never)
 
 suite('drafts', { timeout: 60_000 }, () => {
   const terminalsFile = {
@@ -455,133 +436,3 @@ test('a bank downloads the terminals and its customers of a campaign as CSV file
     await assertAccessible(visitor)
   }
 })
-
-suite('a choice among many banks', { timeout: 120_000 }, () => {
-  const numbers = range(100).map(number => number + 100)
-  const idOf = (number: number) => `77777777-0000-4000-8000-000000000${number}`
-  before(async () => {
-    const banks = numbers.map(
-      number =>
-        `  - { id: ${idOf(number)}, code: many-${number}, name: Bank ${number}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }`,
-    )
-    await platform.applyDirectory(campaignDirectory.replace('\nmerchants:', `\n${banks.join('\n')}\nmerchants:`))
-  })
-
-  const box = (page: Page, name: string) => page.getByRole('checkbox', { name, exact: true })
-  const boxes = (page: Page) => page.getByRole('region', { name: 'Banks' }).getByRole('checkbox')
-  const search = (page: Page) => page.getByRole('searchbox', { name: 'Search by name' })
-  const createInviting = (participantsIds: string[]) =>
-    createCampaign(platform, { name: 'Many banks', participantsIds }, sides.grocer)
-  const invited = async (id: string): Promise<string[]> => {
-    const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)
-    return body.banks.map((bank: { id: string }) => bank.id).sort()
-  }
-
-  test('the form shows some, those that are searched for, and those that the person has just chosen', async t => {
-    const visitor = await visit(t, platform)
-    if (!visitor) return
-    const { page } = visitor
-    await visitor.logIn(manager, newCampaign)
-    await sees(page, '50 of 103 are shown')
-    await box(page, 'Bank 101').check()
-    await search(page).fill(' bank 199')
-    await page.keyboard.press('Enter')
-    await sees(page, '2 of 103 are shown')
-    await box(page, 'Bank 199').check()
-    await search(page).fill('gamma')
-    await sees(page, '3 of 103 are shown')
-    for (const name of ['Bank 101', 'Bank 199']) assert.equal(await box(page, name).isChecked(), true, name)
-    assert.equal(await box(page, 'Gamma Bank').isChecked(), false)
-    await assertAccessible(visitor)
-    await box(page, 'Bank 199').focus()
-    await page.keyboard.press('Space')
-    await sees(page, '3 of 103 are shown')
-    assert.equal(await box(page, 'Bank 199').isChecked(), false)
-    await box(page, 'Bank 199').and(page.locator(':focus')).waitFor()
-    await search(page).fill('nobody')
-    await sees(page, 'Nothing found. 2 of 103 are shown.')
-  })
-
-  test('with none chosen and none found, the error is at the search', async t => {
-    const visitor = await visit(t, platform)
-    if (!visitor) return
-    const { page } = visitor
-    await visitor.logIn(manager, newCampaign)
-    await visitor.walk(newCampaign)
-    await field(page, 'Name').fill('Nobody is invited')
-    await page.getByRole('combobox', { name: 'Country' }).click()
-    await page.getByRole('option', { name: 'Ukraine' }).click()
-    const year = new Date().getFullYear() + 1
-    await field(page, 'First day').fill(`05.01.${year}`)
-    await field(page, 'Last day').fill(`20.01.${year}`)
-    await field(page, /^Cashback/).fill('5')
-    await field(page, /^Share you pay/).fill('50')
-    await field(page, /^Maximum purchase/).fill('1000')
-    await search(page).fill('nobody')
-    await sees(page, 'Nothing found. 0 of 103 are shown.')
-    assert.equal(await boxes(page).count(), 0)
-    await button(page, create).click()
-    await page.locator('input[type=search]:focus').waitFor()
-    assert.equal(await search(page).getAttribute('aria-invalid'), 'true')
-    assert.match(await descriptionOf(search(page)), /Choose at least one bank/)
-    assert.equal(await page.getByText('Choose at least one bank').count(), 1)
-    assert.ok(await isInView(page, page.getByText('Choose at least one bank')))
-    await assertAccessible(visitor)
-    await search(page).fill('gamma')
-    await box(page, 'Gamma Bank').check()
-    await page.getByText('Choose at least one bank').waitFor({ state: 'detached' })
-    assert.equal(await search(page).getAttribute('aria-invalid'), null)
-    // The next error is that of a short list: there the first box gets the focus.
-    await button(page, create).click()
-    const [first] = await page.getByRole('region', { name: 'Payment systems' }).getByRole('checkbox').all()
-    assert.ok(first)
-    await first.and(page.locator(':focus')).waitFor()
-    assert.equal(await first.getAttribute('aria-invalid'), 'true')
-    assert.match(await descriptionOf(first), /Choose at least one payment system/)
-    assert.ok(await isInView(page, page.getByText('Choose at least one payment system')))
-    await assertAccessible(visitor)
-  })
-
-  test('of an edit, only some of the many invited banks are shown, and all stay invited', async t => {
-    const all = [...numbers.map(idOf), ids.alpha, ids.gamma]
-    const id = await createInviting(all)
-    const visitor = await visit(t, platform)
-    if (!visitor) return
-    const { page } = visitor
-    await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
-    await sees(page, '50 of 103 are shown. 52 more are chosen: search for them.')
-    assert.equal(await boxes(page).count(), 50)
-    await assertAccessible(visitor)
-    await search(page).fill('bank 18')
-    await sees(page, '10 of 103 are shown. 92 more are chosen: search for them.')
-    await box(page, 'Bank 185').uncheck()
-    await search(page).fill('')
-    await sees(page, '51 of 103 are shown. 51 more are chosen: search for them.')
-    assert.equal(await box(page, 'Bank 185').isChecked(), false)
-    // After a reload the change is still seen.
-    await page.reload()
-    await sees(page, /^Your unsaved changes from/)
-    await sees(page, '50 of 103 are shown. 52 more are chosen: search for them.')
-    assert.equal(await box(page, 'Bank 185').isChecked(), false)
-    await button(page, 'Save').click()
-    await sees(page, 'The changes are saved')
-    assert.deepEqual(await invited(id), all.filter(each => each !== idOf(185)).sort())
-  })
-
-  test('of an edit, the few invited banks come first', async t => {
-    const id = await createInviting([idOf(198), ids.gamma])
-    const visitor = await visit(t, platform)
-    if (!visitor) return
-    const { page } = visitor
-    await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
-    await sees(page, '50 of 103 are shown.')
-    for (const name of ['Bank 198', 'Gamma Bank']) assert.equal(await box(page, name).isChecked(), true, name)
-  })
-})
-
-/** What a screen reader says about an element besides its name. */
-const descriptionOf = (found: Locator): Promise<string> =>
-  inPage(
-    found,
-    `return (element.getAttribute('aria-describedby') ?? '').split(' ').map(id => document.getElementById(id)?.textContent).join(' ')`,
-  )

@@ -21,3 +21,22 @@ export const agree = (page: Page, name: string): Promise<void> => dialog(page).g
 export async function assertFits(page: Page): Promise<void> {
   assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, page.url())
 }
+
+/** Whether the top and the bottom of the element are on the screen, with nothing in front of its middle. */
+export async function isInView(page: Page, found: Locator): Promise<boolean> {
+  await found.waitFor()
+  const box = await found.boundingBox()
+  const { height = 0 } = page.viewportSize() ?? {}
+  if (!box || box.y < 0 || box.y + box.height > height) return false
+  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  return inPage(
+    found,
+    `const top = document.elementFromPoint(given.x, given.y)
+     return top !== null && (element.contains(top) || top.contains(element))`,
+    middle,
+  )
+}
+
+/** Runs a function's body in the page, with `element` and `given`. */
+export const inPage = <Result>(found: Locator, body: string, given: object = {}): Promise<Result> =>
+  found.evaluate(new Function('element', 'given', body) as () => Result, given as never)
