@@ -27,7 +27,7 @@ export type Sealer = {
   isCurrent(sealed: Buffer): boolean
 }
 
-/** @property idBytes `id` as the ciphertexts begin with it */
+/** @property idBytes the bytes of `id`; each ciphertext begins with them */
 type SealingKey = { id: string; idBytes: Buffer; key: KeyObject }
 
 /**

@@ -180,7 +180,8 @@ const jobs: readonly Job[] = [
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
   // This job numbers the recorded events. So in `runDue` it must come after all jobs that record events.
-  // When thousands of campaigns end at one instant, their events may wait, so that requests wait less.
+  // While thousands of campaigns end at one instant, one piece of events is numbered in each interval, so that requests wait less. Other
+  // events that are recorded meanwhile wait behind those of the campaigns.
   { name: 'sequence-events', ...numberingIntervals, yieldsTo: passTime, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
   {

@@ -7,6 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, inDays, openCampaignBank } from '../support/campaigns.ts'
+import { until } from '../support/esim.ts'
 import { button, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -168,7 +169,7 @@ suite('a bad connection', () => {
         .getByRole('dialog')
         .getByRole('button', { name: /^Launch/ })
         .click()
-      await page.waitForFunction(`keys.length === ${count}`)
+      await until('the request is sent', () => page.evaluate(`keys.length === ${count}`))
       await sees(page, /can’t be reached/)
     }
     assert.equal(await page.evaluate('new Set(keys).size'), 1)

@@ -333,7 +333,7 @@ suite('differences', { timeout: 120_000 }, () => {
       ] as const) {
         await search.fill(id)
         await rows(page).filter({ hasText: id }).filter({ hasText: text }).first().waitFor()
-        await page.waitForFunction(`document.querySelectorAll('[data-kind]').length === 1`)
+        await until('one kind is left', () => page.evaluate(`document.querySelectorAll('[data-kind]').length === 1`))
         const shown = await page.getByRole('table', { name: 'Differences' }).innerText()
         assert.doesNotMatch(shown, /\d{4}-\d\d-\d\dT|\.\.|\bline \d+$/)
       }

@@ -100,7 +100,10 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
   }
 }
 
-/** How many ids an import draws at once; more than a piece of a file has lines. The rest stays unused. */
+/**
+ * How many ids a large import draws at once, so that it waits less often; the last of them stay unused. Up to this number of lines an
+ * import draws only what it needs: random samples of profiles (`sampleSealedProfiles`, `drawProfiles`) need ids without large gaps.
+ */
 const idsAtOnce = 5_000
 
 /** Turns the lines of a file into rows for the database, counts them, and notes the refused ones. */
@@ -124,7 +127,10 @@ async function* sealedRows(work: {
     await othersTurn()
     counts.staged += lines.length
     if (lines.length === 0) continue
-    if (ids.length < lines.length) ids = [...ids, ...(await stockStore.drawProfileIds(deps.database, idsAtOnce))]
+    if (ids.length < lines.length) {
+      const count = counts.staged < idsAtOnce ? lines.length : idsAtOnce
+      ids = [...ids, ...(await stockStore.drawProfileIds(deps.database, count))]
+    }
     const drawn = ids.splice(0, lines.length)
     yield encodeRows(lines.map((line, n) => sealLine(deps.sealing, { profileId: drawn[n] as number, tariffId }, line)))
   }

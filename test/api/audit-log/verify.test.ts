@@ -134,6 +134,16 @@ test('each column beside the text is bound to it', async () => {
   }
 })
 
+test('an entry that a process of before the columns writes has them too', async () => {
+  const { ok } = await tampered([
+    'delete from audit_log where seq = 40',
+    'alter table audit_log enable trigger audit_log_fill_search',
+    `insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash)
+     select seq, account_type, account_id, account_seq, at, entry, account_hash, hash from kept_log where seq = 40`,
+  ])
+  assert.equal(ok, true)
+})
+
 test('a log that was cut is found by a checkpoint alone', async () => {
   const last = 'delete from audit_log where seq > (select max(seq) from audit_log) - 100'
   for (const statements of [[last], [last, forget]]) {

@@ -99,6 +99,13 @@ describe('import', () => {
     assert.deepEqual(await query('select * from profiles where tariff_id = 2 order by profile_id'), before)
   })
 
+  test('small imports leave no gaps between the ids, because random samples are drawn by id', async () => {
+    await load([header, ...lines.slice(0, 10)])
+    await load([header, ...lines.slice(10, 30)], { tariffId: 2 })
+    const [row] = await query<{ ids: number }>('select max(profile_id) - min(profile_id) + 1 as ids from profiles')
+    assert.equal(row?.ids, 30)
+  })
+
   test('one bad line: nothing is imported, and it is named by its line', async () => {
     const error = await refusalOf(load([header, lines[0] ?? '', 'x,1\n', bad[1] ?? '', ...lines.slice(2)]))
     assert.equal(error.code, 'invalid')
