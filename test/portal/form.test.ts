@@ -264,6 +264,55 @@ suite('drafts', { timeout: 60_000 }, () => {
     assert.equal(await page.getByText(restored).count(), 0)
   })
 
+  test('of an edit that others have saved meanwhile: the person decides, and nothing is overwritten before', async t => {
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha], percentage: 5 }, sides.grocer)
+    const percentage = async () =>
+      (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body.percentage as number
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open, errors } = visitor
+    await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
+    await field(page, /^Cashback/).fill('13')
+    await open(`/merchant/campaigns/${id}`)
+    const other = await sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body: { percentage: 6 } })
+    assert.equal(other.status, 200)
+    await open(`/merchant/campaigns/${id}/edit`)
+    await sees(page, 'Changed by others: cashback.')
+    await sees(page, 'You have changed these too: cashback. Yours will win if you go on.')
+    await assertAccessible(visitor)
+    await button(page, 'Save').click()
+    await until('the save is refused', () => errors.some(error => error.includes('412')))
+    assert.equal(await percentage(), 6)
+    // After another reload the person still has to decide.
+    await page.reload()
+    await button(page, 'Go on with my changes').click()
+    await page.getByText('Changed by others: cashback.').waitFor({ state: 'detached' })
+    await button(page, 'Save').click()
+    await sees(page, 'The changes are saved')
+    assert.equal(await percentage(), 13)
+    errors.splice(0)
+  })
+
+  test('of an edit: what a bank’s approval has locked meanwhile is named and left out', async t => {
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha], percentage: 5 }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, errors } = visitor
+    await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
+    await field(page, /^Cashback/).fill('15')
+    await field(page, 'Text for customers').fill('In every shop')
+    assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+    await button(page, 'Save').click()
+    await sees(page, /^You can’t change these any more: cashback\./)
+    await assertAccessible(visitor)
+    await button(page, 'Go on with my changes').click()
+    await button(page, 'Save').click()
+    await sees(page, 'The changes are saved')
+    const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)
+    assert.deepEqual([body.percentage, body.description], [5, 'In every shop'])
+    assert.match(errors.splice(0).join(), /412/)
+  })
+
   test('logging out removes them, and another person does not get them', async t => {
     const other = await addAccount(platform, { merchant: 'grocer' }, 'editor')
     const visitor = await visit(t, platform)

@@ -20,6 +20,8 @@ export const editTexts = dictionary({
     staleFields: (fields: string) => `Changed by others: ${fields}.`,
     staleNothing: 'None of the fields of this form were changed by others.',
     conflict: (fields: string) => `You have changed these too: ${fields}. Yours will win if you go on.`,
+    locked: (fields: string) =>
+      `You can’t change these any more: ${fields}. If you go on, your changes to them are left out.`,
     see: 'See the newer state',
     goOn: 'Go on with my changes',
     discard: 'Discard my changes',
@@ -69,6 +71,7 @@ export const editTexts = dictionary({
     staleFields: fields => `Змінили інші: ${fields}.`,
     staleNothing: 'Жодного з полів цієї форми інші не змінювали.',
     conflict: fields => `Ви теж змінили: ${fields}. Якщо продовжите, залишиться ваше.`,
+    locked: fields => `Цього вже не можна змінити: ${fields}. Якщо продовжите, ці ваші зміни буде відкинуто.`,
     see: 'Показати новіший стан',
     goOn: 'Продовжити з моїми змінами',
     discard: 'Відкинути мої зміни',

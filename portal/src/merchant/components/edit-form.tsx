@@ -16,6 +16,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { editTexts } from '../edit-texts.ts'
 import { campaignQuery, type ReadCampaign, useCampaignChanged } from '../queries.ts'
+import { openChanges } from './open-changes.ts'
 import { StaleNotice } from './stale-notice.tsx'
 
 type Props = {
@@ -34,7 +35,7 @@ export function EditForm(props: Props) {
   const { base, changes, onBase, directory, invitable } = props
   const texts = useTexts(formTexts)
   const session = useSession()
-  const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base, changes)
+  const { original, draft, mine, seen, newer, keep, save, goOn, discard, beginning } = useEdit(base, changes)
   const toCampaign = campaignLink(base)
   if (!draft.isRead) return <Loading />
   return (
@@ -57,12 +58,12 @@ export function EditForm(props: Props) {
       notice={
         newer ? (
           <StaleNotice
-            base={base}
+            base={seen}
             newer={newer}
             mine={mine}
-            onGoOn={() => onBase(newer, mine)}
+            onGoOn={() => onBase(newer, goOn(newer))}
             onDiscard={() => {
-              draft.discard()
+              discard()
               onBase(newer, {})
             }}
           />
@@ -77,8 +78,13 @@ export function EditForm(props: Props) {
 const campaignLink = ({ cashbackId }: ReadCampaign) =>
   ({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId } }) as const
 
+/** The stored draft of an edit: the version that the person saw when making the changes, and the changed fields. */
+type Edit = { seen: ReadCampaign; changes: Partial<CampaignValues> }
+
 /**
- * The changes, kept in the browser until they are saved. `newer` is the newer version if somebody else has saved first.
+ * The changes, kept in the browser until they are saved. `seen` is the version that the person has made them to. `newer` is the newer
+ * version if somebody else has saved first: before this person saved, or before the draft was restored. Until the person has decided,
+ * nothing is saved, because a save names the version `seen`.
  */
 function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const { saved, unchanged } = useTexts(editTexts)
@@ -88,34 +94,46 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const queryClient = useQueryClient()
   const notify = useNotify()
   const changed = useCampaignChanged()
-  const draft = useDraft<Partial<CampaignValues>>(`campaign/${cashbackId}`)
-  const [newer, setNewer] = useState<ReadCampaign | null>(null)
+  const draft = useDraft<Edit>(`campaign-edit/${cashbackId}`)
+  const [read, setNewer] = useState<ReadCampaign | null>(null)
   const [beginning, begin] = useState(0)
   const [edited, setMine] = useState(changes)
-  const mine = edited ?? draft.restored?.values ?? {}
+  const restored = changes === null ? (draft.restored?.values ?? null) : null
+  const mine = edited ?? restored?.changes ?? {}
+  const seen = restored?.seen ?? base
+  const newer = read ?? (seen.etag === base.etag ? null : base)
   const original = valuesOf(base, timeZone)
 
   const keep = (values: CampaignValues) => {
     const changes = changedValues(original, values)
     setMine(changes)
-    draft.keep(changes)
+    draft.keep({ seen, changes })
   }
   const readNewer = async () => setNewer(await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }))
   const save = async (values: CampaignValues) => {
     const body = changedBody(original, values)
     const hasChanges = Object.keys(body).length > 0
-    if (hasChanges && !(await send(base, body))) return readNewer()
+    if (hasChanges && !(await send(seen, body))) return readNewer()
     draft.discard()
     notify.done(hasChanges ? saved : unchanged)
     void changed(cashbackId)
     await router.navigate(campaignLink(base))
   }
+  const goOn = (newer: ReadCampaign) => {
+    const changes = openChanges(newer, mine)
+    draft.keep({ seen: newer, changes })
+    setMine(changes)
+    setNewer(null)
+    begin(beginning + 1)
+    return changes
+  }
   const discard = () => {
     draft.discard()
     setMine({})
+    setNewer(null)
     begin(beginning + 1)
   }
-  return { original, draft, mine, newer, keep, save, discard, beginning }
+  return { original, draft, mine, seen, newer, keep, save, goOn, discard, beginning }
 }
 
 /** @returns false when the campaign has changed since it was read; then nothing is saved */

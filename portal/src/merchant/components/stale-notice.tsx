@@ -7,6 +7,7 @@ import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { editTexts } from '../edit-texts.ts'
 import type { ReadCampaign } from '../queries.ts'
+import { openChanges } from './open-changes.ts'
 
 type Props = {
   base: ReadCampaign
@@ -32,7 +33,9 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
     return format.list([...new Set(fields.map(field => names[field] ?? field))])
   }
   const changed = Object.keys(theirs)
-  const both = changed.filter(field => field in mine)
+  const open = openChanges(newer, mine)
+  const both = changed.filter(field => field in open)
+  const locked = Object.keys(mine).filter(field => !(field in open))
   return (
     <Alert
       ref={notice}
@@ -48,6 +51,7 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
         <List size="sm">
           <List.Item>{changed.length > 0 ? texts.staleFields(namesOf(changed)) : texts.staleNothing}</List.Item>
           {both.length > 0 && <List.Item>{texts.conflict(namesOf(both))}</List.Item>}
+          {locked.length > 0 && <List.Item>{texts.locked(namesOf(locked))}</List.Item>}
         </List>
         <ChangesSince seen={{ ...base, banks: newer.banks }} />
         <Group gap="sm">

@@ -59,7 +59,9 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     start()
     void changed()
   }
-  const options = { asForm: false, read: readImport, onDone, onCancel: () => void changed() }
+  // After an error or a cancellation the stock is read again. If the answer was lost, the profiles may be in stock.
+  const readStock = () => void changed()
+  const options = { asForm: false, read: readImport, onDone, onCancel: readStock, onError: readStock }
   const loads = {
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
@@ -68,6 +70,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
   // trial. Each file that the person chooses is first sent as a trial.
   const choose = {
     ...(loading ? loads[loading] : trial),
+    interrupted: loads.all.interrupted ?? loads.valid.interrupted,
     send(chosen: File) {
       start()
       setFile(chosen)
