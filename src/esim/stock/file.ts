@@ -147,16 +147,18 @@ function activationError(code: string): StockError | undefined {
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
 /**
- * The position of each of `stockColumns` in a line. The message does not repeat the line, because a file without a
- * header has a profile there.
+ * The position of each of `stockColumns` in a line. The error repeats the line only if it has the names of the columns with semicolons
+ * or tabs between them. Any other line may be a profile, if the file has no header.
  */
 function placesInHeader(text: string | undefined): number[] {
   const names = splitRecord(text ?? '')
   const places = stockColumns.map(column => names?.indexOf(column) ?? -1)
   if (names?.length !== stockColumns.length || places.includes(-1)) {
     const params = { columns: stockColumns.join(',') }
+    const others = text?.split(/[;\t]/).toSorted().join()
+    const value = others === stockColumns.toSorted().join() ? (text ?? null) : null
     throw new DomainError('invalid', headerRule, {
-      problems: [{ line: 1, column: null, rule: 'header', params, value: null }],
+      problems: [{ line: 1, column: null, rule: 'header', params, value }],
     })
   }
   return places

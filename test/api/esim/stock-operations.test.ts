@@ -160,6 +160,14 @@ describe('import', () => {
     assert.deepEqual(await load(header), { imported: 0, duplicates: 0, rejected: 0, rejects: [] })
   })
 
+  test('a header without commas is in the error, so that the portal can say so; a profile in its place is not', async () => {
+    const shownOf = async (text: string) => (await refusalOf(load([text, ...lines]))).problems?.[0]?.value
+    const semicolons = header.trim().replaceAll(',', ';')
+    assert.equal(await shownOf(`${semicolons}\n`), semicolons)
+    assert.equal(await shownOf('iccid,msisdn\n'), null)
+    assert.equal(await shownOf(lines[0] ?? ''), null)
+  })
+
   test('a source that breaks off leaves nothing', async () => {
     const source = async function* () {
       yield Buffer.from(header + lines.join(''))
