@@ -313,6 +313,24 @@ suite('drafts', { timeout: 60_000 }, () => {
     assert.match(errors.splice(0).join(), /412/)
   })
 
+  test('of an edit: a campaign that is deleted meanwhile stays in the form until the person has seen it', async t => {
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha] }, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, errors } = visitor
+    await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
+    await field(page, 'Text for customers').fill('In every shop')
+    assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
+    await button(page, 'Save').click()
+    await sees(page, /^You can’t change these any more: text for customers\./)
+    assert.equal(await field(page, 'Text for customers').inputValue(), 'In every shop')
+    await assertAccessible(visitor)
+    await button(page, 'Go on with my changes').click()
+    await sees(page, 'This campaign cannot be changed any more.')
+    errors.splice(0)
+  })
+
   test('logging out removes them, and another person does not get them', async t => {
     const other = await addAccount(platform, { merchant: 'grocer' }, 'editor')
     const visitor = await visit(t, platform)

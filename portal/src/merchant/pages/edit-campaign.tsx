@@ -32,13 +32,14 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
   const texts = useTexts(editTexts)
   const { backToCampaign } = useTexts(campaignPageTexts)
   const mayChange = useMayChange()
-  const { cashbackId, name, permissions } = campaign
+  const { cashbackId, name } = campaign
   // Keeps the state that the edit started from, even if newer data is read. A newer state is announced, and adopted
   // only when the person agrees.
   const [{ base, changes }, setBase] = useState<Base>({ base: campaign, changes: null })
   const directory = useQuery(directoryQuery)
   const banks = useQuery(banksQuery)
-  const refusal = mayChange ? (permissions.editAbility ? null : texts.cannot) : texts.mayNot
+  // Also a campaign that was deleted meanwhile stays in the form, so that nothing that was typed disappears.
+  const refusal = mayChange ? (base.permissions.editAbility ? null : texts.cannot) : texts.mayNot
   return (
     <>
       <PageHeader
