@@ -119,19 +119,21 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
     void changed(cashbackId)
     await router.navigate(campaignLink(base))
   }
-  const goOn = (newer: ReadCampaign) => {
-    const changes = openChanges(newer, mine)
-    draft.keep({ seen: newer, changes })
+  /** Shows the form anew, with these changes. */
+  const restart = (changes: Partial<CampaignValues>) => {
     setMine(changes)
     setNewer(null)
     begin(beginning + 1)
+  }
+  const goOn = (newer: ReadCampaign) => {
+    const changes = openChanges(newer, mine)
+    draft.keep({ seen: newer, changes })
+    restart(changes)
     return changes
   }
   const discard = () => {
     draft.discard()
-    setMine({})
-    setNewer(null)
-    begin(beginning + 1)
+    restart({})
   }
   return { original, draft, mine, seen, newer, keep, save, goOn, discard, beginning }
 }
