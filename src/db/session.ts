@@ -86,7 +86,8 @@ export const limitedTo = (statementMs: number, lockMs: number) => ({
 })
 
 /** Switches off the limit `transaction_timeout`. Servers before version 17 do not know this setting, and `set` would fail there. */
-const noTransactionLimit = `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`
+const noTransactionLimit = `select set_config('transaction_timeout', '0', false)
+  where current_setting('transaction_timeout', true) is not null`
 
 /** Sends a new connection the settings of every session (`sessionSettings`), and the given ones, which have precedence. */
 export async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
