@@ -58,13 +58,14 @@ const components = {
   },
   AccountRateLimit: {
     description:
-      'What the account has left: `r` requests at once; after `t` seconds the full burst is available again. Absent where ' +
-      'the platform sets no limit.',
+      'What the account has left, or the address where a request needs no login: `r` requests at once; after `t` seconds the full ' +
+      'burst is available again. Absent where the platform sets no limit.',
     schema: { type: 'string', examples: ['"account";r=99;t=1'] },
   },
   AccountRateLimitPolicy: {
     description:
-      'The account’s limit: bursts of `q` requests, refilled within `w` seconds. Absent where there is no limit.',
+      'The limit of the account or the address: bursts of `q` requests, refilled within `w` seconds. Absent where there is no ' +
+      'limit.',
     schema: { type: 'string', examples: ['"account";q=100;w=2'] },
   },
 } as const satisfies Record<string, Header>
@@ -74,10 +75,19 @@ const always = { 'x-request-id': 'RequestId' } as const
 const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
 const coded = { [errorCodeHeader]: 'ErrorCode' } as const
 
+const byAccount = { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' } as const
+/** Requests for tokens of systems have no limit of this kind. */
 const limitedOf: Partial<Record<Api, Record<string, Component>>> = {
   esim: { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' },
-  partner: { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' },
+  cashback: byAccount,
+  partner: byAccount,
+  portal: byAccount,
+  operator: byAccount,
 }
+
+/** In these APIs, a caller without the right to an operation is refused before its requests are counted. */
+const refusedBeforeLimits = (path: string, code: string): boolean =>
+  ['cashback', 'portal', 'operator'].includes(apiOf(path)) && (code === '401' || code === '403')
 
 const isFile = ({ content = {} }: Answer): boolean => 'text/csv' in content || 'application/pdf' in content
 
@@ -93,7 +103,7 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
       'application/json' in (answer.content ?? {}) && { 'content-encoding': 'ContentEncoding' as const }),
     ...(isSuccess && isFile(answer) && { 'content-disposition': 'ContentDisposition' as const }),
     ...((code === '429' || code === '503') && refusedForNow),
-    ...limitedOf[apiOf(path)],
+    ...(!refusedBeforeLimits(path, code) && limitedOf[apiOf(path)]),
   }
 }
 
