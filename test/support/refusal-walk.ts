@@ -35,14 +35,13 @@ export function refusalsOf<Step extends Call>(address: Address, step: Step): Ste
   return refusals
 }
 
-/** The parameters and fields, beside those of the path, with which the operator names an object that must exist. */
-const naming = ['bank', 'merchant', 'account', 'tariff', 'customerId']
+/** The parameters and fields, beside those of the path, with which callers name an object that must exist. */
+const naming = ['bank', 'merchant', 'account', 'tariff', 'customerId', 'tariffCode', 'externalId']
 const unknown = (name: string): string => (name === 'account' ? unknownId : 'unknown')
 
 function withUnknownObject<Step extends Call>({ parameters = [] }: Operation, step: Step): Step[] {
-  const { as, path, query, body } = step
+  const { path, query, body } = step
   if (path) return [{ ...step, path: changed(path, value => (uuid.test(value) ? unknownId : 'unknown')) }]
-  if (as !== 'operator') return []
   const field = naming.find(name => name in Object(body))
   if (field) return [{ ...step, live: { ...step.live, [field]: unknown(field) } }]
   const parameter = naming.find(name => parameters.some(one => one.in === 'query' && one.name === name))
