@@ -460,16 +460,27 @@ function readOperatorKey(env: Environment): string {
   if (errors.length > 0) throw new ConfigError(errors)
   if (input !== null) return splitKeys(input)[0] ?? input
   const path = operatorKeyFile(resolve(text('DATA_DIR') ?? './data'))
-  if (!existsSync(path))
-    throw new ConfigError([
-      `There is no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and ${path} does not exist. Set one of ` +
-        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve and migrate only)',
-    ])
+  const stored = readKeyFile(path, 'OPERATOR_KEY')
+  if (stored !== null) return stored
+  throw new ConfigError([
+    `There is no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and ${path} does not exist. Set one of ` +
+      'them, or set DATA_DIR to the data folder of the platform (.env is read by serve and migrate only)',
+  ])
+}
+
+/**
+ * Reads a key that an embedded platform has stored.
+ *
+ * @returns null when there is no such file
+ * @throws ConfigError when this user can't read it
+ */
+function readKeyFile(path: string, setting: string): string | null {
+  if (!existsSync(path)) return null
   try {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
     throw new ConfigError([
-      `OPERATOR_KEY is not set, and this user can't read it from DATA_DIR (${(error as Error).message}): set it, or ` +
+      `${setting} is not set, and this user can't read it from DATA_DIR (${(error as Error).message}): set it, or ` +
         'run perkline as the user that runs the platform',
     ])
   }
@@ -499,7 +510,7 @@ export function readMasterKeysOnly(env: Environment): Buffer[] {
   const text = givenText(env)
   const errors: string[] = []
   const path = masterKeyFile(resolve(text('DATA_DIR') ?? './data'))
-  const input = readSecret('MASTER_KEY', text, errors) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
+  const input = readSecret('MASTER_KEY', text, errors) ?? readKeyFile(path, 'MASTER_KEY')
   const keys = readMasterKeys(input, errors)
   if (keys.length === 0 && errors.length === 0)
     errors.push(`There is no master key: neither MASTER_KEY nor MASTER_KEY_FILE is set, and ${path} does not exist`)

@@ -1,5 +1,6 @@
 /** How metrics read values from the database: not too often, and not for too long. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Gauge, type Registry } from 'prom-client'
 
 /** How long a value that was read from the database is used for all scrapes of the metrics. */
 const readEveryMs = 15_000
@@ -36,4 +37,28 @@ export function timeLimited<T>(read: () => Promise<T>): () => Promise<T | null> 
     })
     return Promise.race([running, sleep(waitMs, null, { ref: false })])
   }
+}
+
+type GaugeAs = { name: string; help: string; withoutAnswer?: number }
+
+/**
+ * Adds a gauge whose value is read for each collection. If the value is unknown, the gauge shows `withoutAnswer`.
+ * Without `withoutAnswer`, it shows no value, because 0 would be wrong.
+ */
+export function addGauge(
+  registers: Registry[],
+  { name, help, withoutAnswer }: GaugeAs,
+  read: () => Promise<number | null>,
+): void {
+  const readTimeLimited = timeLimited(read)
+  new Gauge({
+    name,
+    help,
+    registers,
+    async collect() {
+      const value = (await readTimeLimited().catch(() => null)) ?? withoutAnswer
+      if (value === undefined) this.remove()
+      else this.set(value)
+    },
+  })
 }

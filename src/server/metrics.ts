@@ -9,7 +9,7 @@ import { machineOffsetMs } from '../clock.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
 import { apiOf } from '../http/errors.ts'
-import { cached, timeLimited } from './metric-reads.ts'
+import { addGauge, cached, timeLimited } from './metric-reads.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -165,37 +165,20 @@ function addStockGauges(registers: Registers, sources: Sources): void {
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
     },
   })
-  const lateSeconds = timeLimited(() => sources.lateSeconds().catch(() => null))
-  new Gauge({
-    name: 'perkline_statements_late_seconds',
-    help: 'Age of the oldest day that should be closed and is not; 0: none',
-    registers,
-    async collect() {
-      const seconds = await lateSeconds()
-      if (seconds !== null) this.set(seconds)
-    },
-  })
+  const lateHelp = 'Age of the oldest day that should be closed and is not; 0: none'
+  addGauge(registers, { name: 'perkline_statements_late_seconds', help: lateHelp }, () => sources.lateSeconds())
 }
 
 function addEventGauges(registers: Registers, sources: Sources): void {
-  const countWaiting = timeLimited(() => sources.countWaiting().catch(() => null))
-  new Gauge({
-    name: 'perkline_events_lag_seconds',
-    help: 'Age of the oldest change whose events are in no feed yet',
-    registers,
-    async collect() {
-      const waiting = await countWaiting()
-      if (waiting) this.set(waiting.lagSeconds)
-    },
+  // The two gauges share one read.
+  const countWaiting = timeLimited(() => sources.countWaiting())
+  const lagHelp = 'Age of the oldest change whose events are in no feed yet'
+  addGauge(registers, { name: 'perkline_events_lag_seconds', help: lagHelp }, async () => {
+    return (await countWaiting())?.lagSeconds ?? null
   })
-  new Gauge({
-    name: 'perkline_events_waiting',
-    help: 'Statements whose events are in no feed yet, counted up to 10,000',
-    registers,
-    async collect() {
-      const waiting = await countWaiting()
-      if (waiting) this.set(waiting.rows)
-    },
+  const waitingHelp = 'Statements whose events are in no feed yet, counted up to 10,000'
+  addGauge(registers, { name: 'perkline_events_waiting', help: waitingHelp }, async () => {
+    return (await countWaiting())?.rows ?? null
   })
   new Gauge({
     name: 'perkline_feed_waiting',
@@ -209,15 +192,11 @@ function addEventGauges(registers: Registers, sources: Sources): void {
 }
 
 function addEndpointGauges(registers: Registers, sources: Sources): void {
-  const countEndpoints = timeLimited(() => sources.countEndpoints().catch(() => null))
-  new Gauge({
-    name: 'perkline_webhook_pending',
-    help: 'Deliveries to endpoints that are not finished',
-    registers,
-    async collect() {
-      const counts = await countEndpoints()
-      if (counts) this.set(counts.pending)
-    },
+  // The two gauges share one read.
+  const countEndpoints = timeLimited(() => sources.countEndpoints())
+  const pendingHelp = 'Deliveries to endpoints that are not finished'
+  addGauge(registers, { name: 'perkline_webhook_pending', help: pendingHelp }, async () => {
+    return (await countEndpoints())?.pending ?? null
   })
   new Gauge({
     name: 'perkline_webhook_endpoints',
@@ -225,8 +204,11 @@ function addEndpointGauges(registers: Registers, sources: Sources): void {
     labelNames: ['status'],
     registers,
     async collect() {
-      const { pending: _, ...counts } = (await countEndpoints()) ?? { pending: 0 }
-      for (const [status, count] of Object.entries(counts)) this.set({ status }, count)
+      const counts = await countEndpoints().catch(() => null)
+      this.reset()
+      if (counts === null) return
+      const { pending: _, ...byStatus } = counts
+      for (const [status, count] of Object.entries(byStatus)) this.set({ status }, count)
     },
   })
 }

@@ -10,7 +10,7 @@ import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
-import { cached, timeLimited } from './metric-reads.ts'
+import { addGauge, cached, timeLimited } from './metric-reads.ts'
 
 /** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
@@ -47,30 +47,6 @@ function addBuildInfo(registry: Registry, instance: Instance): void {
     labelNames: ['version', 'node', 'instance'],
     registers: [registry],
   }).set({ version, node: process.version, instance: instance.name }, 1)
-}
-
-type GaugeAs = { name: string; help: string; withoutAnswer?: number }
-
-/**
- * Adds a gauge whose value is read for each collection. If the value is unknown, the gauge shows `withoutAnswer`.
- * Without `withoutAnswer`, it shows no value, because 0 would be wrong.
- */
-function addGauge(
-  registers: Registry[],
-  { name, help, withoutAnswer }: GaugeAs,
-  read: () => Promise<number | null>,
-): void {
-  const readTimeLimited = timeLimited(read)
-  new Gauge({
-    name,
-    help,
-    registers,
-    async collect() {
-      const value = (await readTimeLimited().catch(() => null)) ?? withoutAnswer
-      if (value === undefined) this.remove()
-      else this.set(value)
-    },
-  })
 }
 
 function addStateGauges(registers: Registry[], sources: Sources): void {

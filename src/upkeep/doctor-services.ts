@@ -39,16 +39,20 @@ export async function redisFinding(redisUrl: string | null): Promise<Finding> {
     retryStrategy: () => null,
   }
   const redis = new Redis(redisUrl, options)
-  redis.on('error', () => {})
+  // `connect` only says that the connection is closed; this event has the reason.
+  let reason: Error | undefined
+  redis.on('error', error => {
+    reason = error
+  })
   const { host } = new URL(redisUrl)
   try {
     await redis.connect()
     await redis.ping()
     return passed('redis', `Redis at ${host} answers`)
-  } catch {
+  } catch (error) {
     return failed(
       'redis',
-      `Redis at ${host} refuses or does not answer`,
+      `Redis at ${host} refuses or does not answer (${(reason ?? (error as Error)).message})`,
       'Check host, port and password of REDIS_URL; meanwhile each process limits by itself',
     )
   } finally {

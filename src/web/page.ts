@@ -41,7 +41,10 @@ export const safetyHeaders: Record<string, string> = {
  * @param folder output of `npm run build`. If it is missing, the page says so
  */
 export async function readPage(folder: string): Promise<Page> {
-  const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null)
+  const html = await readFile(join(folder, 'index.html'), 'utf8').catch(error => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
   if (html === null) return { statusCode: 503, html: notBuilt, headers: { 'cache-control': 'no-store' } }
   const nonce = randomBytes(16).toString('base64')
   return {

@@ -340,7 +340,7 @@ export async function insertTest(transaction: Queryable, params: Omit<TestDelive
               now() + interval '${leaseSeconds} seconds', 1, $6 returning *
      )
      select m.delivery_id as "deliveryId", m.day::text, m.endpoint_id as "endpointId", e.url, e.version, m.event_id as "eventId",
-       1 as attempt, 0 as failures, m.test_body as body, null as "recordedAt"
+       1 as attempt, 0 as failures, false as "wasForced", m.test_body as body, null as "recordedAt"
      from made m join webhook_endpoints e using (endpoint_id)`,
     [params.account.type, params.account.id, params.endpointId, params.eventId, params.type, params.body],
   )

@@ -34,13 +34,17 @@ test('a process whose database has fallen silent serves its metrics in time, and
     const before = await read()
     assert.match(before, /^perkline_ready 1$/m)
     assert.match(before, /^perkline_campaigns\{status="active"\} 7$/m)
+    const changing = ['perkline_events_lag_seconds', 'perkline_webhook_pending', 'perkline_statements_late_seconds']
+    for (const name of changing) assert.match(before, new RegExp(`^${name} [0-9.]+$`, 'm'))
     // Counts are read again after 15 seconds.
     await sleep(15_000)
     proxy.fallSilent()
     for (let scrape = 0; scrape < 3; scrape++) {
       const text = await read()
       assert.match(text, /^perkline_ready 0$/m)
-      assert.match(text, /^perkline_campaigns\{status="active"\} 7$/m, 'the last values stay')
+      assert.match(text, /^perkline_campaigns\{status="active"\} 7$/m, 'the last counts stay')
+      for (const name of changing)
+        assert.doesNotMatch(text, new RegExp(`^${name} `, 'm'), 'an old value would be wrong')
       assert.match(text, /^perkline_database_connections\{state="busy"\} \d+$/m)
     }
     const recoveries = async () => Number(/^perkline_database_recovery_total (\d+)$/m.exec(await read())?.[1])

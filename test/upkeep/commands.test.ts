@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -17,6 +17,7 @@ import {
   previousVersion,
   refusedBy,
 } from '../../src/db/versions.ts'
+import { masterKeyFile } from '../../src/settings/key-files.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -110,6 +111,15 @@ describe('perkline keys fingerprint', () => {
     const wrong = await show({ MASTER_KEY: 'planted-secret' })
     assert.equal(wrong.code, 1)
     assert.doesNotMatch(wrong.stderr, /planted/)
+  })
+
+  test('a stored key that this user cannot read is told in words', async () => {
+    // A folder in place of the file: nobody can read it as a file, not even root.
+    await mkdir(masterKeyFile(folder), { recursive: true })
+    const { code, stderr } = await show({})
+    assert.equal(code, 1)
+    assert.match(stderr, /MASTER_KEY is not set, and this user can't read it from DATA_DIR \(EISDIR/)
+    assert.doesNotMatch(stderr, / at /, 'no stack')
   })
 })
 

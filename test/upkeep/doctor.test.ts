@@ -285,7 +285,7 @@ describe('the other servers and the data folder', () => {
   test('Redis away', async () =>
     expectFault(
       { REDIS_URL: `redis://:planted@127.0.0.1:${await freePort()}` },
-      { name: 'redis', detail: /does not answer/ },
+      { name: 'redis', detail: /does not answer \(connect ECONNREFUSED/ },
     ))
 
   test('a mail server and Redis that take a connection and say nothing', async () => {
