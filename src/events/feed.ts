@@ -42,7 +42,8 @@ const maxBytes = 1024 * 1024
 /**
  * A page of the feed, oldest event first.
  *
- * @throws DomainError 'invalid' for an unknown type; 'feed-restarted'; 'events-removed'; 'too-many'
+ * @throws DomainError 'invalid' for an unknown type; 'feed-restarted' and 'events-removed' as `requireFeed`; 'too-many' when it should
+ *   wait, but too many requests of the account wait already
  */
 export async function readFeed(deps: FeedDeps, account: Account, params: FeedParams): Promise<FeedPage> {
   const unknown = params.types.filter(type => !isTypeFilter(type))
@@ -98,9 +99,12 @@ const ends = ({ feedId, last, removedThrough }: Feed) => ({
 const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), texts: [], count: 0, nextAfter: feed.last, hasMore: false })
 
 /**
- * @param after null: the current end, which always exists
- * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for a position before the
- *   oldest event
+ * Finds the feed of an account, and checks that it can be read from a position.
+ *
+ * @param after the position; null: the current end, which always exists
+ * @param feedId the feed that the reader expects; undefined: any
+ * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' when events after the position were
+ *   removed because of their age
  */
 export async function requireFeed(
   { database }: { database: Queryable },
@@ -128,7 +132,7 @@ function requirePosition(feed: Feed, after: number | null, feedId: string | unde
     })
 }
 
-/** @returns the event's JSON text @throws DomainError 'not-found' */
+/** @returns the event's JSON text @throws DomainError 'not-found', also for an event that was removed because of its age */
 export async function readEvent(
   { database }: Pick<FeedDeps, 'database'>,
   account: Account,

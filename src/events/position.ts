@@ -10,7 +10,7 @@ import type { Queryable } from '../db/database.ts'
 export const consumers = ['sales', 'events', 'statements', 'audit-log'] as const
 export type Consumer = (typeof consumers)[number]
 
-/** @param xips the transactions below `xmax` that were still running; both in PostgreSQL's text form */
+/** A snapshot. `xips`: the transactions below `xmax` that were still running. All values are in PostgreSQL's text form. */
 export type Position = { snapshot: string; xmax: string; xips: string[] }
 
 /** SQL for a consumer's newest position, as text. */

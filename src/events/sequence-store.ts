@@ -22,7 +22,7 @@ const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
   else coalesce(cardinality(subjects), 0) end)`
 const daysAhead = 3
 
-/** The kinds of recorded changes that become events. An order that holds a withdrawn profile belongs to no bank: no event. */
+/** The kinds of recorded changes that become events. A withdrawn profile makes no event, because its order belongs to no bank. */
 const kindsOfEvents: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
 
 const ofOrders = `

@@ -224,13 +224,14 @@ const laterRows = (consumer: Consumer): string => `
     and pg_visible_in_snapshot(xid, (select snapshot from until)) order by outbox_id`
 
 /**
- * Repairs the outbox after a dump was restored into a younger cluster. Transaction numbers from the old cluster mean
- * nothing in the new one. Rows that some consumer has not taken are written again with a number of this cluster, and
- * every consumer's position is set before them. These are the rows that waited when the dump was made, and the rows that were
- * written after the restore.
+ * Repairs the outbox after a dump was restored into another PostgreSQL server (*cluster*) that has given out fewer transaction
+ * numbers than the old one. Without the repair, the positions from the dump would be ahead of all new rows, and no consumer would
+ * take them. Rows that some consumer has not taken are written again with a transaction number of the new cluster, and every
+ * consumer's position is set before them. These are the rows that waited when the dump was made, and the rows that were written
+ * after the restore.
  *
  * The column `xid` holds the number of the transaction that recorded the change. PostgreSQL's own column `xmin` (`row_xid`)
- * holds the lower 32 bits of the number of the transaction that wrote the row in this cluster. For a restored row, that is the
+ * holds the lower 32 bits of the number of the transaction that wrote the row in the new cluster. For a restored row, that is the
  * transaction of the restore, so the two differ. They agree only for a row that was written after the restore.
  *
  * Call it before anything is sold or read.

@@ -31,7 +31,8 @@ export type Answers = {
    * Finds the stored answer to the same request. It is looked up before the body is validated. Returns null when the
    * key is new.
    *
-   * @throws DomainError 'request-in-progress'; 'key-reused' when the key was used for another request
+   * @throws DomainError 'request-in-progress' while another request with the key is running; 'key-reused' when the key was used for
+   *   another request
    */
   find(scope: Scope, fingerprint: Buffer): Promise<Answer | null>
   /**
@@ -134,7 +135,10 @@ function createAnswerSealing(masterKeys: readonly Buffer[]) {
 }
 
 const hashBytes = 32
-/** Earlier builds stored the hash itself. Such answers are kept for some hours after an upgrade. */
+/**
+ * Whether a stored fingerprint is encrypted. Earlier versions of the program stored the hash itself, and their answers may
+ * still be there for some hours after an upgrade.
+ */
 const isSealed = (fingerprint: Buffer): boolean => fingerprint.length > hashBytes
 
 const purpose = 'idempotency'

@@ -24,11 +24,11 @@ export type ClosingDeps = {
   observe?: { statementClosed(): void }
 }
 
-/** A run ends after this time, so that a stop need not wait for many banks and days. */
+/** A run closes no further statement after this time, so that a stop of the process does not wait for many banks and days. */
 const runMs = 2_000
 const linesWithinMs = 10_000
 
-/** Where the bank's next statement begins; null: the bank has never sold. */
+/** How far the bank's days are closed, and so where its next statement begins; null: the bank has never sold. */
 export function standingOf({ last, firstOpen, timeZone }: store.BankState): Standing | null {
   if (last) return { from: last.to, day: last.day, timeZone }
   return firstOpen && beginningWith(firstOpen, timeZone)

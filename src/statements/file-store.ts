@@ -22,9 +22,9 @@ export const openFiles = (database: Database, statementIds: readonly string[], s
   openCopy(database, bytesOf(statementIds), signal)
 
 /**
- * Assigns the next lines to the statement, in the order of time, and writes their records as a piece of the file. These
- * are open lines of the bank that were confirmed before the statement's end. The update finds a line by its place in
- * the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
+ * Assigns the bank's next open lines to the statement, in the order of their confirmation, and writes their records as a
+ * piece of the file. Only sales that were confirmed before the statement's end are taken. The update finds a line by its
+ * place in the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
  *
  * @param limit the maximum number of lines. It is no parameter, so that the planner knows it
  */

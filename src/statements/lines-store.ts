@@ -1,7 +1,8 @@
 /**
- * Creates the lines of statements: one for each confirmed order in the outbox, and once, in pieces, for orders from
- * before statements existed. A line stays open until a statement takes it. So the next statement also takes late
- * orders, without a search for them.
+ * Creates the lines of statements: one for each confirmed order in the outbox, and one for each *old order* that is
+ * confirmed. Old orders are those that the database contained when migration 0031 created the statements. They get their
+ * lines once, in pieces. A line stays open until a statement takes it. So the next statement also takes late orders,
+ * without a search for them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
@@ -37,7 +38,7 @@ function takeNew(database: Database): Promise<boolean | null> {
   })
 }
 
-/** @returns whether orders from before statements existed are left */
+/** Creates the lines of some old orders. @returns whether there may be more; false when every old order has its line */
 async function takeOld(database: Database): Promise<boolean> {
   if (await hasEveryLine(database)) return false
   await database.transaction(async transaction => {
@@ -50,9 +51,9 @@ async function takeOld(database: Database): Promise<boolean> {
 }
 
 /**
- * Creates the statement lines of the next orders that were sold before statements existed.
+ * Creates the lines of the next old orders.
  *
- * @returns the id of the last of these orders; every order up to it now has its line
+ * @returns the id of the last of these orders; every confirmed order up to it now has its line
  */
 async function takeOldPiece(transaction: Queryable, after: string): Promise<string> {
   const [last] = await transaction.query<{ orderId: string }>(
@@ -73,7 +74,7 @@ export async function makeLines(database: Database): Promise<boolean | null> {
   return takeNew(database)
 }
 
-/** Whether all orders from before statements existed have lines. Nothing can be closed until then. */
+/** Whether all old orders that are confirmed have their lines. No statement can be closed until then. */
 export async function hasEveryLine(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ complete: boolean }>(
     `select reached = '${allReached}' as complete from statement_backfill`,
@@ -87,7 +88,7 @@ const othersTurnMs = 10
  * Makes sure that every sale confirmed before the call, in any process, has its line.
  *
  * @param withinMs the time limit
- * @throws DomainError 'unavailable' when more is left after that
+ * @throws DomainError 'unavailable' when lines are still missing after this time
  */
 export async function makeAllLines(database: Database, withinMs: number): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs

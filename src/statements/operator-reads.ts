@@ -17,7 +17,7 @@ export type MissingStatement = { bank: BankReference; day: string; to: Date }
 
 const withBank = `${statementColumns}, json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name) as bank`
 
-/** @throws DomainError 'not-found' */
+/** @throws DomainError 'not-found' when no bank has this code */
 export async function readBankId(database: Queryable, code: string): Promise<string> {
   const [bank] = await database.query<{ id: string }>('select bank_id as id from banks where code = $1', [code])
   if (!bank) throw new DomainError('not-found', 'There is no such bank')
@@ -56,7 +56,7 @@ async function findMissing(database: Queryable, bankId: string | null, now: Date
   })
 }
 
-/** @throws DomainError 'not-found' */
+/** @throws DomainError 'not-found' when no bank has such a statement */
 export async function findAnyStatement(database: Queryable, statementId: string): Promise<StatementOfBank> {
   const [found] = await database.query<StatementOfBank>(
     `select ${withBank} from statements s join banks b using (bank_id) where statement_id = $1`,

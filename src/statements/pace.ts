@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Pace = {
-  /** The number of lines to write as the next piece: few while others write, because they may have to wait for it. */
+  /** The number of lines to write as the next piece. It is small while others write, because they may have to wait for the piece. */
   linesAtOnce(): number
   /**
    * Called after each piece of work. If others have written since the last call, it waits twice as long as the piece

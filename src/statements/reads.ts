@@ -34,7 +34,7 @@ export async function readRange(
   return rangeOf(params, clock.now(), await findTimeZone(database, bankId))
 }
 
-/** @param statementId an id, or `latest`. @throws DomainError 'not-found' */
+/** @param statementId an id, or `latest`. @throws DomainError 'not-found' when the bank has no such statement */
 export async function readStatement(
   database: Queryable,
   bankId: string,
@@ -49,7 +49,7 @@ export async function readStatement(
 /** Files of statements, one after the other. The hash is over all their bytes. */
 export type StatementFile = { name: string; sha256: Buffer; statementIds: readonly string[] }
 
-/** The file of one statement. @throws DomainError 'not-found' */
+/** The file of one statement. @throws DomainError 'not-found' when the bank has no such statement */
 export async function readStatementFile(
   database: Queryable,
   bankId: string,

@@ -34,7 +34,7 @@ const fileAnswer = {
   },
 }
 
-/** The answer to a client that has the file. */
+/** Describes the answer 304: the client has the file already. */
 const knownAnswer = { description: 'The tag of `If-None-Match` is known', headers: fileAnswer.headers }
 
 const head = (operationId: string, summary: string, description: string) =>

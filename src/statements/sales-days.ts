@@ -24,7 +24,8 @@ export async function findSalesDays(
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
-  // The day before the first statement begins. Its `day` does not tell this: a statement of many days is named by its last day.
+  // The last day before the first statement. It is computed from the statement's beginning, because the `day` of a statement is its
+  // last day, and the first statement may cover many days.
   const lastBefore = dayAfter(dayOf(first.from, first.timeZone), -1)
   return joined([
     daysWithin({ ...range, to: earlier(range.to, lastBefore), timeZone: first.timeZone }, maxDays),

@@ -17,7 +17,11 @@ export const closingDelayMs = 60_000
 /** If more days than this are missing, one statement covers them all. */
 const maxMissingDays = 400
 
-/** The `Standing` before the bank's first statement. @param firstSale when its first order was confirmed */
+/**
+ * The `Standing` of a bank that has no statement yet. Its first statement begins at the start of the day of its first sale.
+ *
+ * @param firstSale when the bank's first order was confirmed
+ */
 export function beginningWith(firstSale: Date, timeZone: string): Standing {
   const day = dayOf(firstSale, timeZone)
   return { from: startOfDay(day, timeZone), day: dayAfter(day, -1), timeZone }

@@ -25,8 +25,7 @@ export function createFileMailer(options: { directory: string; from: string }): 
   return {
     async send(message) {
       if (!isDeliverable(message.to)) return 'failed'
-      // The name contains real time, like the message's own date, because a mail server does not know the sandbox's
-      // clock either.
+      // The name contains the real time, and so does the header Date of the message. Neither follows the sandbox's clock.
       const name = `${message.orderId}-${new Date().toISOString().replaceAll(/[:.]/g, '')}.eml`
       return writeMessage(join(options.directory, name.replaceAll(/[^\w.-]/g, '_')), () =>
         composeEsimMail(message, sender),

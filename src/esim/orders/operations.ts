@@ -78,8 +78,8 @@ export function createOrders(deps: EsimDeps): Orders {
      * Confirms a paid order and reveals its profile (POST /orders/{orderId}/confirm). A repeated confirm gets the same
      * answer.
      *
-     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled',
-     *   'order-expired'
+     * @throws DomainError 'invalid' for a wrong or missing e-mail address; 'not-found', also for another bank's order;
+     *   'order-cancelled' or 'order-expired' for an order with this status
      */
     async confirm({ orderId, bankId, caller, customerEmail, paymentReference = null }) {
       const { deliveryMode } = catalogue.bank(bankId)
@@ -103,7 +103,8 @@ export function createOrders(deps: EsimDeps): Orders {
      * Cancels an unpaid order and returns its profile to the stock (POST /orders/{orderId}/cancel). A repeated cancel
      * gets the same answer.
      *
-     * @throws DomainError 'not-found', 'order-confirmed', 'order-expired'
+     * @throws DomainError 'not-found', also for another bank's order; 'order-confirmed' or 'order-expired' for an order with
+     *   this status
      */
     async cancel(key) {
       for (;;) {
@@ -118,7 +119,7 @@ export function createOrders(deps: EsimDeps): Orders {
 
     /**
      * The activation code as a picture (GET /orders/{orderId}/qr).
-     * @throws DomainError 'not-found', 'order-not-confirmed'
+     * @throws DomainError 'not-found', also for another bank's order; 'order-not-confirmed' before it is confirmed
      */
     async qr({ isShown, ...key }) {
       const order = existing(await store.findSealedOrder(database, key))
@@ -181,7 +182,8 @@ const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
 /**
  * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent,
  * and the mark is removed only when it is certain that nothing arrived. The message is made before the mark, so that an
- * order whose message cannot be made is not marked. Never throws, because the activation is already paid for.
+ * order whose message cannot be made is not marked. It never throws: the order is paid for and confirmed, so the confirm
+ * must also succeed without its e-mail.
  */
 async function deliver(
   deps: EsimDeps,

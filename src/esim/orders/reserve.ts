@@ -1,4 +1,4 @@
-/** Reserves a profile for 15 minutes: which profile to try, how often, and how to answer a repeated externalId. */
+/** Reserves a profile for a limited time: which profile to try, how often, and how to answer a repeated externalId. */
 import type { Clock } from '../../clock.ts'
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import type { Database } from '../../db/database.ts'

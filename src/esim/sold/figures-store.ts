@@ -17,12 +17,13 @@ import { allReached } from './fold-store.ts'
 const maxTries = 10
 
 /**
- * Reads figures together with the orders that are not added up yet. The query reads these from `fresh`: the orders with
- * their `outcome` and `ended_at`.
+ * Runs a query over the sales figures. The query must add the orders that the stored sums lack. It reads
+ * them from the `with` query `fresh`, each with its `outcome` and `ended_at`.
  *
  * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4. `ofBank`: SQL of a bank's
  *   id, to leave the orders of other banks out of `fresh`
- * @throws DomainError 'unavailable' until the orders from before the outbox are added up, and when every try failed
+ * @throws DomainError 'unavailable' after an upgrade, until the sums contain all old orders and all old stock (`fold-store.ts`); also
+ *   when every try failed
  */
 export async function readFigures<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   const [found] = await readUpToDate<{ rows: Row[] }>(database, {

@@ -1,6 +1,7 @@
 /**
  * Adds the orders that have ended to the sales figures and to the counters of tariffs. A job takes them from the
- * outbox. Orders from before there was an outbox (old orders) are added once, in pieces, in the order of their ids.
+ * outbox. The outbox lacks the *old orders*: those that the database contained when migration 0026 created the outbox.
+ * They are added once, in pieces, in the order of their ids.
  *
  * Each order counts exactly once. `reached` is the highest id of the pieces that are done:
  *
@@ -90,10 +91,10 @@ async function fold(transaction: Queryable, piece: Piece, reached: string): Prom
 }
 
 /**
- * Counts the stock of one tariff that was loaded before stock was counted. It locks the counter's row, so an import and
- * this count run one after the other and no profile is counted twice or missed.
+ * Counts the *old stock* of one tariff: the profiles that were loaded before migration 0026 created the counters. It
+ * locks the counter's row, so an import and this count run one after the other, and no profile is counted twice or missed.
  *
- * @returns false when every tariff's stock is counted
+ * @returns false when the stock of every tariff is counted
  */
 async function countOldStock(database: Database): Promise<boolean> {
   const [uncounted] = await database.query<{ tariffId: number }>(

@@ -86,8 +86,9 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
 }
 
 /**
- * The banks as a table. PostgreSQL sees one bank as a constant, and so plans for the orders that this bank has. For the rows of an
- * array it plans as for an average bank. When nearly all orders are of one other bank, it would read all reservations of that one.
+ * The banks as a table. A single bank is written as a constant, so that PostgreSQL plans for the orders that this bank has. For an
+ * array, PostgreSQL would plan as for an average bank. If nearly all orders are of another bank, it would then read all reservations of
+ * that other bank.
  */
 const banksText = ({ bankIds }: OrderFilter, put: Put): string =>
   bankIds.length === 1

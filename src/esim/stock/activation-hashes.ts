@@ -1,6 +1,7 @@
 /**
- * Hashes the activation codes of profiles that were loaded before codes were compared, or by a process of the previous version. A
- * trigger notes these profiles in `unhashed_profiles`.
+ * Adds the hash of the activation code to profiles that were loaded without it. These are the profiles that were in stock when
+ * migration 0060 created the hashes, and those that a process of an older version loads during an upgrade. The table
+ * `unhashed_profiles` lists them.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Database, Queryable } from '../../db/database.ts'

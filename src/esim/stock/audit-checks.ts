@@ -104,7 +104,7 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
       rules: [references, ...states, values],
       counts: {
         [booksCheck.code]: {
-          // The walk over profiles counts each profile as free. Each live order takes one off.
+          // The walk over profiles counts each profile as free, so each live order subtracts one from this count.
           free: `-count(*) filter (where o.${holdsProfile} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
           reserved: `count(*) filter (where o.status = 'reserved' and o.reserved_until > ${now})`,
           sold: `count(*) filter (where o.status = 'confirmed')`,
@@ -261,7 +261,10 @@ const profileOf = (profile: string, tariff: string, operator: string) =>
   `'profile ' || ${profile}.profile_id || ' of ' || ${operator}.code || '/' || ${tariff}.code || ', loaded on ' ||
     to_char(${profile}.imported_at at time zone 'UTC', 'YYYY-MM-DD')`
 
-/** The unique index keeps all other profiles from having the same code. */
+/**
+ * Finds pairs of profiles with the same activation code, unless one of them is withdrawn or both are sold already. Only
+ * profiles in `repeated_activation_codes` can have the code of another one, because a unique index prevents it otherwise.
+ */
 const repeatedCodes: Walk = {
   name: 'activation-codes',
   table: 'repeated_activation_codes',

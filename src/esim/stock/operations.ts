@@ -101,8 +101,9 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
 }
 
 /**
- * How many ids a large import draws at once, so that it waits less often; the last of them stay unused. Up to this number of lines an
- * import draws only what it needs: random samples of profiles (`sampleSealedProfiles`, `drawProfiles`) need ids without large gaps.
+ * From this number of lines on, an import draws this many ids at once, so that it waits less often; the last of them stay unused. A
+ * smaller import draws only the ids that it needs: random samples of profiles (`sampleSealedProfiles`, `drawProfiles`) need ids
+ * without large gaps.
  */
 const idsAtOnce = 5_000
 

@@ -27,9 +27,10 @@ export type Sealing = {
   open(sealed: Buffer, row: ProfileRow): ProfileSecrets
   hashIccid(iccid: string): Buffer
   /**
-   * Codes with the same hash install the same profile: the SM-DP+ address (in any case) and the matching id are the same.
+   * Two codes have the same hash if they install the same profile: they have the same SM-DP+ address, in upper or lower case, and the
+   * same matching id.
    *
-   * @returns null for a code without a matching id. It names no profile: the SM-DP+ finds one for the device
+   * @returns null for a code without a matching id. Such a code names no profile: the SM-DP+ chooses one for the device
    */
   hashActivationCode(activationCode: string): Buffer | null
   /** False when the ciphertext was made with a key other than the first, or by version 0.2. */

@@ -126,8 +126,9 @@ export function takeStaged(transaction: Queryable, input: { tariffId: number; im
 const linesAtOnce = 10_000
 
 /**
- * The lines of the staged profiles that `takeStaged` has skipped because of their activation codes, in the order of the file. Any
- * other skipped profile was in stock before it. In a tariff the profiles that were there before have lower ids (see `isOvertaken`).
+ * The lines of the staged profiles that `takeStaged` has skipped because another profile has their activation code, in the order of
+ * the file. A staged profile that was in stock before the import is left out. It is in stock in another tariff, or in this tariff with
+ * a lower or the same id (see `isOvertaken`).
  */
 export async function* findRefusedLines(transaction: Queryable, tariffId: number): AsyncGenerator<number[]> {
   await transaction.execute(
@@ -143,7 +144,10 @@ export async function* findRefusedLines(transaction: Queryable, tariffId: number
   }
 }
 
-/** Updates the planner's statistics. After many new rows the old ones lead to plans that walk over all rows. */
+/**
+ * Updates the planner's statistics after an import of many profiles. With the statistics from before the import, the planner would
+ * choose plans that read all rows.
+ */
 export async function analyzeProfiles(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze profiles')
 }

@@ -69,7 +69,7 @@ const observerOf = (request: FastifyRequest, keyed: Keyed): BodyObserver => ({
 /**
  * Looks up the stored answer to an earlier request. Called when the whole body has arrived.
  *
- * @throws DomainError 'request-in-progress', 'key-reused'
+ * @throws DomainError as `Answers.find`
  */
 async function findKept(request: FastifyRequest, keyed: Keyed): Promise<void> {
   keyed.fingerprint = fingerprintOf(request, keyed.content.digest('hex'))
