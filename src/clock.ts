@@ -70,7 +70,7 @@ export function createClock(): Clock {
 
 /**
  * Returns `now` if it is later than the previous record, otherwise one millisecond after the previous record. So no two
- * versions of a record have the same time. `now` may not be later after a failover, in a sandbox, and within the same
- * millisecond.
+ * versions of a record have the same time. `now` can be the same or earlier within one millisecond, after a failover, and
+ * in a sandbox.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))

@@ -56,10 +56,10 @@ export function mapError(error: unknown): never {
 }
 
 /**
- * Reports that the database is away, for any error while a connection is opened. This includes internal errors of the
+ * Throws that the database is away, for any error while a connection is opened. This includes internal errors of the
  * server: a server with a full disk, for example, refuses connections with an internal error.
  *
- * @throws DomainError 'unavailable'
+ * @throws DomainError 'unavailable' always
  */
 export function notReached(error: unknown): never {
   throw databaseAway(error)

@@ -30,8 +30,8 @@ const lookEveryMs = 5_000
  * after an answer.
  *
  * @param share the part of the file descriptors that anonymous connections may take
- * @returns a function for the stop of the server. It ends all connections on which nothing was ever sent, and those with
- *   the beginning of a header when that has had its time.
+ * @returns a function to call when the server stops. It ends all connections on which nothing was ever sent. After Node's time limit
+ *   for headers, it also ends all other anonymous connections that wait for no answer, such as those with an incomplete header
  */
 export function limitAnonymousConnections(app: FastifyInstance, share: number): () => void {
   const { server } = app

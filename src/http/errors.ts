@@ -76,7 +76,7 @@ export const errorCodeHeader = 'perkline-error-code'
  * for them.
  */
 const errorRulesHeader = 'perkline-error-rules'
-/** The maximum length of the rules. Browsers and proxies accept 16 KiB of headers in all. */
+/** The rules and the two brackets of their list must fit into 4 KiB of the 16 KiB that browsers and proxies accept for all headers. */
 const maxRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {

@@ -1,6 +1,6 @@
 /**
- * The sample campaigns: one in each state. The real operations bring them there, each at its own moment in the past, so that
- * their history looks like a real one.
+ * The sample campaigns: one in each state. They are made by the platform's own operations. Each operation runs with a clock that
+ * shows a moment in the past, so that the history of a campaign looks like a real one.
  */
 import { Readable } from 'node:stream'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'

@@ -23,7 +23,8 @@ export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: st
 export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
 
 /**
- * When several processes start on an empty database, one loads the samples and the others wait for it.
+ * Loads the samples if the database is empty. When several processes start on an empty database, one loads the samples
+ * and the others wait for it.
  *
  * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
  */

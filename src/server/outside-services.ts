@@ -46,7 +46,8 @@ export async function readAuthorities(caFile: string | null): Promise<string[] |
   const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
   })
-  // The end is optional, so that a certificate without an end is found, too: its first line alone is then refused as invalid.
+  // The end of a certificate is optional in this pattern. So the pattern also finds a certificate without an end, and
+  // `isCertificate` refuses it.
   const certificates = own.match(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----(?:[^-]*-----END \1-----)?/g) ?? []
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw new ConfigError(['WEBHOOK_CA_FILE must hold certificates in PEM form, at least one, each of them valid'])

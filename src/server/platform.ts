@@ -49,7 +49,8 @@ export type Platform = {
 /**
  * @param config with its keys filled in (`withKeys`)
  * @param only the services that this process runs; null: all
- * @throws ConfigError, SchemaError, SealingError with a message for the operator
+ * @throws ConfigError for wrong settings, SchemaError when this version cannot use the database, SealingError when the master keys do
+ *   not belong to it; each has a message for the operator
  */
 export async function createPlatform(
   config: Config & { operatorKey: string },

@@ -29,8 +29,11 @@ const closeWithinMs = 15_000
 const readWithinMs = 1_000
 
 /**
+ * Runs the platform until it is stopped.
+ *
  * @param only names of services, separated by commas; undefined: all
- * @throws ConfigError, SchemaError, SealingError, or an Error when it can't listen
+ * @throws ConfigError for wrong settings; SchemaError when this version cannot use the database; SealingError when the master keys do
+ *   not belong to the database; Error when the database is not available, or the platform cannot listen
  */
 export async function serve(only: string | undefined): Promise<void> {
   const env = environment()

@@ -7,11 +7,12 @@ import type { Config } from '../config.ts'
 import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 
 /**
- * Returns the text to print.
+ * Returns the text to print. If sample data was made at this start, the text has the addresses, the lines to paste, the sample
+ * credentials and logins, and the next steps. Otherwise it has the addresses, and in a sandbox with the embedded database also the
+ * next steps. Without a terminal, a start without new sample data prints nothing in live mode or with `DATABASE_URL`.
  *
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
- * @param onTerminal whether a terminal shows the text. Without one, a live platform prints nothing, because its log
- *   says everything
+ * @param onTerminal whether a terminal shows the text
  */
 export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
   if (samples) return firstStart(config, samples)

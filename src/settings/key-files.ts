@@ -27,7 +27,7 @@ const formerMasterKeyFile = (dataDir: string): string => join(dataDir, 'master.k
 
 /**
  * @returns the operator's key of a data folder, made if it is missing
- * @throws the file system's errors
+ * @throws the file system's error when the key cannot be read or written
  */
 export function keepOperatorKey(dataDir: string): string {
   return keep(operatorKeyFile(dataDir), () => randomBytes(32).toString('hex'))

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const
 export type SecretName = (typeof secretNames)[number]
 
-/** A secret with this length is probably the wrong file. */
+/** A file with more bytes than this is refused, because it is probably not the file of a secret. */
 const maxBytes = 64 * 1024
 
 type Read = (name: string) => string | null

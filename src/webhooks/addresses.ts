@@ -117,7 +117,10 @@ async function askNameServers(name: string): Promise<string[]> {
 
 const noAddress = new Set(['ENODATA', 'ENOTFOUND'])
 
-/** For a name with addresses of one family, the resolver reports an error for the other family. */
+/**
+ * Turns the error that a name has no addresses of this family into an empty list, because the name may have addresses of the other
+ * family (IPv4 or IPv6).
+ */
 const noneAsEmpty = (answer: Promise<string[]>): Promise<string[]> =>
   answer.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== undefined && noAddress.has(error.code)) return []

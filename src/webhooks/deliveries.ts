@@ -11,7 +11,7 @@ import { failuresOfRetry } from './schedule.ts'
 
 const notFound = () => new DomainError('not-found', 'There is no such delivery')
 
-/** @throws DomainError 'not-found' */
+/** @throws DomainError 'not-found' when the account has no such delivery */
 export async function readDelivery(database: Queryable, account: Account, deliveryId: string): Promise<store.Delivery> {
   const delivery = await store.findDelivery(database, account, deliveryId)
   if (delivery === null) throw notFound()
@@ -36,8 +36,8 @@ async function lock(transaction: Queryable, account: Account, deliveryId: string
 /**
  * Attempts a delivery now, whatever its state. A finished delivery gets one attempt and no new schedule.
  *
- * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, or the delivery is a test;
- *   'limit-reached' when it had ended, and the endpoint has as many unfinished deliveries as it may have
+ * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when its endpoint is disabled or deleted, or the
+ *   delivery is a test; 'limit-reached' when it had ended, and the endpoint has as many unfinished deliveries as it may have
  */
 export function retryDelivery(
   { database, origin }: { database: Database; origin: Origin },
@@ -62,7 +62,7 @@ export function retryDelivery(
 /**
  * Gives a delivery up, so that later deliveries continue. A repeated call changes nothing.
  *
- * @throws DomainError 'not-found'; 'conflict' when it was delivered or has failed
+ * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when it was delivered or has failed
  */
 export function skipDelivery(
   { database, origin }: { database: Database; origin: Origin },

@@ -163,7 +163,8 @@ function nextOf(
  * Starts one attempt of a test at once, independent of waiting deliveries.
  *
  * @returns the delivery; the attempt continues in the background
- * @throws DomainError 'not-found'; 'invalid' for an unknown type; 'too-many'
+ * @throws DomainError 'not-found' when the account has no such endpoint; 'invalid' for an unknown type; 'too-many' when the endpoint
+ *   or the account has had too many tests within a minute
  */
 export async function testEndpoint(
   deps: DeliveringDeps,

@@ -360,7 +360,7 @@ const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Po
 const dayMs = 86_400_000
 const maxOverlapMs = 7 * dayMs
 
-/** @throws DomainError 'invalid' */
+/** Reads a duration, in milliseconds. @throws DomainError 'invalid' for a text that is no duration, or longer than 7 days */
 export function readOverlap(text = 'PT24H'): number {
   const now = realNow()
   const ms = (addDuration(now, text)?.getTime() ?? Number.NaN) - now.getTime()
@@ -371,7 +371,7 @@ export function readOverlap(text = 'PT24H'): number {
 /**
  * Reads the first or last event of a replay. A date without a time means that whole day in UTC.
  *
- * @throws DomainError 'invalid'
+ * @throws DomainError 'invalid' for a text that is no instant
  */
 export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
   if (typeof input === 'number') return input

@@ -56,7 +56,7 @@ export type Fields = {
 
 const notFound = () => new DomainError('not-found', 'There is no such endpoint')
 
-/** @throws DomainError 'not-found', also for another account's endpoint */
+/** Reads an endpoint. @throws DomainError 'not-found', also for another account's endpoint */
 export async function readEndpoint(
   database: Queryable,
   account: Account | null,
@@ -84,7 +84,7 @@ export async function lockEndpoint(
  *
  * @param form.body what was sent
  * @param form.schemaErrors the errors of its schema; the fields that they name are not checked again
- * @throws DomainError 'invalid'
+ * @throws DomainError 'invalid' when there is any error
  */
 export function requireFields(urls: UrlRules, form: { body: unknown; schemaErrors: readonly BrokenRule[] }): void {
   const { schemaErrors } = form
@@ -104,7 +104,8 @@ export function requireFields(urls: UrlRules, form: { body: unknown; schemaError
  * Creates an endpoint. It receives the events after `startAfter`.
  *
  * @returns the endpoint and its secret, which is not shown again
- * @throws DomainError 'invalid', 'events-removed', 'limit-reached'
+ * @throws DomainError 'invalid' for a position after the end of the feed; 'events-removed' when events after the position were removed
+ *   because of their age; 'limit-reached' when the account has as many endpoints as it may have
  */
 export async function createEndpoint(
   deps: EndpointDeps & By,
@@ -154,7 +155,7 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
  *
  * @param requireExpected checks the version of the locked endpoint. It returns nothing, and throws when the caller has seen another
  *   version
- * @throws DomainError 'not-found', and the error of `requireExpected`
+ * @throws DomainError 'not-found' when the account has no such endpoint; and the error of `requireExpected`
  */
 export function changeEndpoint(
   { database, origin }: Omit<EndpointDeps, 'urls'> & By,
@@ -195,8 +196,8 @@ export type Switching = { endpointId: string; by: 'partner' | 'operator' }
  * Enables an endpoint. It continues at its position, or with the events from now on.
  *
  * @param account null: the operator acts, on any account's endpoint
- * @throws DomainError 'not-found'; 'conflict' for a partner whose endpoint the operator has disabled;
- *   'events-removed'
+ * @throws DomainError 'not-found' when there is no such endpoint; 'conflict' for a partner whose endpoint the operator has disabled;
+ *   'events-removed' when events after the endpoint's position were removed because of their age
  */
 export function enableEndpoint(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,

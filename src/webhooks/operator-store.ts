@@ -11,7 +11,7 @@ export type AccountParams = { bank?: string | undefined; merchant?: string | und
 /**
  * The account with a bank's or merchant's code, or the platform's account; null: none is named.
  *
- * @throws DomainError 'not-found'; 'invalid' when two are named
+ * @throws DomainError 'not-found' for an unknown code; 'invalid' when two are named
  */
 export async function namedAccount(database: Queryable, params: AccountParams): Promise<Account | null> {
   const { bank, merchant, platform = false } = params

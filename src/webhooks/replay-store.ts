@@ -17,10 +17,17 @@ export type ReplayParams = {
 /** SQL for the timestamp of the event `e`, taken from its body: the third string value. */
 const timestamp = `split_part(e.body, '"', 12)::timestamptz`
 
-/** SQL expressions for the conditions of a replay. */
+/**
+ * The conditions of a replay. They are SQL expressions, except `onlyFailed`: true selects only events whose newest delivery to the
+ * endpoint has failed.
+ */
 type Conditions = { endpoint: string; since: string; until: string; types: string; onlyFailed: boolean }
 
-/** SQL for those of the events that a replay with these conditions sends. @param events SQL for rows of `events` */
+/**
+ * Builds the query for the events that a replay with these conditions sends.
+ *
+ * @param events a query that returns rows of the table `events`; only these are considered
+ */
 export function replayedOf(events: string, { endpoint, since, until, types, onlyFailed }: Conditions): string {
   const wanted = `
     select e.account_type, e.account_id, e.event_id, e.sequence, e.type from (${events}) as e
@@ -41,7 +48,7 @@ export function replayedOf(events: string, { endpoint, since, until, types, only
 /** SQL expressions for a range of an account's events. */
 type Range = { type: string; id: string; from: string; through: string }
 
-/** SQL for the account's events from one sequence to another. It reads only days from the day of the first on. */
+/** Builds the query for the account's events from one sequence to another. It skips all days before the day of the first of them. */
 export const eventsOf = ({ type, id, from, through }: Range): string => `
   select * from events where account_type = ${type} and account_id = ${id} and sequence between ${from} and ${through}
     and day >= coalesce((

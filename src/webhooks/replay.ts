@@ -24,7 +24,8 @@ const maxReplayed = 100_000
 /**
  * Sends events again. Each gets a new delivery as soon as there is room.
  *
- * @throws DomainError 'not-found'; 'conflict' for a disabled or deleted endpoint; 'invalid' for more than 100,000
+ * @throws DomainError 'not-found' when there is no such endpoint; 'conflict' for a disabled or deleted endpoint; 'invalid' when more
+ *   than 100,000 events would be sent
  */
 export function replayEvents(
   { database, origin }: { database: Database } & By,
@@ -97,7 +98,7 @@ async function rangeOf(
   }
 }
 
-/** @throws DomainError 'invalid' for more than 100,000 */
+/** Counts the deliveries of a replay. @throws DomainError 'invalid' when there are more than 100,000 */
 async function count(transaction: Queryable, endpoint: Endpoint, replay: store.ReplayParams): Promise<store.Counted> {
   const counted = await store.countReplayed(transaction, accountOfEndpoint(endpoint), replay, maxReplayed + 1)
   if (counted.deliveries <= maxReplayed) return counted

@@ -1,7 +1,7 @@
 /**
  * Counts repeated reads of activation data by order and caller: every repeated confirm and every QR picture
- * (contract/security.md, "Reads of activation data"). The counts are written after the answer: a caller's first read of
- * an order within a second, further reads at most once a minute.
+ * (contract/security.md, "Reads of activation data"). The counts are written after the answer. A caller's first read of
+ * an order is written within a second, and the counts of its later reads at most once a minute.
  */
 import type { Queryable } from '../../db/database.ts'
 import { insertReads, type ReadCount, type ReadKind } from './activation-reads-store.ts'

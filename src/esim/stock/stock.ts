@@ -86,7 +86,8 @@ export function createStock(deps: StockDeps): Stock {
     async take(tariffId) {
       const window = windowOf(tariffId)
       while (window.free.length === 0) {
-        // Read before the refill, so that an outcome during the refill also ends the wait below.
+        // Read `settled` before the refill. If a caller finishes its try during the refill, this promise resolves, and
+        // the wait below ends at once.
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break

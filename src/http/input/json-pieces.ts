@@ -17,8 +17,10 @@ export type JsonPiece =
 type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
- * The type of `readAside`, which the module of a route's `asideReader` exports. The separate process calls it to replace fields of
- * a body by something that the main process handles faster. `lists` has the entries of lists that are empty in the returned body.
+ * The type of the function `readAside`, which the module of a route's `asideReader` exports. After the separate process has parsed a
+ * large body, it calls `readAside`. This function may do further work on the fields, so that the main process need not do it: it
+ * returns the body with the results in place of these fields. Long lists of the results must be empty in this body. Their entries
+ * are in `lists`, so that they are sent in pieces.
  */
 export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
 

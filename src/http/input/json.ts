@@ -90,7 +90,7 @@ const tooMuch = (must: string) => new DomainError('invalid', `The body must ${mu
  * Parses a body whose values were counted.
  *
  * @returns the value; undefined for an empty body
- * @throws DomainError 'invalid'
+ * @throws DomainError 'invalid' when the body is not JSON, or breaks one of the stricter rules
  */
 export function readJson(
   bytes: Uint8Array,

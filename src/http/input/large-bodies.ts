@@ -99,7 +99,10 @@ export function readBodies(app: FastifyInstance): void {
 const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>
   bodyLimit > largeBytes && config?.bodyType === undefined
 
-/** Whether a JSON body is, or may be, large. A chunked body does not announce its length. Too large ones are refused unread. */
+/**
+ * Whether a JSON body is, or may be, large. A chunked body may be large, because it does not announce its length. A body that is larger
+ * than the route accepts does not count, because it is refused without being read.
+ */
 function isLarge(request: FastifyRequest): boolean {
   if (!takesLarge(request)) return false
   const { headers, routeOptions } = request

@@ -5,7 +5,7 @@ import { schemaRules } from './validation.ts'
 
 /**
  * @param part the part of the request whose errors the route reports together with errors of its own rules
- * @throws the error of any other part
+ * @throws the validation error if it is about another part of the request
  */
 export function schemaErrors(
   request: Pick<FastifyRequest, 'validationError'>,

@@ -21,7 +21,7 @@ const messages: Record<number, string> = {
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
 
-/** Without this, a client that never closes its connection would hold a file descriptor forever. */
+/** Destroys a connection after `lingerMs`, because a client that never closes it would hold a file descriptor forever. */
 const destroyLater = (socket: Socket): void => void setTimeout(() => socket.destroy(), lingerMs).unref()
 
 /** The error of a `CONNECT` request, which no API supports. */
@@ -31,7 +31,7 @@ export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not s
 })
 
 /**
- * Creates the handler for such input. Earlier requests on the same connection are answered first, because a client
+ * Creates the handler for input that cannot be parsed. Earlier requests on the same connection are answered first, because a client
  * takes the first answer as that of its first request.
  *
  * @param headers the headers of every answer

@@ -114,7 +114,10 @@ const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
     ([, { type }]) => type === 'integer' || type === 'boolean',
   )
 
-/** Converts query and path parameters, which arrive as text. A number must be plain decimal digits. */
+/**
+ * Converts query and path parameters, which arrive as text. An integer is at most 15 decimal digits, perhaps with a minus sign before
+ * them. A boolean is `true` or `false`. Any other text stays a text, so that the schema check refuses it.
+ */
 function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof typedTexts>): void {
   for (const [name, { type }] of typed) {
     const text = texts[name]

@@ -76,7 +76,7 @@ const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
 const coded = { [errorCodeHeader]: 'ErrorCode' } as const
 
 const byAccount = { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' } as const
-/** Requests for tokens of systems have no limit of this kind. */
+/** The rate limit headers in the answers of each API. `token` is missing, because its requests are not limited in this way. */
 const limitedOf: Partial<Record<Api, Record<string, Component>>> = {
   esim: { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' },
   cashback: byAccount,
