@@ -94,8 +94,8 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         longTransaction(
           database,
           async (client, transaction) => {
-            // This transaction stays open while the body arrives, which may take long. When the sender pauses for too
-            // long, the upload's own limits end it.
+            // This transaction stays open while the body arrives, so it may be idle for long. The upload's own limits end
+            // it when the sender pauses for too long.
             await client.query("set local idle_in_transaction_session_timeout = '5min'")
             if (!(await tryLock(transaction, scope))) throw inProgress()
             const kept = await findAnswer(transaction, scope, hours)

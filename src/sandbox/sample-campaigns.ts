@@ -184,7 +184,7 @@ async function settleAll(
 
 type Story = (stage: Stage) => Promise<void>
 
-/** Each function makes one campaign, the oldest first. `passDay` acts on all campaigns made so far, but only the new one is due. */
+/** Each function makes one campaign, the oldest first. `passDay` acts on all campaigns made so far, but only the newest has changes due. */
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast

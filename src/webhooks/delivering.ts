@@ -241,7 +241,7 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
     isOver ||= claimed.length === 0
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
     const secrets = isOver ? [] : await openSecretsOf(deps, endpointId)
-    // Nothing is sent unsigned, so there is nothing to do for an endpoint that was deleted meanwhile.
+    // If the loop goes on without secrets, the endpoint was deleted meanwhile. Nothing is sent unsigned, so the loop ends.
     if (secrets.length === 0) break
     const results = await Promise.all(claimed.map(one => attempt(deps, one, { secrets })))
     delivered = results.filter(result => result !== null)

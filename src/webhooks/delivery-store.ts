@@ -67,7 +67,7 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
 
 /**
  * SQL: whether somebody asked for a retry since the attempt was claimed. The retry is made after the attempt, with any
- * outcome. If the delivery would have ended with this attempt, there is one more try and no schedule after it.
+ * outcome. If the delivery would have ended with this attempt, the retry is one further attempt, and no schedule follows it.
  */
 const retryAsked = `(forced and state = 'pending')`
 

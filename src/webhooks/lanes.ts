@@ -134,7 +134,7 @@ export class Lanes {
     lane.underWay--
     lane.tookMs = accepted?.durationMs ?? Number.POSITIVE_INFINITY
     if (accepted) this.delivered.push(accepted)
-    // After a failure the next deliveries are claimed anew, by the rules for endpoints that fail.
+    // After a failure, the waiting deliveries are given back. They are claimed again by the rules for endpoints that fail.
     else this.unsent.push(...lane.waiting.splice(0).map(({ claimed }) => claimed))
   }
 }

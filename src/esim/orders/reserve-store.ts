@@ -26,7 +26,7 @@ export type ReserveResult =
   | { outcome: 'known'; order: Order }
   /** Another order took the profile first, or there was no profile to try. */
   | { outcome: 'not-made' }
-  /** The bank already holds the maximum number of live reservations, of all tariffs or of this one. */
+  /** The bank already holds the maximum number of live reservations, of all tariffs together or of this tariff. */
   | { outcome: 'at-limit' }
 
 // This is the busiest statement, so it does nothing but the insert.
@@ -206,7 +206,7 @@ export async function reserveWithinShares(
   const within = await reserveWithinLimit(transaction, { ...input, reservations: rest })
   for (const [index, reservation] of rest.entries())
     answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
-  // A refused request may be a retry of one that has just succeeded. It gets the order of that one, not 'at-limit'.
+  // A refused request may be a retry of a request that has just made its order. Then it gets this order, not 'at-limit'.
   const repeats = refused.size > 0 ? await findRepeats(transaction, [...refused]) : new Map()
   for (const reservation of refused) answers.set(reservation, repeats.get(reservation) ?? { outcome: 'at-limit' })
   return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }

@@ -51,7 +51,7 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Builds the query for an id above which at least `count` orders are. Each index range (a bank, a status and perhaps a tariff) that
+ * Builds the query for an id such that at least `count` orders have a higher id. Each index range (a bank, a status and perhaps a tariff) that
  * has more than `count` orders gives the id below its `count` newest ones, and the highest of these ids is returned. There is no row
  * if no range has so many. The filter's `externalId` is ignored.
  */

@@ -100,7 +100,7 @@ function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: Desk
 }
 
 const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
-/** Like `availabilityText`. A level has three values, so the column `other` stores the present one while it differs from `told`. */
+/** Like `availabilityText`. A level has three values, so the column `other` stores the present level while it differs from `told`. */
 const levelText = `
   with present as materialized (
     select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as p (operator_code, tariff_code, level, n)

@@ -86,8 +86,8 @@ async function withdraw(
     [iccidHashes, orderIds, now, tariffIds],
   )
   const takenIds = taken.map(({ profileId }) => profileId)
-  // This must be a separate statement. If the first one waited for a cancel that returned a profile, only a later
-  // statement sees the row in `returned_profiles`.
+  // This must be a separate statement. The first statement may have waited for a cancel that returned a profile. Then it
+  // does not see the new row in `returned_profiles`, but a later statement does.
   await transaction.execute('delete from returned_profiles where profile_id = any($1)', [takenIds])
   return { withdrawn: taken.length, left: await findLeft(transaction, iccidHashes, tariffIds, takenIds) }
 }

@@ -88,7 +88,10 @@ export async function readFileForm(
   }
 }
 
-/** The body within its limits. They count every byte: a body may have bytes before its first boundary and after its last. */
+/**
+ * Passes the body on, within its limits of size and time. Every byte counts, because a body may also have bytes before its first
+ * boundary and after its last one.
+ */
 async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): AsyncGenerator<Buffer> {
   const giveUpAt = performance.now() + maxMs
   let size = 0
