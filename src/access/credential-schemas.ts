@@ -59,8 +59,8 @@ const maxOverlapDays = 366
 
 /**
  * Returns the length of an overlap that begins now, in milliseconds.
- * @param overlap an ISO 8601 duration.
- * @throws DomainError 'invalid'
+ * @param overlap an ISO 8601 duration
+ * @throws DomainError 'invalid' when the text is no duration, or the duration is longer than a year
  */
 export function overlapMs(overlap: string): number {
   const now = realNow()

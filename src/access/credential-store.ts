@@ -123,8 +123,8 @@ export async function replaceSecret(
 }
 
 /**
- * Stores when a client secret ends. Its tokens are refused from then on. If a time is stored already, the earlier of the
- * two counts. Also deletes the rows of secrets that ended so long ago that all their tokens have expired.
+ * Stores when a client secret ends. Its tokens are refused from then on. If a time is stored already, the earlier one
+ * applies. Also deletes the rows of secrets that ended so long ago that all their tokens have expired.
  */
 export async function endSecret(
   transaction: Queryable,

@@ -76,7 +76,7 @@ export type Logins = {
   withCode(client: Client, input: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
   /**
    * Counts a body that is no valid attempt.
-   * @throws DomainError 'too-many'
+   * @throws DomainError 'too-many' when this address has sent more than 50 such bodies within a minute
    */
   malformed: AddressLimit
   /** Limits how many passwords of other operations are hashed at once in this process (`hashing-places.ts`). */

@@ -125,7 +125,7 @@ export function createWrongCodes(
   /**
    * Counts an attempt.
    * @returns how many attempts this address has made for this person
-   * @throws DomainError 'too-many'
+   * @throws DomainError 'too-many' after too many wrong codes, by the rules of `WrongCodes`
    */
   const begin = async (address: string, userId: string): Promise<number> => {
     const ofAddress = await byAddress.penalty(`${address}|${userId}`, 1)

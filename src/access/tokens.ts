@@ -144,8 +144,9 @@ const accountId = (caller: Caller): string | null => {
 }
 
 /**
- * The algorithm and key of a token. Only the canonical base64url spelling is accepted: padding, spare bits and other
- * alphabets are refused before any cryptography.
+ * The algorithm of a token and the id of the key that signed it; null for anything that is not a well-formed token. Each part of the
+ * token must be written exactly as our base64url encoder writes it, so no token has a second spelling. This is checked before any
+ * cryptography.
  */
 function headerOf(token: string): { algorithm: string; keyId: string } | null {
   if (token.length > 2048) return null

@@ -151,7 +151,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
       },
     },
     async request => {
-      // The clock of security rules is real time.
+      // Security rules use real time, even when the sandbox's clock was moved.
       const { keyId, signsFrom } = await rotateTokenKey(withOrigin({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },

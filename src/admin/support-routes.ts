@@ -151,7 +151,8 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // The text that METRICS_PORT serves. The OpenAPI document leaves this route out: an example would have thousands of lines.
+  // This route answers with the text that METRICS_PORT serves. The OpenAPI document leaves it out, because an example would have
+  // thousands of lines.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),
   }))

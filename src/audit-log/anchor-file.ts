@@ -63,7 +63,7 @@ async function runProcess(args: [Task, string], text: string, limit: AbortSignal
   } catch (error) {
     throw limit.aborted ? noAnswer() : error
   } finally {
-    // Our own end must not wait for a process that hangs.
+    // Kill the process and let go of it, so that this program can end even if that process hangs.
     child.kill('SIGKILL')
     child.unref()
     child.stdin.destroy()

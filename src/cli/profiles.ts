@@ -17,8 +17,8 @@ type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
 
 /**
- * `perkline profiles import FILE.csv` (contract/operations.md, "The stock file"). Memory is bounded, for files of any
- * length.
+ * `perkline profiles import FILE.csv`: imports a stock file (contract/operations.md, "The stock file"). The file is streamed, so its
+ * length does not matter.
  */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
   const { rejects: rejectsPath } = options

@@ -93,7 +93,11 @@ export async function exportStatements(path: string, options: DaysOptions): Prom
 
 type Verified = { ok: boolean; checks: { name: string; ok: boolean; detail: string }[] }
 
-/** `perkline statements verify`. @throws CommandError when a check fails, after printing all results */
+/**
+ * `perkline statements verify`: checks the statements of one bank or of all banks.
+ *
+ * @throws CommandError when a check fails, after printing all results
+ */
 export async function verifyStatements(options: OutputOptions & { bank?: string }): Promise<void> {
   const path = `/statements/verify?${queryOf(options)}`
   const result = await callAdmin<Verified>({ method: 'GET', path, long: true })

@@ -37,7 +37,7 @@ export function finish(command: Command, path: string): void {
   }
 }
 
-/** Refuses a second value of an option. Otherwise the last one would hold, and nobody would notice the first. */
+/** Refuses a second value of an option. Otherwise the last value would be used, and nobody would notice that the first is ignored. */
 function refuseSecond(command: Command, option: Option): void {
   let isGiven = false
   command.on(`option:${option.name()}`, () => {

@@ -87,8 +87,8 @@ export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEn
 }
 
 /**
- * SQL that counts who has access now. It compares with `between` because only the index by partner fits that. With `=`,
- * PostgreSQL could read all people once per partner when nearly all of them are of one partner.
+ * SQL that counts the people and credentials that have access now. It compares with `between`, so that PostgreSQL finds the rows of
+ * a partner by the index. With `=`, it could read all people once per partner when nearly all of them are of one partner.
  */
 const access = (id: string) => `
   (select count(*) from portal_users u where u.${id} between p.${id} and p.${id} and disabled_at is null) as users,

@@ -15,8 +15,8 @@ export const maxCredentials = 1_000
 /**
  * Issues a credential of the managed account.
  *
- * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of account
- *   cannot have; 'limit-reached'
+ * @throws DomainError 'invalid' for the platform, which has no credentials, for a bank without a role, and for a merchant with one;
+ *   'limit-reached' when the account has `maxCredentials` live credentials
  */
 export function issueOwn(
   deps: { database: Database },
@@ -42,7 +42,11 @@ async function ownerOfOwn(database: Queryable, manager: Manager, clientId: strin
   throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
 }
 
-/** Like `rotateCredential`. @throws DomainError 'not-found' */
+/**
+ * Like `rotateCredential`, for a credential of an account that the manager manages.
+ *
+ * @throws DomainError 'not-found' for any other credential, and for a revoked one
+ */
 export async function rotateOwn(
   deps: { database: Database },
   manager: Manager,
@@ -52,7 +56,11 @@ export async function rotateOwn(
   return changing(deps.database, manager, owner, within => rotateCredential(by(within, manager), params))
 }
 
-/** Like `revokeCredential`. @throws DomainError 'not-found' */
+/**
+ * Like `revokeCredential`, for a credential of an account that the manager manages.
+ *
+ * @throws DomainError 'not-found' for any other credential
+ */
 export async function revokeOwn(deps: { database: Database }, manager: Manager, clientId: string): Promise<void> {
   const owner = await ownerOfOwn(deps.database, manager, clientId)
   await changing(deps.database, manager, owner, within => revokeCredential(by(within, manager), clientId))

@@ -37,8 +37,8 @@ export const maxInvitations = 1_000
  *
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, or a wrong address; 'conflict' when a person of
- *   this account has the login, or is invited with it; 'limit-reached'; 'too-many' when the manager's account has caused too
- *   many mails
+ *   this account has the login, or is invited with it; 'limit-reached' when `maxInvitations` of the account wait; 'too-many' when
+ *   the manager's account has caused too many mails
  */
 export async function invite(
   deps: PeopleDeps,

@@ -38,7 +38,8 @@ export type PersonChange = { role?: string; disabled?: boolean; email?: string |
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
  *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the account
- *   does not have; 'mfa-needed'
+ *   does not have, or an address to which mails cannot be sent; 'mfa-needed' for another role or address when the manager has not
+ *   proven a factor within the last 15 minutes
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -157,7 +158,7 @@ const managerRoleOf = (owner: AccountOwner): string =>
 
 /**
  * Finds a person whom the manager manages.
- * @throws DomainError 'not-found'; 'conflict' for somebody who has not accepted the invitation yet
+ * @throws DomainError 'not-found' for anybody else; 'conflict' for somebody who has not accepted the invitation yet
  */
 async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
@@ -188,7 +189,8 @@ export type Link = { expiresAt: Date; link?: string }
 /**
  * Creates a link to a new password. The link is mailed, or returned once when no mail can be sent.
  *
- * @throws DomainError 'not-found'; 'conflict' for the manager's own id and for a disabled person
+ * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for the manager's own id, for a disabled
+ *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails
  */
 export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
   const { mails, publicUrl } = deps
@@ -213,7 +215,8 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
 /**
  * Removes a person's second factors and ends the sessions. A person who had a second factor is notified.
  *
- * @throws DomainError 'not-found'; 'conflict' for the manager's own id
+ * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for the manager's own id, and for somebody
+ *   who has not accepted the invitation yet
  */
 export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {

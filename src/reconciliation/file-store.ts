@@ -50,7 +50,7 @@ export async function* readFile(
 }
 
 /**
- * Computes and stores the hash of a report that was uploaded before hashes were stored.
+ * Computes and stores the hash of a report that an older version of the platform stored without it.
  *
  * @returns hex; the stored hash if there is one by now
  */

@@ -18,8 +18,10 @@ type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string }
 export type Done = { campaign: LockedCampaign; message: string }
 
 /**
- * The merchant accepts the bank's report. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
- * 'campaign-state', 'stale'
+ * The merchant accepts the bank's report. A repeated call changes nothing.
+ *
+ * @throws DomainError 'not-found' and 'forbidden' as `lockPart`; 'campaign-state' when there is no report to accept; 'stale' when the
+ *   campaign has changed since the merchant saw it
  */
 export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
   return changePart(
@@ -31,16 +33,20 @@ export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Do
 }
 
 /**
- * The merchant confirms settlement with the bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
- * 'campaign-state', 'stale'
+ * The merchant confirms settlement with the bank. A repeated call changes nothing.
+ *
+ * @throws DomainError 'not-found' and 'forbidden' as `lockPart`; 'campaign-state' before the reconciliation is complete; 'stale' when
+ *   the campaign has changed since the merchant saw it
  */
 export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
   return changePart(deps, params, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
 /**
- * Records that the bank has received the merchant's share. A repeated call changes nothing. @throws DomainError
- * 'not-found', 'campaign-state', 'stale'
+ * Records that the bank has received the merchant's share. A repeated call changes nothing.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign, and when the bank is not invited; 'campaign-state' before the merchant has
+ *   paid; 'stale' when the terms or the bank's part have changed since the bank saw them
  */
 export function acknowledge(
   deps: CampaignDeps,
@@ -51,8 +57,10 @@ export function acknowledge(
 }
 
 /**
- * Records that the merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError
- * 'not-found', 'forbidden', 'campaign-state', 'stale'
+ * Records that the merchant has paid its share to every bank. A repeated call changes nothing.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign; 'campaign-state' when no
+ *   payment is awaited; 'stale' when the campaign has changed since the merchant saw it
  */
 export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
@@ -90,8 +98,10 @@ async function write(
 }
 
 /**
- * Locks a campaign, and returns it with one bank's part. @throws DomainError 'not-found', also to a bank that is not invited;
- * 'forbidden'
+ * Locks a campaign, and returns it with one bank's part.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign, and when the bank is not invited; 'forbidden' to a merchant that does not
+ *   own the campaign
  */
 export async function lockPart(
   transaction: Queryable,

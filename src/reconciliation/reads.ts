@@ -16,7 +16,12 @@ import { listReconciliations, type Reconciliations } from './store.ts'
 
 type Deps = Pick<CampaignDeps, 'database'>
 
-/** The state of the reconciliation. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
+/**
+ * The state of the reconciliation.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' to a merchant that does
+ *   not own the campaign
+ */
 export async function readReconciliation(
   { database }: { database: Queryable },
   params: { caller: Partner; cashbackId: string },
@@ -33,7 +38,8 @@ export async function readReconciliation(
  * All differences of a bank's part, in batches.
  *
  * @param begin returns the database to read from; called after the permission check
- * @throws DomainError 'not-found', 'forbidden', and what `begin` throws
+ * @throws DomainError 'not-found' and 'forbidden' as `requirePart`; 'not-found' also when the differences were removed; and what
+ *   `begin` throws
  */
 export async function openDifferences(
   { database }: Deps,
@@ -45,7 +51,11 @@ export async function openDifferences(
   return readDifferences(await begin(), { cashbackId, bankId })
 }
 
-/** One page of the matching differences. @throws DomainError 'not-found', 'forbidden' */
+/**
+ * One page of the matching differences.
+ *
+ * @throws as `openDifferences`
+ */
 export async function searchDifferences(
   { database }: Deps,
   params: PartParams,
@@ -57,6 +67,12 @@ export async function searchDifferences(
   return findDifferences(await begin(), params, search, page)
 }
 
+/**
+ * Checks that the caller may read a bank's part in a campaign.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign, for a bank that is not invited, and to a bank that reads another bank's
+ *   part; 'forbidden' to a merchant that does not own the campaign
+ */
 async function requirePart(database: Queryable, params: PartParams): Promise<void> {
   const { caller, bankId } = params
   if (caller.type === 'bank' && caller.bankId !== bankId) throw bankNotInvited()
@@ -67,7 +83,8 @@ async function requirePart(database: Queryable, params: PartParams): Promise<voi
  * A report's file, with its bytes in pieces.
  *
  * @param begin returns the database to read from; called after the permission check
- * @throws DomainError 'not-found', also for another bank's report; 'forbidden'
+ * @throws DomainError 'not-found' for an unknown report, to a bank for another bank's report, and for a removed file; 'forbidden'
+ *   to a merchant that does not own the campaign; and what `begin` throws
  */
 export async function openFile(
   { database }: Deps,

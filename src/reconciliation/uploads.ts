@@ -40,8 +40,8 @@ const decisions = {
  * transitions of the campaign never wait for an upload.
  *
  * @param params.open opens the form, whose errors are reported before all others
- * @throws DomainError 'not-found', 'forbidden', 'campaign-state' when no report of this side is expected; 'invalid' for an
- *   invalid file, or when another report came first; 'unavailable' when the client has disconnected
+ * @throws DomainError 'not-found' and 'forbidden' as `lockPart`; 'campaign-state' when no report of this side is expected; 'invalid'
+ *   for an invalid file, or when another report came first; 'unavailable' when the client has disconnected
  */
 export async function uploadReport(deps: CampaignDeps, params: Params): Promise<Uploaded> {
   const { side, cashbackId, bankId } = params

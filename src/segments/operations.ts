@@ -19,7 +19,7 @@ export const maxSegmentLines = 1_000_000
 type Params = { merchant: MerchantCaller; cashbackId: string } & Guard
 /** The uploaded file; `bytes` ends once the whole request was read and is valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
-/** `parts`: one for each bank that takes part. Well-formed ids that belong to none of them are not reported. */
+/** `parts`: one for each bank that `requireOpen` returns. Well-formed ids that belong to none of these banks are not reported. */
 export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
 
 /**
@@ -28,9 +28,9 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  *
  * @param params.open opens the form, whose errors are reported before all others
  * @param params.signal aborts when the client closes the connection: the segment then stays as it was
- * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'campaign-state' when its period has ended
- *   or it is closed; 'invalid' for an invalid file; 'stale'; 'too-many' when the merchant has formed its maximum of
- *   segments today
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign; 'campaign-state' when its
+ *   period has ended or it is closed; 'invalid' for an invalid file; 'stale' when the campaign has changed since the merchant saw
+ *   it; 'too-many' when the campaign or the merchant has reached its maximum of segments for today
  */
 export async function formSegment(
   deps: CampaignDeps,

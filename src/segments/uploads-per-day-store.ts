@@ -16,7 +16,7 @@ type Upload = { merchantId: string; cashbackId: string }
 
 const today = `(clock_timestamp() at time zone 'UTC')::date`
 
-/** @throws DomainError 'too-many' when the merchant has formed its maximum of segments today */
+/** @throws DomainError 'too-many' when the campaign or the merchant has reached its maximum of segments for today */
 export async function requireUploadLeft(database: Queryable, { merchantId, cashbackId }: Upload): Promise<void> {
   const [used] = await database.query<{ ofCampaign: number; ofMerchant: number; secondsLeft: number }>(
     `select coalesce(sum(uploads) filter (where cashback_id = $2), 0)::int as "ofCampaign",
@@ -37,7 +37,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
  * Counts a segment that is being formed. After this call, other uploads of the same merchant wait until this
  * transaction ends.
  *
- * @throws DomainError 'too-many'
+ * @throws as `requireUploadLeft`
  */
 export async function countUpload(transaction: Queryable, upload: Upload): Promise<void> {
   const { merchantId, cashbackId } = upload

@@ -8,7 +8,11 @@ import { findFactorAge } from '../sessions/session-store.ts'
 
 const freshSeconds = 15 * 60
 
-/** Requires a factor that was proven in this session within the last 15 minutes. @throws DomainError 'mfa-needed' */
+/**
+ * Checks that a factor was proven in this session within the last 15 minutes.
+ *
+ * @throws DomainError 'mfa-needed' when none was
+ */
 export async function requireFreshFactor(database: Queryable, sessionId: string): Promise<void> {
   const seconds = await findFactorAge(database, sessionId)
   if (seconds === null || seconds > freshSeconds)

@@ -63,8 +63,8 @@ function isRepeated(letters: string[]): boolean {
 }
 
 /**
- * Characters in the order of their keys on the keyboard: digits, then the letters of each layout. Then alphabets whose
- * order is not that of their code points.
+ * Characters in an order that people know. The first rows have the order of the keys on a keyboard: the digits, then the letters of
+ * each layout. The last two are alphabets whose order is not that of their code points.
  */
 const rows = [
   '1234567890',

@@ -50,7 +50,8 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
  * @param input.address the network address of the person who sets the policy. If the new list for people does not
  *   contain this address, the change needs `force`
  * @param input.requireExpected throws when the policy is not the one that the caller has seen
- * @throws DomainError 'invalid', or what `requireExpected` throws
+ * @throws DomainError 'invalid' for a text that is no network, and without `force` when the new list lacks `address`; or what
+ *   `requireExpected` throws
  */
 export async function setPolicy(
   database: Database,
@@ -87,7 +88,7 @@ export async function setPolicy(
 const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
   networks.flatMap((network, index) => (isNetwork(network) ? [] : [broken(`${field}.${index}`, 'network')]))
 
-/** Removes an account's address lists. This lets people in again whom a list has locked out. */
+/** Removes an account's address lists, so that people whom a list has locked out can log in again. */
 export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)

@@ -34,8 +34,9 @@ export type AuthenticateDeps = {
 /**
  * Makes the routes of this plugin require a token (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
  *
- * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds; 'forbidden' for a change
- *   by cookie that does not come from the platform's own pages
+ * @throws DomainError 'unauthenticated' without a valid token; 'unavailable' when revocations could not be read for 10 seconds;
+ *   'forbidden' for a change by cookie that does not come from the platform's own pages; 'address-not-allowed' and 'mfa-needed' when
+ *   the policy of the caller's account forbids the request
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
   app.addHook('onRequest', (request, _, done) => {

@@ -108,7 +108,7 @@ const runSchema = {
 }
 
 export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Clock }> = async (app, deps) => {
-  // Without HEAD, which would run the whole audit for an answer without a body.
+  // This route has no HEAD, because a HEAD request would run the whole audit for an answer without a body.
   app.get('/audit', { exposeHeadRoute: false, schema: runSchema }, async (request, reply) => {
     const { resume, progress } = request.query
     const options: AuditOptions = { resume, signal: disconnectSignal(reply as FastifyReply) }

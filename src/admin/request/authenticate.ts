@@ -27,9 +27,10 @@ export type OperatorDeps = AuthenticateDeps & {
  * Every route of this plugin is for the platform's operator. `request.caller` stays null when the operator's key is
  * used.
  *
- * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for a
- *   change by cookie that does not come from the platform's own pages; 'too-many' for wrong keys; 'unavailable' when
- *   revocations could not be read for 10 seconds
+ * @throws DomainError 'unauthenticated' without the operator's key or a valid token; 'forbidden' for a partner's token, for a
+ *   change by a `viewer`, and for a change by cookie that does not come from the platform's own pages; 'too-many' after too many
+ *   wrong keys; 'unavailable' when revocations could not be read for 10 seconds; 'address-not-allowed' and 'mfa-needed' when the
+ *   policy of the platform's account forbids the request
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKeys)

@@ -30,14 +30,22 @@ export function requireAuthor(
     throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
 }
 
-/** @throws DomainError 'not-found', 'forbidden' unless the merchant is the author of the campaign */
+/**
+ * Checks that the merchant is the author of the campaign.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' as `requireAuthor`
+ */
 export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database'>, params: Params): Promise<void> {
   const campaign = await findAuthor(database, params.cashbackId)
   if (!campaign) throw campaignNotFound('not-found')
   requireAuthor(campaign, params.merchant)
 }
 
-/** Reads one campaign with all details. @throws DomainError 'not-found', 'forbidden' */
+/**
+ * Reads one campaign with all details.
+ *
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign
+ */
 export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, params: Params): Promise<Details> {
   const details = await findDetails(database, params.cashbackId)
   if (!details) throw campaignNotFound('not-found')
@@ -48,7 +56,8 @@ export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, 
 /**
  * The merchant launches its campaign; banks that have not decided are left out.
  *
- * @throws DomainError 'not-found', 'forbidden', 'campaign-state' in a wrong status, 'no-bank-approved', 'stale'
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign; 'stale' as
+ *   `requireExpected`; 'campaign-state' and 'no-bank-approved' as `lifecycle.launch`
  */
 export async function launch(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
@@ -73,7 +82,8 @@ function launchMessage(leftOut: number): string {
 /**
  * The author deletes its campaign. A repeated call changes nothing and gives the same answer.
  *
- * @throws DomainError 'not-found', 'forbidden', 'campaign-state' when it is too late, 'stale'
+ * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' as `requireAuthor`; 'campaign-state' when it is too late;
+ *   'stale' as `requireExpected`
  */
 export async function remove(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {

@@ -11,7 +11,7 @@ import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
  * The fields after an edit. A field of the edit whose value cannot be read is left out, so that no rule is checked with
- * its old value.
+ * its old value. If the edit clears `allProducts`, it is true when the campaign has neither SKUs nor categories.
  *
  * @param names the fields that the edit gives
  */

@@ -36,8 +36,8 @@ type Known = Terms & { participantsIds: string[] }
  * Changes the given fields, all or none. A field that is given with its present value is not a change, so it is accepted even
  * when the field may not change.
  *
- * @throws DomainError 'invalid' with all errors; 'not-found'; 'forbidden' for anybody but the author; 'stale' when the edit was
- *   made from another version of the campaign
+ * @throws DomainError 'invalid' with all errors; 'not-found' for an unknown campaign; 'forbidden' for anybody but the author;
+ *   'stale' when the edit was made from another version of the campaign
  */
 export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {

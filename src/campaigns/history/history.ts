@@ -10,7 +10,8 @@ import { type HistoryEntry, listHistory } from './store.ts'
  * The whole history, oldest entries first. A bank gets the campaign's own steps and those of its part. A merchant gets rounded
  * sizes of segments.
  *
- * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' for another merchant's campaign
+ * @throws DomainError 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' for another merchant's
+ *   campaign
  */
 export async function readHistory(
   { database }: { database: Queryable },

@@ -13,8 +13,8 @@ export const bankNotInvited = (): DomainError => new DomainError('not-found', 'T
  *
  * @param params.bankId the bank whose part is read. If it is left out, a bank reads its own part, and the merchant all
  *   parts
- * @throws DomainError 'not-found', also when the calling bank or the requested bank is not invited; 'forbidden' for
- *   another merchant's campaign
+ * @throws DomainError 'not-found' for an unknown campaign, and when the calling bank or the requested bank is not invited;
+ *   'forbidden' for another merchant's campaign
  */
 export async function requireParty(
   database: Queryable,

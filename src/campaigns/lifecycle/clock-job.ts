@@ -43,8 +43,8 @@ export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<
  * Completes a campaign for the operator, before its wait after `compensationReceived` is over. A repeated call changes
  * nothing.
  *
- * @throws DomainError 'not-found'; 'campaign-state' when the campaign is neither waiting after `compensationReceived`
- *   nor completed
+ * @throws DomainError 'not-found' for an unknown campaign; 'campaign-state' when the campaign is neither waiting after
+ *   `compensationReceived` nor completed
  */
 export function completeCampaign(
   { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,

@@ -108,7 +108,10 @@ function reportingType(trigger: Trigger): EventTypeName {
 const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) =>
   reportId === undefined ? { stage } : { stage, reportId, differences }
 
-/** Banks do not learn of changes of fields that only the merchant sees. */
+/**
+ * The events `campaign.updated` of an edit. The one for the merchant names all changed fields. The one for the banks names only
+ * the fields that banks may see, and is left out if none of these has changed.
+ */
 function editEvents(
   { changes }: Extract<Note, { trigger: 'edit' }>,
   after: LockedCampaign,
@@ -128,8 +131,9 @@ function editEvents(
 }
 
 /**
- * A bank gets its exact count, or 0 when it has no part any more. The merchant gets rounded counts of the banks that
- * have a part, in several events when there are many of them.
+ * Makes the events `segment.formed`. A bank is told the exact number of its customers in the segment, or 0 when the bank no
+ * longer has a part of the segment. The merchant is told rounded numbers of the banks that have a part. If these are more than
+ * `maxBanksPerEvent`, the merchant gets several events.
  */
 function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedEvent[] {
   const ofSegment = notes.filter(note => note.trigger === 'segment')
@@ -151,7 +155,7 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedE
   ]
 }
 
-/** More would make the data of an event larger than 4 KiB. */
+/** The maximum number of banks in one event. With more, the data of the event would be larger than 4 KiB. */
 const maxBanksPerEvent = 40
 
 /** Splits the list into pieces, one event each. An empty list gives one empty piece, so that its event is still sent. */

@@ -18,7 +18,11 @@ const stale = () =>
     'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
   )
 
-/** For a merchant, every change of the campaign makes a version stale. @throws DomainError 'stale' */
+/**
+ * Checks the version that a merchant's request is based on. For a merchant, every change of the campaign makes a version stale.
+ *
+ * @throws DomainError 'stale' when the request does not accept the current version
+ */
 export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {
   if (isExpected?.([versionTag(version)]) === false) throw stale()
 }

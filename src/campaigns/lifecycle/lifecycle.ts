@@ -238,7 +238,12 @@ export function create(banks: readonly string[]): Decision {
 
 const invited = (bankId: string): Change => ({ trigger: 'invite', subject: 'bank', bankId, from: null, to: 'pending' })
 
-/** The bank takes part. @throws DomainError 'campaign-state' */
+/**
+ * The bank takes part.
+ *
+ * @throws DomainError 'campaign-state' when the campaign no longer awaits approval, its period is over, or the bank's part is
+ *   declined or expired
+ */
 export function confirm(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'confirm'
   if (bank.status === 'approved') return { changes: [] }
@@ -248,7 +253,12 @@ export function confirm(campaign: CampaignState, bank: BankState, now: Date): De
   return { changes: [approved, ...afterLastDecision(campaign, bank, trigger, true)] }
 }
 
-/** The bank does not take part. @throws DomainError 'campaign-state' */
+/**
+ * The bank does not take part.
+ *
+ * @throws DomainError 'campaign-state' when the campaign no longer awaits approval, its period is over, or the bank's part is
+ *   approved or expired
+ */
 export function reject(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'reject'
   if (bank.status === 'declined') return { changes: [] }
@@ -273,7 +283,12 @@ function afterLastDecision(campaign: CampaignState, decided: BankState, trigger:
   return [change(campaign, trigger, 'awaitingMerchantApproval')]
 }
 
-/** The merchant launches its campaign; undecided banks are left out. @throws DomainError 'campaign-state', 'no-bank-approved' */
+/**
+ * The merchant launches its campaign; undecided banks are left out.
+ *
+ * @throws DomainError 'campaign-state' when a bank created the campaign, it no longer awaits approval, or its period is over;
+ *   'no-bank-approved' when no bank has approved yet
+ */
 export function launch(campaign: CampaignState, now: Date): Decision {
   const trigger = 'launch'
   if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
@@ -285,7 +300,11 @@ export function launch(campaign: CampaignState, now: Date): Decision {
   return { changes: [...expired, change(campaign, trigger, 'approved')] }
 }
 
-/** The author deletes the campaign. @throws DomainError 'campaign-state' */
+/**
+ * The author deletes the campaign.
+ *
+ * @throws DomainError 'campaign-state' when the campaign has started or is closed, or starts in less than 2 days
+ */
 export function remove(campaign: CampaignState, now: Date): Decision {
   const trigger = 'delete'
   const { status, dateFrom } = campaign
@@ -359,7 +378,11 @@ function end(campaign: CampaignState): Decision {
   return { changes: [...pending, ...changes] }
 }
 
-/** Ends the wait after the compensation, by time or by the operator. @throws DomainError 'campaign-state' */
+/**
+ * Ends the wait after the compensation, by time or by the operator.
+ *
+ * @throws DomainError 'campaign-state' when the campaign is neither `compensationReceived` nor already `completed`
+ */
 export function complete(campaign: CampaignState): Decision {
   const trigger = 'complete'
   if (campaign.status === 'completed') return { changes: [] }
@@ -368,7 +391,11 @@ export function complete(campaign: CampaignState): Decision {
   return { changes: [change(campaign, trigger, 'completed')] }
 }
 
-/** The bank uploads its report, the first or an updated one. @throws DomainError 'campaign-state' */
+/**
+ * The bank uploads its report, the first or an updated one.
+ *
+ * @throws DomainError 'campaign-state' when no report of the bank is awaited
+ */
 export function uploadBankReport(bank: BankState): Decision {
   const trigger = 'upload-bank-report'
   if (bank.stage !== 'awaitingBankReconciliation' && bank.stage !== 'awaitingUpdatedBankReconciliation')
@@ -376,7 +403,11 @@ export function uploadBankReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
 }
 
-/** The merchant answers the bank's report with its own. @throws DomainError 'campaign-state' */
+/**
+ * The merchant answers the bank's report with its own.
+ *
+ * @throws DomainError 'campaign-state' when no answer of the merchant is awaited
+ */
 export function uploadMerchantReport(bank: BankState): Decision {
   const trigger = 'upload-merchant-report'
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
@@ -384,7 +415,11 @@ export function uploadMerchantReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
 }
 
-/** The merchant agrees with the bank's report. @throws DomainError 'campaign-state' */
+/**
+ * The merchant agrees with the bank's report.
+ *
+ * @throws DomainError 'campaign-state' when the bank has no report that awaits the merchant's answer
+ */
 export function acceptReport(bank: BankState): Decision {
   const trigger = 'accept-report'
   if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { changes: [] }
@@ -393,7 +428,11 @@ export function acceptReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
 }
 
-/** The merchant confirms settlement with the bank. @throws DomainError 'campaign-state' */
+/**
+ * The merchant confirms settlement with the bank.
+ *
+ * @throws DomainError 'campaign-state' when the reconciliation with the bank is not complete
+ */
 export function settle(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'settle'
   if (isAfter(bank, 'awaitingCompensationConfirmation')) return { changes: [] }
@@ -411,7 +450,11 @@ export function settle(campaign: CampaignState, bank: BankState): Decision {
   return { changes: [settled, ...(isLast ? [change(campaign, trigger, next)] : [])] }
 }
 
-/** The merchant has paid its share. @throws DomainError 'campaign-state' */
+/**
+ * The merchant has paid its share.
+ *
+ * @throws DomainError 'campaign-state' before all banks are settled, and when nothing has to be paid
+ */
 export function pay(campaign: CampaignState): Decision {
   const trigger = 'pay'
   const { status, merchantPays } = campaign
@@ -421,7 +464,11 @@ export function pay(campaign: CampaignState): Decision {
   return { changes: [change(campaign, trigger, 'paymentConfirmed')] }
 }
 
-/** The bank has received the merchant's share. @throws DomainError 'campaign-state' */
+/**
+ * The bank has received the merchant's share.
+ *
+ * @throws DomainError 'campaign-state' before the merchant has paid, and for a bank that does not take part
+ */
 export function acknowledge(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'acknowledge'
   if (bank.stage === 'acknowledged') return { changes: [] }

@@ -44,7 +44,7 @@ export function actorOf(caller: Caller): Actor {
   return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role, origin }
 }
 
-/** The changes of an edit or a segment: old and new value of each field, or null where only the fact is shown. */
+/** The changes of an edit or a segment: the old and new value of each field, or null to show only that the field has changed. */
 export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
 /** How many customers a segment, or a bank's part of it, had before and has now; null: there was or is none. */
 type SegmentChange = { customersCount: readonly [old: number | null, present: number | null] }

@@ -8,7 +8,7 @@ export async function composePeopleMail(
   { to, language, mail }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
 ): Promise<Buffer> {
-  // Loaded with the first mail, because many installations send none.
+  // The library is loaded only when the first mail is sent, because many installations send none.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const text = mailText(mail, language, new URL(publicUrl).host)
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)

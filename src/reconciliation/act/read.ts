@@ -16,7 +16,8 @@ export type SettlementAct = Omit<Act, 'banks'> & { banks: HashedBank[]; generate
 /**
  * A bank reads its own part. The merchant reads the parts of all banks or of one.
  *
- * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden'; 'campaign-state' before reports are exchanged
+ * @throws DomainError 'not-found' for an unknown campaign, for a bank that is not invited, and to a bank that asks for another bank's
+ *   part; 'forbidden' to a merchant that does not own the campaign; 'campaign-state' before reports are exchanged
  */
 export async function readAct(
   { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,
@@ -36,8 +37,8 @@ export async function readAct(
   const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
     report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }
   const banks: HashedBank[] = []
-  // Handle the banks one after the other: a report from the time before hashes were stored must be read completely to
-  // compute its hash.
+  // Handle the banks one after the other. A report that an older version of the platform stored has no hash, and it must be read
+  // completely to compute one.
   for (const bank of act.banks)
     banks.push({
       ...bank,
