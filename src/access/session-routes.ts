@@ -1,4 +1,7 @@
-/** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
+/**
+ * Routes with which a person logs in to the portal and out. The session's token is like that of `POST /auth/login`, but the browser
+ * keeps it in a cookie that no script can read.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { originOfCaller } from '../audit-log/origin.ts'

@@ -198,7 +198,7 @@ const checks = { allowedIss: issuer, allowedAud: audience, cache: false, ignoreE
 const pem = (label: string, der: Buffer): string =>
   `-----BEGIN ${label}-----\n${der.toString('base64')}\n-----END ${label}-----\n`
 
-/** Version 0.2 signed with HMAC under a key derived from the master key. */
+/** The functions that sign and verify tokens as version 0.2 did: with HMAC, and with keys derived from the master keys. */
 function keysOfVersion02(masterKeys: readonly Buffer[]): { sign: SignTokens; verifiers: Map<string, VerifyToken> } {
   const keys = deriveKeys(masterKeys, 'tokens')
   const verifier = (key: Buffer) => createVerifier({ ...checks, key, algorithms: ['HS256'] })

@@ -56,8 +56,8 @@ async function take(
 const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
 
 /**
- * The heads (number and hash of the last entry) of the whole log and of these accounts' chains. Where all entries were
- * removed, the head as of the removal.
+ * The heads (number and hash of the last entry) of the whole log and of these accounts' chains. If all entries of
+ * a chain were removed, its head is the one that was stored at the removal.
  */
 async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): Promise<Heads> {
   const [all] = await transaction.query<Head>(

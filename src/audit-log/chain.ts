@@ -1,6 +1,6 @@
 /**
  * Chains entries by hashes (contract/audit-log.md, "The chain"). The stored text is exactly the hashed text, so a
- * check rebuilds nothing. An account's chain can be checked without other accounts' entries. The chain of the whole
+ * check hashes what is stored. An account's chain can be checked without other accounts' entries. The chain of the whole
  * log needs only the hashes of the accounts' chains.
  */
 import { hash as digest } from 'node:crypto'
@@ -18,7 +18,7 @@ let room = Buffer.alloc(8 * 1024)
 const roomOfAll = Buffer.alloc(72)
 const maxBytesOfUnit = 3
 
-/** SHA-256(previous hash of the account ‖ text) */
+/** The hash of an entry in the chain of its account: SHA-256(previous hash of that chain ‖ text of the entry). */
 export function accountHashOf(previous: Buffer, text: string): Buffer {
   const maxBytes = previous.length + text.length * maxBytesOfUnit
   if (room.length < maxBytes) room = Buffer.alloc(maxBytes)
@@ -26,7 +26,10 @@ export function accountHashOf(previous: Buffer, text: string): Buffer {
   return sha256(room.subarray(0, end))
 }
 
-/** SHA-256(previous hash of all ‖ number as 8 bytes, big-endian ‖ hash of the account) */
+/**
+ * The hash of an entry in the chain of the whole log: SHA-256(previous hash of that chain ‖ number of the entry as 8 bytes, big-endian ‖
+ * hash of the entry in the chain of its account).
+ */
 export function hashOf(previous: Buffer, seq: number, accountHash: Buffer): Buffer {
   previous.copy(roomOfAll)
   roomOfAll.writeBigUInt64BE(BigInt(seq), 32)

@@ -77,7 +77,7 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
  */
 export type NotedAnchor = TimedAnchor & { account: string | null; installation: string }
 
-/** `incomplete` is the number of notes that break off, as a full disk leaves them. They are skipped. */
+/** `incomplete` is the number of notes without their end, for example because the disk was full. They are skipped. */
 type ReadNotes = { anchors: NotedAnchor[]; incomplete: number }
 
 const noNotes: ReadNotes = { anchors: [], incomplete: 0 }

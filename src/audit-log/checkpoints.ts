@@ -76,8 +76,8 @@ async function make(
 }
 
 /**
- * Appends a note. It begins with a line feed, so that it never continues a note of which a full disk took only a part.
- * An error here is only logged, because the checkpoint is already in the database and in the process's log.
+ * Appends a note. A line feed is written before it, so that it begins on a new line even if a full disk cut off the previous note. An
+ * error here is only logged, because the checkpoint is already in the database and in the process's log.
  */
 async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
   await appendToAnchorFile(file, `\n${note}`).catch((error: unknown) => {

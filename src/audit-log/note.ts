@@ -88,7 +88,7 @@ const beginningForm = new RegExp(
 )
 
 /**
- * Whether a text is only the beginning of a note, as a full disk leaves it. A note with the whole signature is
+ * Whether a text is only the beginning of a note, because the disk was full, for example. A note with the whole signature is
  * complete, whether the signature is right or wrong.
  */
 export function isIncomplete(note: string): boolean {

@@ -109,7 +109,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
     if (seq < expected) return { seq, reason: isForked(line, seq, all, isOwn) ? 'forked' : 'added' }
     if (read === null) return { seq, reason: 'changed' }
     const key = accountKeyOf(read.account)
-    // A partner's file has the entries of one account only, so an entry of another account was added.
+    // A partner's file has the entries of one account only, so somebody has added this entry of another account.
     if (isOwn && accounts.size > 0 && !accounts.has(key)) return { seq, reason: 'added' }
     const account = accounts.get(key) ?? startOf(read, isPart)
     const linkFault = checkLink(line, read, { seq, account, all: isOwn ? null : all })

@@ -68,7 +68,7 @@ export async function rotateCredential(clientId: string, options: OutputOptions 
   print(options, rotated, [...secretLines(rotated), until])
 }
 
-/** `perkline credentials revoke CLIENT_ID`. */
+/** `perkline credentials revoke CLIENT_ID`: ends a credential and its tokens. */
 export async function revokeCredential(clientId: string, options: OutputOptions): Promise<void> {
   const path = `/credentials/${encodeURIComponent(clientId)}/revoke`
   const revoked = await callAdmin<{ clientId: string }>({ method: 'POST', path })

@@ -54,7 +54,7 @@ const kindNames: Record<EntryKind, string> = {
   tariff: 'tariff',
 }
 
-/** `bank alpha updated`, and one line for each field: `  name: Alpha -> Alpha Bank`. */
+/** The lines that show a change: `bank alpha updated`, and then one line for each field, like `  name: Alpha -> Alpha Bank`. */
 function linesOf({ kind, code, change, fields }: Change): string[] {
   const lines = Object.entries(fields).map(([name, field]) => {
     if (!Array.isArray(field))

@@ -50,7 +50,7 @@ export async function listEndpoints(options: AccountOptions): Promise<void> {
 
 const pathOf = (id: string, action: string): string => `/webhook-endpoints/${encodeURIComponent(id)}/${action}`
 
-/** `perkline endpoints enable ID` and `disable ID`. */
+/** `perkline endpoints enable ID` and `perkline endpoints disable ID`: switch an endpoint on or off. */
 export async function switchEndpoint(id: string, action: 'enable' | 'disable', options: OutputOptions): Promise<void> {
   const endpoint = await callAdmin<Endpoint>({ method: 'POST', path: pathOf(id, action), json: {} })
   print(options, endpoint, [`The endpoint is ${stateOf(endpoint)}.`])

@@ -11,8 +11,8 @@ type Support = { at: string }
 type Overview = { campaigns: object; orders: object }
 
 /**
- * `perkline support-bundle FILE.tar.gz`: information for support staff, without rows and secrets. An existing file
- * is not overwritten.
+ * `perkline support-bundle FILE.tar.gz`: writes information for support staff, without rows of the database and without secrets. An
+ * existing file is not overwritten.
  */
 export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {
   const support = await callAdmin<Support>({ method: 'GET', path: '/support' })
@@ -33,7 +33,7 @@ export async function makeSupportBundle(path: string, options: OutputOptions): P
   const archive = gzipSync(tarOf(files, new Date(support.at)))
   await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(async error => {
     if (error.code === 'EEXIST') throw new CommandError(`${path} is there already.`)
-    // A part of the file would keep the next attempt from writing it.
+    // Remove an incomplete file. Otherwise the next attempt would fail, because it does not overwrite an existing file.
     await rm(path, { force: true }).catch(() => {})
     throw writeError(path, error)
   })

@@ -1,4 +1,4 @@
-/** The audit log entries of an apply: one for the platform with the counts, and one for each changed partner. */
+/** The audit log entries about an applied directory file: one for the platform with the counts, and one for each changed partner. */
 import type { EntryChange } from '../audit-log/entry.ts'
 import type { Origin } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'

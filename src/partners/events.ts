@@ -1,4 +1,4 @@
-/** The events of an apply (contract/events.md, "Types"). */
+/** The events that applying a directory file causes (contract/events.md, "Types"). */
 import type { Queryable } from '../db/database.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'

@@ -87,7 +87,7 @@ async function stage(transaction: Queryable, params: MerchantTerminals[], now: D
       )
     }
   }
-  // The planner does not know the size of these new tables. Without an index, a wrong guess takes minutes.
+  // The planner does not know the size of these new tables. If it guesses wrong and there is no index, the statements take minutes.
   await transaction.execute('create index on applied_terminals (merchant_id, terminal_id)')
   await transaction.execute('analyze applied_terminals')
 }

@@ -9,7 +9,7 @@ import { firstOrderId } from '../esim/orders/order-id.ts'
 import { cutoff } from './cutoff.ts'
 import * as store from './removal-store.ts'
 
-/** Days; null: for ever. See the settings `KEEP_...`. */
+/** For how many days each kind of data is kept; null: for ever. The settings `KEEP_...` give these numbers. */
 export type RetentionDays = { reportLinesDays: number | null; segmentsDays: number | null; msisdnDays: number | null }
 export type RetentionDeps = { database: Database; clock: Clock; retention: RetentionDays }
 

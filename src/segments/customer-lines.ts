@@ -18,7 +18,7 @@ export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
 /**
  * Whether a text is an id. Control characters and spaces at the ends are refused, because editors add them unseen.
- * Other invisible characters are not: a bank may use any text as an id.
+ * Other invisible characters are allowed, because a bank may use any text as an id.
  */
 const isId = (text: string): boolean =>
   text !== '' &&

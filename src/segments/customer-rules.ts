@@ -42,7 +42,7 @@ export function lineProblem(line: number, { rule, params = {} }: BrokenLine): Li
   return { line, column, rule, params, value: null }
 }
 
-/** `line 7 customerId must be 1 to 128 characters …` */
+/** The error of a line as a sentence, such as `line 7 customerId must be 1 to 128 characters …`. */
 export const lineText = ({ line, rule, params }: LineProblem): string => `line ${line} ${lineTexts[rule](params)}`
 
 /** The error that refuses the whole file. */

@@ -68,7 +68,8 @@ export function personOf(request: FastifyRequest): { caller: Caller; userId: str
   const sessionId = sessions.get(request)
   if (caller?.userType !== 'portal_user' || sessionId === undefined)
     throw new DomainError('forbidden', 'This operation is for people, not for systems')
-  // Tokens of an earlier version have no session. They stay valid for two hours after an upgrade, but not for this.
+  // Tokens that an earlier version of the program issued have no session. They stay valid for two hours after an upgrade, but
+  // routes that need the session refuse them.
   if (!isUuid(sessionId) || !isUuid(caller.subject)) throw new InvalidTokenError()
   return { caller, userId: caller.subject, sessionId }
 }

@@ -100,6 +100,6 @@ function isForViewers(request: FastifyRequest): boolean {
   return (isRead(request) || isSearch === true) && needsAdmin !== true
 }
 
-/** Who makes a change, for the history: the platform's user, or for the operator's key only "the operator". */
+/** Who makes a change, for the history: the platform's user. The holder of the operator's key appears only as "the operator". */
 export const operatorOf = (request: FastifyRequest): Actor =>
   request.caller ? actorOf(request.caller) : operatorActor(originOf(request))

@@ -14,7 +14,10 @@ const common = {
   503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
-/** For the `config` of a route: people must prove a second factor, the holder of the operator's key need not. */
+/**
+ * The `config` of a route that people may call only with a factor that was proven within the last 15 minutes. The holder of the
+ * operator's key needs no factor.
+ */
 export const fresh = { needsFreshFactor: true }
 
 /** The error answers of operations with `fresh`. */

@@ -68,7 +68,7 @@ const isRead = (value: unknown): value is ReadTerminals =>
 
 /**
  * The size of a piece. The process that receives it reads up to 64 KiB at once, so a piece with the rest of its message
- * arrives in one read. That needs no memory to join parts.
+ * arrives in one read, and no memory is needed to join parts of a message.
  */
 const pieceBytes = 60 * 1024
 

@@ -11,8 +11,8 @@ import { type Actor, campaignNotFound, writeDecisions } from './transitions-stor
 /**
  * The maximum number of starts, of ends and of completions in one transaction. The transaction locks the lists of the
  * banks concerned, and other changes for these banks wait until it ends. A larger number would get through the due campaigns
- * sooner, but preparing their events keeps the process busy, and its requests wait: with 200, other requests' p99 was three
- * times as long (`bench -- clock`).
+ * sooner, but preparing their events keeps the process busy, and its requests wait. With 200, the 99th percentile of the
+ * times of other requests was three times as long (`bench -- clock`).
  */
 const maxAtOnce = 40
 

@@ -293,8 +293,8 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
 }
 
 /**
- * When the campaign's status changes: the banks that have no transition of their own. Their rows repeat the campaign's
- * status, so they need the new one.
+ * The banks that have no transition of their own when the campaign's status changes; empty when it does not change. The rows of these
+ * banks repeat the campaign's status, so they need the new one.
  */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []

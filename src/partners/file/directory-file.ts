@@ -9,8 +9,8 @@ import type { Reading } from './yaml-form.ts'
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
 /**
- * What the file claims about the database: codes that must exist, and ids that must not differ. Only the database can
- * check it.
+ * What the file claims about the database: codes that must exist, and ids that must not differ from the stored ones. Only the database
+ * can check it.
  */
 export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 

@@ -70,7 +70,7 @@ export function kept<T>(read: Reader<T>): Field<T | undefined> {
   return { read, leftOut: () => undefined, whenNull: notNull }
 }
 
-/** A key that is undefined when it is absent, and that null clears. @param empty the cleared value */
+/** A key that is undefined when it is absent. Null clears the field. @param empty the value of a cleared field */
 export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E extends T ? T : T | E) | undefined> {
   return { read, leftOut: () => undefined, whenNull: () => empty } as unknown as Field<
     (E extends T ? T : T | E) | undefined

@@ -220,7 +220,7 @@ function printable(document: PDFKit.PDFDocument, text: string): string {
 type WithFont = { _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } } }
 
 const signaturesHeight = 50
-/** The compensation with its heading, the sum of all banks and the signatures: they stay on one page. */
+/** The height of what must be on one page: the compensation with its heading, the sum of all banks, and the signatures. */
 const endHeight = 54 + signaturesHeight
 
 function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hint: string): void {
