@@ -7,7 +7,10 @@ const root = 'account'
 /** The account of a request; empty: the person's own account. */
 export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
-/** For the choice of the platform's people: all banks, or the merchants whose names contain these words. */
+/**
+ * The accounts among which the platform's people choose: all banks, or up to 100 merchants that match these words. `words`
+ * is ignored for banks.
+ */
 export const partnersToChooseQuery = (kind: 'bank' | 'merchant', words: string) =>
   queryOptions({
     queryKey: [root, 'partners-to-choose', kind, kind === 'merchant' ? words : ''],

@@ -7,7 +7,7 @@ import { ApiError, noAnswer } from './errors.ts'
  * Fetches a file and saves it under the name that the platform gives it.
  *
  * @param name used when the platform gives none
- * @throws ApiError like every call
+ * @throws ApiError when the platform refuses the request, or when no answer or only a part of the file arrives
  */
 export async function download(path: string, name: string, signal?: AbortSignal): Promise<void> {
   const response = await fetch(path, { credentials: 'same-origin', ...(signal && { signal }) }).catch(error => {

@@ -13,7 +13,10 @@ export const endSession = (): void => listener()
 
 let factorListener: () => void = () => {}
 
-/** @param onEnd called when a read is refused until a second factor is set up */
+/**
+ * @param onEnd called when a read is refused because the person must first set up a second factor. The session itself has
+ *   not ended
+ */
 export function onFactorNeeded(onEnd: () => void): void {
   factorListener = onEnd
 }

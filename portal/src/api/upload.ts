@@ -12,7 +12,7 @@ type UploadProgress = { sentBytes: number; totalBytes: number }
  * @param options.read converts the text of a success to the result
  * @param options.headers further headers
  * @param options.signal cancels the upload; the promise is then rejected with an AbortError
- * @throws ApiError like every call
+ * @throws ApiError when the platform refuses the upload, or when no answer arrives
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
   const { method = 'POST', fields } = options

@@ -19,7 +19,7 @@ const others = 'others'
 
 type Tariff = Pick<SoldDays['days'][number], 'operatorCode' | 'tariffCode'>
 
-/** Two mobile operators may use the same code for a tariff. */
+/** The key also contains the operator, because two mobile operators may use the same code for a tariff. */
 const keyOf = ({ operatorCode, tariffCode }: Tariff): string => `${tariffCode} ${operatorCode}`
 
 /** The tariffs of the span, the most sold first; those with only failed orders come last. */

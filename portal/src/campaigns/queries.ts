@@ -4,7 +4,7 @@ import { answer, api, versioned } from '../api/client.ts'
 import type { DifferenceSearch } from './reconciliation/difference-search.ts'
 import type { ReconciledBank } from './types.ts'
 
-/** Changes of a campaign invalidate `['campaigns', cashbackId]`. */
+/** The history is read again after a change of the campaign, which invalidates all keys below `['campaigns', cashbackId]`. */
 export const historyQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'history'],

@@ -1,4 +1,4 @@
-/** Formats money, numbers, dates and times with `Intl`, in the chosen language and time zone. */
+/** Writes numbers, money, dates, times, periods and lists in the chosen language and time zone, with `Intl`. */
 import type { Language } from './language.ts'
 import { daysOfPeriod, fromZoned } from './time-zone.ts'
 
@@ -15,7 +15,7 @@ function whenNeeded<Value>(make: () => Value): () => Value {
 
 export type Format = ReturnType<typeof createFormat>
 
-/** All functions that turn values into figures for a page. */
+/** Makes the functions that write values as text: numbers, money, sizes, dates, periods, quotations and lists. */
 export function createFormat(language: Language, timeZone: string) {
   const locale = locales[language]
   const dates = (options: Intl.DateTimeFormatOptions) =>

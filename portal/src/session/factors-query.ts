@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 
-/** A change of the account invalidates everything below `account`. */
+/** The factors are read again after a change of the account, which invalidates all keys below `account`. */
 export const factorsQuery = queryOptions({
   queryKey: ['account', 'factors'],
   queryFn: ({ signal }) => answer(api.GET('/portal/mfa', { signal })),

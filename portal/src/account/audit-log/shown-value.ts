@@ -31,7 +31,7 @@ export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChang
     })
 }
 
-/** The field `participation.<bankId>` contains the id of a bank; the name of the bank is shown instead. */
+/** Returns a function that names a field. In `participation.<bankId>`, the id is replaced by the name of the bank. */
 function useFieldName(known: KnownNames): (field: string) => string {
   const texts = useTexts(fieldTexts)
   const names: Record<string, string> = {
@@ -73,7 +73,10 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
 type TerminalsChange = { added: number; removed: number; changed: number }
 const isTerminalsChange = (value: object): value is TerminalsChange => 'added' in value && 'removed' in value
 
-/** Lists, and objects as pairs of name and value. */
+/**
+ * Returns a function that writes the elements of a list, or how many they are if the list is long. A pair of a name and a
+ * value is an element of an object.
+ */
 function useShownList(known: KnownNames): (field: string, elements: readonly unknown[]) => string {
   const texts = useTexts(fieldTexts)
   const format = useFormat()

@@ -72,7 +72,7 @@ function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; lin
 }
 
 function Decision({ bank: { id, status }, history }: { bank: InvitedBank; history: readonly HistoryEntry[] }) {
-  // A bank that was removed and invited again has decided twice.
+  // Takes the last decision, because a bank that was removed and invited again has decided twice.
   const decision = history.findLast(
     ({ subject, bankId, from, to }) => subject === 'bank' && bankId === id && to === status && from !== to,
   )

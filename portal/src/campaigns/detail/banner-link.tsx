@@ -3,7 +3,8 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { campaignTexts } from '../texts.ts'
 
 /**
- * Pictures from other sites are not loaded automatically: their server would learn who looks at the campaign, and when.
+ * A link that opens the banner. The page does not load pictures from other sites by itself, because their server would
+ * learn who looks at the campaign, and when.
  */
 export function BannerLink({ address }: { address: string }) {
   const texts = useTexts(campaignTexts).card

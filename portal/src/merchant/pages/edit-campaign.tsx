@@ -38,7 +38,7 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
   const [{ base, changes }, setBase] = useState<Base>({ base: campaign, changes: null })
   const directory = useQuery(directoryQuery)
   const banks = useQuery(banksQuery)
-  // Also a campaign that was deleted meanwhile stays in the form, so that nothing that was typed disappears.
+  // Even if the campaign was deleted meanwhile, the form stays, so that nothing that was typed disappears.
   const refusal = mayChange ? (base.permissions.editAbility ? null : texts.cannot) : texts.mayNot
   return (
     <>
