@@ -9,7 +9,7 @@ import { walkRestore } from '../support/restore-walk.ts'
 
 const sellMs = Math.max(150_000, Number(process.env.CHAOS_SECONDS ?? 0) * 1_000)
 const ordersPerSecond = 500
-/** Enough for the sales and for those before them, during the backup. */
+/** The stock must last for the measured sales, and for the sales during the backup before them. */
 const profiles = Math.ceil((ordersPerSecond * sellMs) / 1_000) + 50_000
 
 test('restored to the end of the archive, and to ten instants', t =>

@@ -225,7 +225,8 @@ describe('a statement that is planned once', () => {
   type Plans = { kept: number; anew: number }
 
   /**
-   * Returns how often its connection has run this statement with a cached plan (`kept`) and with a new one (`anew`).
+   * Makes a statement that returns how often its connection has run it with a cached plan (`kept`) and with a new one
+   * (`anew`).
    */
   const planned = (table: string): Statement => ({
     name: `planned-${table}`,

@@ -57,7 +57,7 @@ async function startWriting(database: Database) {
   }
 }
 
-/** Reads what was committed from the database. */
+/** Reads from the database the keys of all committed events. The times of the commits are unknown, so they are 0. */
 async function readWritten(database: Database): Promise<ReadonlyMap<string, { committedAtMs: number }>> {
   const rows = await database.query<{ key: string }>('select key from written')
   return new Map(rows.map(({ key }) => [key, { committedAtMs: 0 }]))

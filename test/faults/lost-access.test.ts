@@ -177,7 +177,8 @@ test('a link whose maker a process of the version before disables works no more'
     manager.userId,
   ])
   for (const { body } of [invited, reset]) assert.equal((await accept(body.link)).status, 400)
-  // The old process has not ended the person's sessions either. They must not work again when the person is enabled.
+  // A process of the previous version does not end the person's sessions either. They must not work again when the person is
+  // enabled.
   assert.equal((await admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: false })).status, 200)
   await until(async () => (await manager.call('GET', '/portal/session')).status === 401)
 })

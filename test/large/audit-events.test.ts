@@ -1,4 +1,4 @@
-/** What the audit's look at the events of campaigns costs: it must not read the feeds again for each piece. */
+/** The audit checks the events of campaigns piece by piece. It must not read the feeds again for each piece. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'

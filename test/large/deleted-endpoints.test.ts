@@ -18,7 +18,7 @@ before(async () => {
      from banks, generate_series(1, $1::int) where code = 'alpha'`,
     [deleted],
   )
-  // With many events, the plan of the look for waiting endpoints is kept.
+  // The plan of the statement that finds waiting endpoints is cached only if there are many events.
   await database.execute(
     `insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body)
      select 'bank', bank_id, 1000000 + n, (now() at time zone 'UTC')::date, gen_random_uuid(), 'order.confirmed', now(), '{}'
@@ -31,7 +31,7 @@ after(() => platform.close())
 test('the look for waiting endpoints does not read deleted ones', async () => {
   const { database } = platform.platform
   const before = await rowsRead(database, 'webhook_endpoints')
-  // The platform looks several times a second, and begins to keep the plan after some seconds.
+  // The platform looks for waiting endpoints several times a second. After some seconds it uses a cached plan.
   await sleep(12_000)
   const read = (await rowsRead(database, 'webhook_endpoints')) - before
   // Jobs that run once a minute may read all endpoints once.

@@ -64,7 +64,7 @@ test('with forced colours, what is chosen differs from what is not', { timeout: 
 
   await visitor.logIn(merchant, '/merchant/campaigns/new')
   await field(page, 'Name').waitFor()
-  // What is seen lies beside the control itself.
+  // The browser shows a choice by an element beside the control, so the parent of both is compared.
   for (const control of [
     page.getByRole('radio', { name: 'Selected products' }),
     page.getByRole('checkbox', { name: 'Alpha Bank' }),

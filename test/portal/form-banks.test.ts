@@ -99,7 +99,7 @@ test('with none chosen and none found, the error is at the search', { timeout },
   await box(page, 'Gamma Bank').check()
   await page.getByText('Choose at least one bank').waitFor({ state: 'detached' })
   assert.equal(await search(page).getAttribute('aria-invalid'), null)
-  // The next error is that of a short list: there the first box gets the focus.
+  // The next error is in a short list, which has no search field. There the first box gets the focus.
   await button(page, 'Create and invite the banks').click()
   const [first] = await page.getByRole('region', { name: 'Payment systems' }).getByRole('checkbox').all()
   assert.ok(first)

@@ -7,7 +7,7 @@ import type { TestPlatform } from './platform.ts'
 
 const password = 'correct horse battery staple'
 
-/** A token of a platform user, who may read the entries of all accounts. */
+/** Adds a user of the platform, who may read the entries of all accounts. @returns a token of this user */
 export async function platformUserToken(platform: TestPlatform, role: 'admin' | 'viewer' = 'viewer'): Promise<string> {
   const login = `auditor-${role}`
   await addUser({ database: platform.platform.database }, { owner: 'platform', role, login, password })
@@ -33,7 +33,7 @@ export async function chained(platform: TestPlatform): Promise<void> {
   assert.fail('Entries are not chained')
 }
 
-/** The entries that a caller reads, oldest first. */
+/** Waits until all entries are chained, then reads up to 500 entries as this caller. @returns them, oldest first */
 export async function readEntries(platform: TestPlatform, token: string, query = ''): Promise<any[]> {
   await chained(platform)
   const { status, body, text } = await platform.call('GET', `/partner/v1/audit-log?limit=500${query}`, { token })
@@ -43,7 +43,10 @@ export async function readEntries(platform: TestPlatform, token: string, query =
 
 type Row = { seq: number; accountSeq: number; account: string; entry: string; accountHash: Buffer; hash: Buffer }
 
-/** Checks both chains of all entries as the contract describes them, independent of the platform's code. */
+/**
+ * Checks the hashes of all entries: the chain over the whole log, and the chain of each account. It computes them as the
+ * contract describes, without the platform's code.
+ */
 export async function assertChained(platform: TestPlatform): Promise<Row[]> {
   const rows = await platform.platform.database.query<Row>(
     `select seq, account_seq as "accountSeq", account_type || account_id as account, entry, account_hash as "accountHash", hash

@@ -33,7 +33,7 @@ export type Visitor = {
   walk(path: string): Promise<void>
   /** Logs somebody in without the login form, and opens an address below /app or the home page. */
   logIn(account: Account, path?: string): Promise<void>
-  /** Continues as a different person with a browser of their own. */
+  /** Ends the login and deletes everything except the portal's cached files, so that the test can continue as another person. */
   empty(): Promise<void>
 }
 
@@ -106,7 +106,7 @@ function collectErrors(page: Page) {
   const errors: string[] = []
   const onError = (error: Error) => errors.push(String(error))
   const onMessage = (message: ConsoleMessage) => {
-    // Chromium requests this beside the test's start address; the portal's own pages name their icon.
+    // Chromium asks for /favicon.ico when a test opens a page that is not the portal's. Its 404 is no error of the portal.
     if (message.location().url.endsWith('/favicon.ico')) return
     if (message.type() === 'error') errors.push(message.text())
   }

@@ -134,6 +134,7 @@ export type Books = { profiles: number; free: number; reserved: number; sold: nu
  * Checks the books of one tariff over all banks with plain SQL. It counts profiles that are on two live orders (`twice`),
  * orders without a profile of the tariff (`strange`), free profiles that a sale would not find (`lost`), and orders that were
  * confirmed or cancelled after the end of their reservation (`late`). There must be none.
+ * @returns how many profiles the tariff has in each state
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)

@@ -116,8 +116,7 @@ export async function holdOpen(world: World, { uploadMs, snapshotMs }: { uploadM
 
 type Received = { id: string; body: string }
 /**
- * The operator's code in the events that these experiments write. By it, they are distinguished from the platform's own
- * events.
+ * The operator's code in the events that these experiments write. It distinguishes them from the platform's own events.
  */
 const killed = 'killed'
 

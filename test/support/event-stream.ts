@@ -39,7 +39,7 @@ type WritingOptions = {
 
 const keyOf = (writer: number, version: number): string => `${writer}/${version}`
 
-/** On a busy machine it may take a while until the server accepts a connection. */
+/** Connects to the database. It tries up to 20 times, because a busy server may not accept a connection at once. */
 async function connectTo(database: Database): Promise<pg.Client> {
   for (let tried = 1; ; tried++) {
     try {

@@ -114,7 +114,8 @@ const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? 
 async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
   let refused = 0
   let endAt = Number.POSITIVE_INFINITY
-  // Tables with free space accept sales for a while. On a slow machine this takes longer.
+  // PostgreSQL first uses the space that is still free within its tables, so sales succeed for a while although the disk
+  // is full. A slow machine takes longer to use up that space.
   const giveUpAt = performance.now() + 120_000
   for (let index = 0; performance.now() < endAt; index++) {
     assert.ok(performance.now() < giveUpAt, 'the disk is full and sales go on all the same')

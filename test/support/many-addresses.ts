@@ -1,9 +1,12 @@
-/** Requests that are not throttled together, and the form of an error in each API. */
+/** Sends requests from many addresses, so that no limit per address refuses them, and checks the errors of each API. */
 import assert from 'node:assert/strict'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 import { type RawAnswer, requestText, sendRaw } from './raw-http.ts'
 
-/** Fails unless an error has exactly the body of its path's API. */
+/**
+ * Asserts that an answer has this status, and exactly the fields that the API of this path has in its errors.
+ * @param what names the request in the message of a failure
+ */
 export function assertErrorBody(
   answer: Answer | RawAnswer,
   status: number,

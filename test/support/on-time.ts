@@ -1,6 +1,6 @@
 /**
- * Tests of time limits on a machine that may stall: when even the test's own timer fires late, a missed limit proves
- * nothing.
+ * Repeats a test of a time limit if the machine stalled meanwhile. When even the test's own timer fires late, a missed
+ * limit proves nothing.
  */
 import type { TestContext } from 'node:test'
 

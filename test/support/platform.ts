@@ -48,7 +48,10 @@ export type TestPlatform = {
   close(): Promise<void>
 }
 
-/** Three banks (alpha: local, beta: qr_email, gamma: only one operator), two merchants, two mobile operators. */
+/**
+ * Three banks, two merchants and two mobile operators. The platform mails QR codes to the customers of beta (`qr_email`),
+ * but not to those of alpha and gamma (`local`). Gamma sells the tariffs of only one operator.
+ */
 export const testDirectory = `
 countries:
   - { code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }
@@ -93,7 +96,7 @@ let nextSeed = 1
 type StartOptions = { only?: Service[]; logger?: Logger; prepare?: (platform: Platform) => Promise<void> }
 
 /**
- * @param settings environment variables that add to or replace the test's
+ * @param settings environment variables; they add to the defaults of the tests or replace them
  * @param options.directory the directory to apply before the start; null: none
  * @param options.user the user of the database server
  * @param options.prepare runs before the platform's jobs start

@@ -115,7 +115,7 @@ export async function startProcess(
   }
 }
 
-/** Long, because a machine that runs many tests at once is slow. */
+/** How long a process may take to start. The limit is high, because a machine that runs many tests at once is slow. */
 const startWithinMs = 180_000
 
 /** The time limits of a request, and of a large file on a busy machine. */

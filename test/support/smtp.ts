@@ -96,7 +96,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
       done()
     },
   })
-  // A connection that a test cuts is reported here as well.
+  // The server also emits `error` when a test cuts a connection. Without a listener, that would end the test's process.
   server.on('error', () => {})
   const listener = server.listen(0, '127.0.0.1')
   const sockets = watchSockets(listener)

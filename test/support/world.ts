@@ -29,10 +29,15 @@ export type World = {
 }
 
 /**
+ * Starts a database server and the platform's processes, applies the directory of the tests and imports the stock.
+ *
+ * @param options.profiles how many profiles the stock gets
+ * @param options.seed makes the profiles differ from those of another world
  * @param options.settings further settings of the processes
  * @param options.serverSettings further settings of the database server
- * @param options.first runs before the shop is opened, for a directory with its own ids, which must come first
- * @param options.parent where its folder is made; default: the folder of temporary files
+ * @param options.first runs on the first process before the directory of the tests is applied. Use it to apply a
+ *   directory that sets ids, because an existing entry cannot get another id
+ * @param options.parent the folder in which the world's folder is made; default: the folder of temporary files
  */
 export async function startWorld(options: {
   processes: number

@@ -138,7 +138,7 @@ test('a profile that is in stock stays a duplicate, whatever its code; so does o
   assert.deepEqual(await load(again), done(0, 3))
   assert.deepEqual(await load(again, { tariff: 'ua-5gb' }), done(0, 3))
   assert.deepEqual(await load([line(3, code('C')), line(3, code('C')), line(3, code('D'))]), done(1, 2))
-  // The code of a duplicate is not taken by it.
+  // A line whose profile is a duplicate does not use up its code: another profile may have that code.
   assert.deepEqual(await load([line(4, code('D')), line(5, code('new'))]), done(2))
 })
 
@@ -253,7 +253,7 @@ esim: { operators: [{ code: star, nameUk: Z, country: UA, tariffs: [{ code: a, n
     await loadAsBefore(1, ['A', '', 'B', 'A', 'C', 'c', '', 'A'])
     await migrate(scratch.database)
     assert.deepEqual(await hashed(), [])
-    // The previous version may still load a file, and this version, too.
+    // After the migration, a process of the previous version may still load a file, and so may one of this version.
     await loadAsBefore(9, ['D', 'B'])
     assert.equal((await load(line(50, code('C')), line(51, code('E')), line(52, code('')))).imported, 3)
     assert.equal(await repeatedCodes(), null, 'nothing is known of them yet')

@@ -160,7 +160,7 @@ describe('failed, and sent by a repeat with an address', () => {
     const unreadable = async () => {
       throw new Error('The directory cannot be read')
     }
-    // Only the first call fails, which is the one for the message. The answer itself names the tariff, too.
+    // The tariff is read first for the message and then for the answer. Only the first read fails.
     const { catalogue } = platform.platform.deps.esim
     const broken = t.mock.method(catalogue, 'tariffOf', unreadable, { times: 1 })
     assert.equal(delivery(await confirm(orderId)), 'failed')

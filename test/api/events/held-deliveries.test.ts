@@ -279,7 +279,7 @@ test('an endpoint that had failed for long is sent all that waits as soon as it 
   await arrived(5)
 })
 
-// The last test, because the clock of this process goes back at its end.
+// This test must be the last one, because the clock of this process goes back at its end.
 test('a claim whose answer the process reads too late is given back, and then sent once', async t => {
   await database().execute('create table claims_seen (n serial, attempts int, is_leased boolean)')
   await database().execute(`
@@ -296,7 +296,7 @@ test('a claim whose answer the process reads too late is given back, and then se
     await transaction.execute('lock table webhook_attempts in access exclusive mode')
     await tell(1)
     await someoneWaitsFor('webhook_attempts')
-    // The process is frozen: its clock shows a later time when it reads the answer.
+    // Simulates a process that was frozen: its clock shows a later time when it reads the answer to its claim.
     const now = performance.now.bind(performance)
     t.mock.method(performance, 'now', () => now() + 11_000)
   })

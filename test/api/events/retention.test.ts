@@ -1,6 +1,6 @@
 /**
- * Days past their retention are removed as a whole, and their readers get 410. A database that was restored into a
- * younger cluster continues its feeds.
+ * Days past their retention are removed as a whole, and their readers get 410. The feeds continue after a database was
+ * restored into a PostgreSQL cluster whose transactions have lower numbers.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

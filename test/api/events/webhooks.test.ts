@@ -155,7 +155,7 @@ describe('endpoints', () => {
     await Promise.all(Array.from({ length: 45 }, (_, n) => cancelled(`probed-${n}`)))
     answersAtOnce = 15
     await call('POST', `/webhook-endpoints/${endpointId}/enable`)
-    // 15 requests have failed and ten are under way, so five more failures follow the 20th.
+    // 15 requests have failed and ten are under way. Five of these bring the failures to 20, and five more follow.
     await until(() => received.length === 25)
     const releasedAtMs = Date.now()
     release.resolve()

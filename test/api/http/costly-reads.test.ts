@@ -84,8 +84,8 @@ suite('sales figures that take long', () => {
     assert.deepEqual(await Promise.all(first), [200, 200])
     const ended = performance.now()
     assert.equal(await third, 200)
-    // A place rests three times as long as its read took, which was at least 300 ms. The limit here is much lower, so that
-    // imprecise measurements do not matter.
+    // After a read, its place stays taken for three times as long as the read took, here for at least 900 ms. The limit here
+    // is much lower, so that imprecise measurements do not matter.
     const waited = performance.now() - ended
     assert.ok(waited > 300, `${waited} ms after reads of ${ended - start} ms`)
   })

@@ -1,4 +1,7 @@
-/** Cursors that a caller makes itself: their digest is not secret (contract/partner-api.md, "Lists"). */
+/**
+ * Cursors that a caller makes itself, which is possible because their digest needs no secret key (contract/partner-api.md,
+ * "Lists").
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ListScope, type Position, writeCursor } from '../../../src/partner/lists.ts'

@@ -255,7 +255,7 @@ suite('retention', () => {
       `insert into report_differences (report_id, place, kind, bank_line, transaction_id)
        select '${reportId}', 1000 + n, 'wrong-cashback', n, 'x' from generate_series(1, 110000) n`,
     )
-    // The removal fails after some of its statements, and if one statement removes too many rows.
+    // This trigger makes the removal fail after some of its statements, or if one statement removes too many rows.
     await database.execute(`
       create function only_small_pieces() returns trigger language plpgsql as $$ begin
         if (select count(*) > 50000 from gone) then raise exception 'too many rows in one statement'; end if;

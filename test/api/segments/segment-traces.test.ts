@@ -1,6 +1,6 @@
 /**
- * What an upload of a segment leaves in history, audit log and event feeds when the segment has no part, or lacks a part that
- * was there before (contract/campaigns.md, "Segments").
+ * What an upload of a segment leaves in history, audit log and event feeds when no bank gets a part of the segment, or a bank
+ * no longer gets the part that it had (contract/campaigns.md, "Segments").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

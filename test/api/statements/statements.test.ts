@@ -394,8 +394,8 @@ suite('a change of zone', () => {
       assert.equal(answer.status, 200, answer.text)
       return answer.body
     }
-    // The sales figures of the open day and of each closed one. The time zone has changed since, and one statement
-    // covers two years.
+    // The figures of the open day and of each closed day equal the statements, although the time zone has changed since and
+    // one statement covers two years.
     assert.deepEqual((await sales(day, day)).totals.confirmed, 1)
     for (const statement of statements.filter((one: any) => one.late === 0 && one.day !== lateFor)) {
       const { totals, days } = await sales(statement.day, statement.day)
