@@ -1,4 +1,4 @@
-/** The peer (`bench/peer`): the same two operations in a conventional implementation, on a database of its own. */
+/** Starts the peer (`bench/peer`): a conventional implementation of reserving and confirming, with its own database. */
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -105,7 +105,7 @@ async function read(
 }
 
 /**
- * The limit: reads the same texts in the same order and discards them.
+ * Measures the limit: psql reads the same texts in the same order and discards them.
  * @returns seconds
  */
 async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): Promise<number> {

@@ -56,8 +56,8 @@ const fillModels = `
   select model, b.* from given, jsonb_to_recordset(item->'banks') as b (slot int, status text, stage text, version int)`
 
 /**
- * The columns that several tables of campaigns share. Campaigns before their period start in more than a month, active
- * ones started some days ago, and the others ended two months to two years ago.
+ * SQL that makes the table `scale.campaigns`, from which the tables of campaigns are filled. Campaigns before their period
+ * start in more than a month, active ones started some days ago, and the others ended two months to two years ago.
  */
 const numberCampaigns = (sizes: Sizes): string => `
   create table scale.campaigns as

@@ -41,7 +41,7 @@ export function figureOf(name: string, { ours, limit, ratio }: Compared, { times
 
 const inMs = (ms: number): string => (ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`)
 
-/** A figure, or why it could not be measured. */
+/** Measures a figure. If that fails, returns a missed figure with the error's message in place of the value. */
 export async function attempt(name: string, target: string, measure: () => Promise<Figure>): Promise<Figure> {
   try {
     return await measure()

@@ -64,7 +64,7 @@ const bankOf = (sizes: Sizes): string => {
     else ${banks.steady} + chance / 100 % ${others} end`
 }
 
-/** The position up to which each tariff's stock was taken. */
+/** SQL that stores the position up to which each tariff's stock was taken. */
 const positions = (sizes: Sizes): string => `
   insert into stock_positions (tariff_id, taken_up_to)
   select t + 1, t * ${profilesOfTariff(sizes)}::bigint + k - (k + 9) / 10
