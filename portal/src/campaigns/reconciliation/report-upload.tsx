@@ -36,7 +36,7 @@ type Props = {
   restored?: File | null
   /** Keeps the chosen file in case the page is reloaded; null: no file is chosen any more. */
   onChosen?: (file: File | null) => void
-  /** After the report was sent or the upload cancelled: reads the campaign again. */
+  /** Called after the report was sent, or its upload failed or was cancelled. Read the campaign again here. */
   onSettled(isSent: boolean): void
 }
 
