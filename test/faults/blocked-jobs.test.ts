@@ -11,7 +11,7 @@ import { eventually } from '../support/patroni.ts'
 import { processesOnServer } from '../support/served.ts'
 
 const { onServer, start } = processesOnServer()
-/** Long enough for several attempts: each waits three seconds for the lock. */
+/** How long the lock is held: several attempts of a job fail meanwhile, because each waits three seconds for the lock. */
 const blockedMs = 12_000
 /** The jobs that read `event_ticks`. */
 const jobs = ['sequence-events', 'chain-audit-log', 'make-statement-lines', 'fold-sales']

@@ -8,7 +8,7 @@ import { requireProgram } from '../support/require-program.ts'
 
 test('the primary is killed: 503 only, nothing acknowledged is lost, and sales go on', async t => {
   if (!requireProgram(t, 'patroni') || !requireProgram(t, 'etcd') || !requireProgram(t, 'haproxy')) return
-  // Twice the time that is promised, because other tests run on the same machine; the experiment allows 30 s.
+  // The limit is twice the promised time, because other tests run on the same machine. `npm run chaos -- ha` allows 30 s.
   const figures = await surviveDeaths(1, 'machine', { recoverWithinMs: 60_000, isAhead: true })
   t.diagnostic(JSON.stringify(figures))
 })

@@ -20,8 +20,8 @@ const quickAnswers = 20
 const atOnce = 10
 const tariffCode = 'frozen'
 /**
- * Longer than `maxWaitMs` (webhooks/lanes.ts) and `maxClaimMs` (webhooks/worker.ts). After these times a process gives
- * back deliveries that it has claimed but not sent.
+ * How long the process is frozen: longer than `maxWaitMs` (webhooks/lanes.ts) and `maxClaimMs` (webhooks/worker.ts). After
+ * these times a process gives back deliveries that it has claimed but not sent.
  */
 const frozenMs = 11_000
 

@@ -14,7 +14,7 @@ import { freePort } from '../support/free-port.ts'
 import { callAt, sharedSettings } from '../support/process.ts'
 
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
-/** More than the pipe and its two ends can hold. */
+/** The log lines of this many requests are more than the pipe and its two ends can hold. */
 const requests = 3_000
 
 test('a pipe that is open and that nobody reads: requests are answered, and SIGTERM ends the process with 0', async t => {

@@ -201,7 +201,7 @@ test('a fault before the first byte is an ordinary error, whatever was asked for
 })
 
 suite('readers of a list that fills every buffer on the way', () => {
-  /** Far more than the operating system buffers for a connection. */
+  /** The size of beta's list. It is far more than the operating system buffers for a connection. */
   const megabytes = 60
   const participantsIds = [ids.beta]
   before(async () => {

@@ -10,7 +10,7 @@ import { callAt, type PerklineProcess } from './process.ts'
 export type Asked = { method: string; path: string; body?: unknown; token: string }
 type Answer = Awaited<ReturnType<PerklineProcess['call']>>
 
-/** Long enough for a busy machine, and for an audit of hundreds of thousands of events. */
+/** How long to wait for an answer. An audit of hundreds of thousands of events takes long on a busy machine. */
 const answerWithinMs = 120_000
 const giveUpAfterMs = 600_000
 const askAgainMs = 100

@@ -24,7 +24,7 @@ import { keepServer, startWorld, type World } from './world.ts'
 const patienceMs = 300_000
 const endpoints = '/partner/v1/webhook-endpoints'
 const maxBacklog = 20_000
-/** Enough for 64 writers, two processes and the disturbance. */
+/** Allows enough connections for 64 writers, two processes and the disturbance. */
 const serverSettings = { max_connections: '140' }
 
 export type StreamOptions = {

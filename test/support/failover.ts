@@ -14,7 +14,7 @@ import { type PerklineProcess, type Settings, sharedSettings, startProcess } fro
 import { openShop } from './world.ts'
 
 const recoverWithinMs = 30_000
-/** Longer than the allowed recovery, so that a slow recovery is measured, too. The test then fails at its end. */
+/** How long to wait for the next sale: longer than allowed, so that a slow recovery is measured. The test then fails at its end. */
 const giveUpMs = 120_000
 const standbyWithinMs = 180_000
 /**

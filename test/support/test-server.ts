@@ -45,7 +45,7 @@ const neededBytes = { disk: 3e9, memory: 6e9 }
  */
 export function makeTestFolder(): string {
   const folder = mkdtempSync(join(hasMemoryDisk() ? memoryDisk : tmpdir(), 'perkline-test-'))
-  // In a run as root, the server is a process of another user.
+  // Other users may enter the folder: in a run as root, the server is a process of another user.
   chmodSync(folder, 0o711)
   return folder
 }

@@ -19,7 +19,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-/** Enough time to create and launch a campaign, even on a busy machine. */
+/** The end of a period is this far away: enough time to create and launch its campaign, even on a busy machine. */
 const lastsMs = 5_000
 
 /**

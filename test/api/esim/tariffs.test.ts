@@ -7,7 +7,7 @@ import { startPlatform, type TestPlatform, testDirectory } from '../../support/p
 let platform: TestPlatform
 let alpha: Bank
 before(async () => {
-  // Without the worker: availability must be correct although nothing marks expired reservations.
+  // No worker runs, so nothing marks expired reservations. Availability must be correct all the same.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
   alpha = await openBank(platform)
 })

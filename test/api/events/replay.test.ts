@@ -113,7 +113,7 @@ async function reading(transaction: Queryable, work: () => Promise<unknown>): Re
   const after = await readBy(transaction)
   return { events: after.events - before.events, lookUps: after.lookUps - before.lookUps }
 }
-/** Hands over, and tells what each replay has read. */
+/** Hands events over to the endpoints. @returns what each transaction has read, one for each piece of a replay */
 async function handOverAndRead(): Promise<Awaited<ReturnType<typeof readBy>>[]> {
   const pieces: Awaited<ReturnType<typeof readBy>>[] = []
   const transaction: Database['transaction'] = work =>

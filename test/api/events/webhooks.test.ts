@@ -137,7 +137,7 @@ describe('endpoints', () => {
     assert.equal((await setStatus('suspended')).status, 200)
     reset()
     assert.equal((await asOperator('/credentials', { bank: 'gamma', role: 'EDITOR' })).status, 201)
-    // Longer than the wait for the second attempt.
+    // This is longer than the wait for the second attempt, which must not be made.
     await sleep(7_000)
     assert.equal(await deliver(), 0)
     assert.deepEqual(received, [])

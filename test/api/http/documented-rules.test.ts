@@ -27,7 +27,7 @@ const resolved = (schema: Schema): Schema =>
 const alternatives = (schema: Schema): Schema[] =>
   (resolved(schema).anyOf ?? [schema]).map(resolved).filter(({ type }: Schema) => type !== 'null')
 
-/** For each rule of a schema a value that breaks this rule and as few others as possible. */
+/** Makes, for each rule of a schema, a value that breaks this rule and as few other rules as possible. */
 function wrongValues(schema: Schema, right: any): [rule: string, value: unknown][] {
   const { type, minLength, maxLength, pattern, format, minimum, maximum, multipleOf, uniqueItems, minItems } = schema
   const wrong: [string, unknown, unknown][] = [

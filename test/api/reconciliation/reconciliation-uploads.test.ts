@@ -90,7 +90,7 @@ suite('forms', () => {
     leavesNothing(async () => {
       const headers = { authorization: `Bearer ${sides.alpha.token}`, 'content-type': cut }
       const socket = await openRaw(platform.url)
-      // Twice on one connection, to check that the first answer leaves the connection in order.
+      // Sends the request twice on one connection, to check that the connection still works after the first answer.
       for (const _ of [1, 2]) {
         socket.write(requestText('POST', path(), headers))
         const { status, body, headers: given } = await readRaw(socket)

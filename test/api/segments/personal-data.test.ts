@@ -108,7 +108,7 @@ suite('customers forget and export', () => {
 
   test('run again after it was cut off, it ends what is left', async () => {
     const id = await newCampaign('A-1', 'A-2')
-    // As after a crash: the customer is deleted from the directory, but not yet from the segments.
+    // Makes the state that a crash leaves: the customer is deleted from the directory, but not yet from the segments.
     await platform.platform.database.execute(`delete from customers where customer_id = 'A-1'`)
     assert.deepEqual(await forget(['A-1']), { forgotten: 0, unknown: 1 })
     assert.deepEqual((await segmentOf(sides.alpha, id))?.customerIds, ['A-2'])

@@ -405,7 +405,7 @@ suite('a change of zone', () => {
     // A late line counts for its own day.
     assert.equal((await sales(lateFor, lateFor)).totals.confirmed, 5)
     assert.equal((await sales('2054-12-23', '2054-12-23')).totals.confirmed, 0)
-    // Before the first statement and long after the last one.
+    // These days are before the first statement, so they have no sales.
     for (const [from, to] of [
       ['2054-01-01', '2054-12-21'],
       ['2031-01-01', '2031-12-31'],
