@@ -36,11 +36,18 @@ const connectMs = 5_000
 const wholeMs = 15_000
 const keptMs = 60_000
 const maxReadBytes = 64 * 1024
+/** The maximum number of pieces of an answer. Each piece takes time, and in a chunked answer a piece may be a single byte. */
+const maxPieces = 64
+/** How many informational answers (1xx) may come before the answer. */
+const maxInformational = 10
 const maxKeptBytes = 1024
 
 /** @param options.ca all trusted certificate authorities (PEM), in place of Node's default ones; null: the default ones */
 export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
-  const agents = { http: new Agent(agentOptions), https: new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
+  const agents = {
+    http: new Agent({ ...agentOptions, ...readInPieces }),
+    https: new SecureAgent({ ...agentOptions, ...(ca && { ca }) }),
+  }
   for (const agent of Object.values(agents)) limitAge(agent)
   const lookup = lookupWithin(rules)
 
@@ -140,6 +147,10 @@ function answerOf(request: ClientRequest): Promise<Answer> {
       readAnswer(response).then(resolve)
     }
     request.once('response', take)
+    let informational = 0
+    request.on('information', () => {
+      if (++informational > maxInformational) request.destroy(new Error('There are too many informational answers'))
+    })
     // When a receiver answers 101 to change the protocol, Node.js emits `upgrade` instead of `response`.
     request.once('upgrade', (response, socket) => {
       take(response)
@@ -157,6 +168,20 @@ function answerOf(request: ClientRequest): Promise<Answer> {
 }
 
 const agentOptions = { keepAlive: true, maxFreeSockets: 64, timeout: keptMs }
+
+/**
+ * Options for plain connections, which make Node.js read 4 KiB at a time in place of 64. What was read at once is parsed to its end, even
+ * if the request was ended in its middle, and small chunks or informational answers make that slow. TLS has small records anyway.
+ */
+const readInPieces = {
+  onread: {
+    buffer: () => Buffer.allocUnsafe(4096),
+    callback(this: Socket, bytes: number, read: Buffer) {
+      this.emit('data', read.subarray(0, bytes))
+      return true
+    },
+  },
+}
 
 type Answer = Omit<Attempted, 'durationMs'>
 
@@ -188,19 +213,19 @@ function limitAge(agent: Agent): void {
  */
 function readAnswer(response: IncomingMessage): Promise<Answer> {
   const statusCode = response.statusCode ?? 0
-  const chunks: Buffer[] = []
-  let bytes = 0
-  response.on('data', (chunk: Buffer) => {
-    if (bytes < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - bytes))
-    bytes += chunk.length
-    if (bytes > maxReadBytes) response.destroy()
+  const kept: Buffer[] = []
+  let [bytes, pieces] = [0, 0]
+  response.on('data', (piece: Buffer) => {
+    if (bytes < maxKeptBytes) kept.push(piece.subarray(0, maxKeptBytes - bytes))
+    bytes += piece.length
+    if (bytes > maxReadBytes || ++pieces > maxPieces) response.destroy()
   })
   return new Promise(resolve => {
     const end = () =>
       resolve({
         outcome: outcomeOf(statusCode),
         statusCode,
-        responseExcerpt: excerpt(Buffer.concat(chunks)),
+        responseExcerpt: excerpt(Buffer.concat(kept)),
         retryAfter: response.headers['retry-after'],
       })
     response.once('end', end)

@@ -6,9 +6,10 @@ import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { after, afterEach, before, mock, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { createAddressRules } from '../../src/webhooks/addresses.ts'
 import { createSender } from '../../src/webhooks/sender.ts'
 
@@ -154,5 +155,37 @@ test('a connection is a minute old a minute after it was made, however long its 
     assert.equal(arrived - before, 2, 'the second connection is kept')
   } finally {
     sender.close()
+  }
+})
+
+test('an answer in single bytes, and informational answers without end, are broken off', async () => {
+  const endless = {
+    chunks: {
+      head: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+      piece: '1\r\na\r\n',
+      outcome: 'delivered',
+    },
+    informational: { head: '', piece: 'HTTP/1.1 103 Early Hints\r\n\r\n', outcome: 'connection' },
+  }
+  for (const [name, { head, piece, outcome }] of Object.entries(endless)) {
+    let pieces = 0
+    const receiver = createTcpServer(async socket => {
+      // Without this, small pieces wait for the receiver of the earlier ones.
+      socket.setNoDelay()
+      socket.on('error', () => {})
+      const isOver = () => socket.destroyed || pieces >= 5_000
+      socket.write(head)
+      for (; !isOver(); pieces++) {
+        socket.write(piece)
+        await setImmediate()
+      }
+    })
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    const sender = createSender({ rules: createAddressRules(['127.0.0.0/8']), ca: null })
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    assert.equal((await sender.send(url, headers, '{}')).outcome, outcome, name)
+    sender.close()
+    receiver.close()
+    assert.ok(pieces < 1_000, `${name}: ${pieces}`)
   }
 })
