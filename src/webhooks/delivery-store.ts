@@ -18,19 +18,20 @@ export const deliveryColumns = `delivery_id, day, account_type, account_id, endp
   next_attempt_at`
 
 /** Endpoints with a delivery that is due now. */
-export async function findDueEndpoints(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ id: string }>({
+export async function findDueEndpoints(database: Queryable): Promise<DueEndpoint[]> {
+  return database.query<DueEndpoint>({
     name: 'webhooks.find-due',
     plannedOnce: ['webhook_deliveries'],
     text: `
-      select e.endpoint_id as id from webhook_endpoints e
+      select e.endpoint_id as "endpointId", e.account_id as "accountId" from webhook_endpoints e
       where ${isServed('e')} and exists (
         select from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null
           and coalesce(d.leased_until, '-infinity') <= now()
           and (d.forced or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now()))`,
   })
-  return rows.map(({ id }) => id)
 }
+
+export type DueEndpoint = { endpointId: string; accountId: string }
 
 /** A delivery that this process has to attempt now. */
 export type Claimed = {

@@ -17,6 +17,7 @@ const maxWaitMs = 1_000
 /** An endpoint that this process is sending to. */
 export type Lane = {
   endpointId: string
+  accountId: string
   /** Claimed deliveries whose requests have not begun. */
   waiting: { claimed: Claimed; sinceMs: number }[]
   underWay: number
@@ -36,7 +37,14 @@ type Actions = {
   ended(lane: Lane): void
 }
 
-/** The lanes of a process. No more than `max` requests are under way, and they are shared among the lanes. */
+/** The open lanes of an account, and their requests that are under way. */
+type Share = { lanes: number; underWay: number }
+
+/**
+ * The lanes of a process. No more than `max` requests are under way. The accounts share them, and the lanes of an account share what
+ * the account gets. An account begins a request only while it has fewer under way than places are free. So some places always stay
+ * free for another account, even if all receivers of the first ones are slow.
+ */
 export class Lanes {
   /** Accepted deliveries that are not recorded yet. */
   readonly delivered: Delivered[] = []
@@ -45,6 +53,8 @@ export class Lanes {
   readonly #max: number
   readonly #actions: Actions
   readonly #lanes = new Map<string, Lane>()
+  /** By account. */
+  readonly #shares = new Map<string, Share>()
   readonly #requests = new Set<Promise<void>>()
   #isStopping = false
 
@@ -57,14 +67,17 @@ export class Lanes {
    * Opens lanes, and chooses the endpoints to claim deliveries for. If there is no room for the lane of a due endpoint,
    * the existing lanes claim nothing. So one of them soon ends and makes room.
    *
-   * @param due the endpoint that has waited longest is the first one
+   * @param due the accounts of the due endpoints, by endpoint; the endpoint that has waited longest is the first one
    */
-  ask(due: ReadonlySet<string>): (ClaimRequest & { lane: Lane })[] {
-    const without = [...due].filter(id => !this.#lanes.has(id))
+  ask(due: ReadonlyMap<string, string>): (ClaimRequest & { lane: Lane })[] {
+    const without = [...due].filter(([id]) => !this.#lanes.has(id))
     const opened = without.slice(0, this.#max - this.#lanes.size)
-    for (const id of opened) this.#lanes.set(id, openLane(id))
+    for (const [id, accountId] of opened) {
+      this.#lanes.set(id, openLane(id, accountId))
+      this.#shareOf(accountId).lanes++
+    }
     const asking = opened.length < without.length ? opened : [...due]
-    return asking.flatMap(id => {
+    return asking.flatMap(([id]) => {
       const lane = this.#lanes.get(id)
       const room = lane ? this.#roomOf(lane) : 0
       return lane && room > 0 ? [{ lane, endpointId: id, max: room, held: lane.waiting.length + lane.underWay }] : []
@@ -83,7 +96,12 @@ export class Lanes {
   }
 
   closeIdle(): void {
-    for (const lane of this.#lanes.values()) if (isIdle(lane)) this.#lanes.delete(lane.endpointId)
+    for (const lane of this.#lanes.values()) {
+      if (!isIdle(lane)) continue
+      this.#lanes.delete(lane.endpointId)
+      const share = this.#shareOf(lane.accountId)
+      if (--share.lanes === 0) this.#shares.delete(lane.accountId)
+    }
   }
 
   /** From now on no request begins. */
@@ -96,13 +114,27 @@ export class Lanes {
     await Promise.all(this.#requests)
   }
 
-  /** How many concurrent requests each endpoint may have. */
-  #share(): number {
-    return Math.max(1, Math.min(maxAtOnce, Math.floor(this.#max / this.#lanes.size)))
+  #shareOf(accountId: string): Share {
+    const known = this.#shares.get(accountId)
+    if (known) return known
+    const share = { lanes: 0, underWay: 0 }
+    this.#shares.set(accountId, share)
+    return share
   }
 
-  #roomOf({ waiting, underWay, tookMs }: Lane): number {
-    const share = this.#share()
+  /** How many concurrent requests an endpoint of this account may have. The part of one account more stays free. */
+  #maxOfLane(accountId: string): number {
+    const ofAccount = this.#max / (this.#shares.size + 1)
+    return Math.max(1, Math.min(maxAtOnce, Math.floor(ofAccount / this.#shareOf(accountId).lanes)))
+  }
+
+  #hasPlace(accountId: string): boolean {
+    return this.#shareOf(accountId).underWay < this.#max - this.#requests.size
+  }
+
+  #roomOf({ accountId, waiting, underWay, tookMs }: Lane): number {
+    if (!this.#hasPlace(accountId)) return 0
+    const share = this.#maxOfLane(accountId)
     const ahead = Math.min(maxAhead, Math.floor((share * aheadMs) / Math.max(tookMs, 1)))
     return share + ahead - waiting.length - underWay
   }
@@ -111,7 +143,7 @@ export class Lanes {
     const first = () => lane.waiting[0]
     for (let next = first(); next; next = first()) {
       const isLate = performance.now() - next.sinceMs > maxWaitMs || this.#isStopping
-      if (!isLate && (lane.underWay >= this.#share() || this.#requests.size >= this.#max)) return
+      if (!isLate && (lane.underWay >= this.#maxOfLane(lane.accountId) || !this.#hasPlace(lane.accountId))) return
       lane.waiting.shift()
       if (isLate) this.unsent.push(next.claimed)
       else this.#request(lane, next.claimed)
@@ -129,9 +161,12 @@ export class Lanes {
   }
 
   async #send(lane: Lane, claimed: Claimed): Promise<void> {
+    const share = this.#shareOf(lane.accountId)
     lane.underWay++
+    share.underWay++
     const accepted = await this.#actions.attempt(claimed, lane)
     lane.underWay--
+    share.underWay--
     lane.tookMs = accepted?.durationMs ?? Number.POSITIVE_INFINITY
     if (accepted) this.delivered.push(accepted)
     // After a failure, the waiting deliveries are given back. They are claimed again by the rules for endpoints that fail.
@@ -141,8 +176,9 @@ export class Lanes {
 
 export const isIdle = ({ waiting, underWay }: Lane): boolean => waiting.length === 0 && underWay === 0
 
-const openLane = (endpointId: string): Lane => ({
+const openLane = (endpointId: string, accountId: string): Lane => ({
   endpointId,
+  accountId,
   waiting: [],
   underWay: 0,
   tookMs: Number.POSITIVE_INFINITY,

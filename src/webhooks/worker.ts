@@ -44,8 +44,8 @@ export function startDelivering(
       if (isIdle(lane) || lanes.delivered.length >= recordedTogether) work.resolve()
     },
   })
-  /** Endpoints that may have deliveries to claim, the one that has waited longest first. */
-  const due = new Set<string>()
+  /** The accounts of the endpoints that may have deliveries to claim, by endpoint. The endpoint that has waited longest is the first. */
+  const due = new Map<string, string>()
   const exchangeNow = () => {
     clearTimeout(recording)
     recording = undefined
@@ -56,9 +56,11 @@ export function startDelivering(
   const step = async () => {
     if (performance.now() - lookedAtMs >= lookEveryMs) {
       lookedAtMs = performance.now()
-      const found = new Set(await findDueEndpoints(deps.database))
-      for (const id of due) if (!found.has(id)) due.delete(id)
-      for (const id of found) due.add(id)
+      const found = new Map(
+        (await findDueEndpoints(deps.database)).map(({ endpointId, accountId }) => [endpointId, accountId]),
+      )
+      for (const id of due.keys()) if (!found.has(id)) due.delete(id)
+      for (const [id, accountId] of found) due.set(id, accountId)
     }
     await exchangeNow()
     lanes.closeIdle()
@@ -97,7 +99,7 @@ export function startDelivering(
  */
 async function exchange(
   deps: DeliveringDeps,
-  { lanes, due }: { lanes: Lanes; due: Set<string> },
+  { lanes, due }: { lanes: Lanes; due: Map<string, string> },
   onError: (error: unknown) => void,
 ): Promise<void> {
   const { database } = deps
@@ -110,9 +112,9 @@ async function exchange(
   const sinceMs = performance.now()
   const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
   const found = claims.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
-  for (const { endpointId, max, claimed } of found) {
-    due.delete(endpointId)
-    if (claimed.length === max || claimed.length === 0) due.add(endpointId)
+  for (const { lane, max, claimed } of found) {
+    due.delete(lane.endpointId)
+    if (claimed.length === max || claimed.length === 0) due.set(lane.endpointId, lane.accountId)
   }
   await readSecrets(deps, found, onError)
   const isLate = performance.now() - askedAtMs > maxClaimMs
