@@ -2,7 +2,7 @@
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
-/** The error message when the platform accepted the request but sent nothing for minutes. */
+/** The error message when the connection was made, but nothing came on it for the time limit: a minute, or half an hour for a long call. */
 export const tooSlow = () =>
   new CommandError('The platform took the request, but did not answer in time. Please check its log.')
 

@@ -70,7 +70,8 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
-  // A header of HTTP cannot contain such characters, so a key with them can't be the right one.
+  // The platform accepts only keys of printable ASCII characters (`isOperatorKey`), so any other key is wrong. Some of the other
+  // characters could not even be sent in a header.
   if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
 
   const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')

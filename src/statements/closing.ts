@@ -63,7 +63,12 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   })
 }
 
-/** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
+/**
+ * Closes one statement of a bank.
+ *
+ * @param waits whether to wait while another process closes a statement of this bank
+ * @returns false when none is due; without `waits` also while another process closes one
+ */
 export const closeNext = (deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> =>
   longTransactions(deps.database, store.beginClosing, transact =>
     closeIn(transact, deps, { bankId, waits, pace: createPace() }),

@@ -73,8 +73,8 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     const sellers = range(6).map(() => sell(at, sales, () => going))
     await until('sales go on', () => sales.length > 40)
     const operator = { token: settings.OPERATOR_KEY ?? '' }
-    // The audit runs on a connection of its own without a time limit. This lock keeps it waiting until the network
-    // falls silent.
+    // The audit runs on a connection of its own, on which only PostgreSQL limits the time of a statement (20 s). This lock keeps a
+    // statement waiting, so that the network falls silent while it runs.
     const client = await database.database.connect()
     await client.query('begin; lock table campaign_history in access exclusive mode')
     const audit = platform.call('GET', '/admin/audit', operator)

@@ -1,4 +1,7 @@
-/** Slow senders are cut off within 10 seconds (contract/reliability.md, "Facts"), each on its own connection, all at the same time. */
+/**
+ * Senders of slow headers or bodies are cut off (contract/reliability.md, "Facts"): within 10 seconds, or later for a campaign's form.
+ * Meanwhile others are served, and no stop waits for such a sender. The tests run at the same time, each on its own connections.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -165,7 +165,7 @@ function openSales({ ask }: Asking, figures: FailoverFigures) {
           const { status: code, body } = await bank.read(orderId)
           assert.equal(code, 200, `${orderId} is lost`)
           assert.equal(body.externalId, externalIds.get(orderId))
-          // The last answer said `reserved`. A later confirm or cancel may have succeeded although its answer was lost.
+          // If the last answer said `reserved`, a later confirm or cancel may have succeeded although its answer was lost.
           if (status !== 'reserved') assert.equal(body.status, status, orderId)
         }
       }

@@ -1,4 +1,7 @@
-/** Queries of a campaign that all areas use, besides their own lists. */
+/**
+ * Queries about one campaign, for the pages of banks, merchants and the operator, and the directory of countries and payment
+ * systems. The queries for lists of campaigns are in each area.
+ */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { DifferenceSearch } from './reconciliation/difference-search.ts'

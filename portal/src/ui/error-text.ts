@@ -45,9 +45,9 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   }
 }
 
-/** Whether the campaign has reached a state in which the act will never be possible again. */
+/** Whether the action failed because the campaign's period is over, so it will never be possible again. */
 const isTooLate = ({ code, problems }: ApiError): boolean =>
-  code === 'no-bank-approved' || (code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over'))
+  code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over')
 
 /** A message about a broken rule of a field is shown in the person's language. */
 function messagesOf({ messages, fieldErrors }: ApiError, language: Language): string[] {

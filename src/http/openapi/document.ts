@@ -44,7 +44,8 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
   const { operationId, parameters = [], requestBody, responses } = operation
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
   for (const parameter of parameters) {
-    // A field with a default need not be sent. Ask first: a named schema becomes a reference, which shows no default.
+    // A parameter with a default need not be sent. This test comes before the next line, because that line may replace a named
+    // schema by a reference, which has no `default`.
     if (parameter.schema.default !== undefined) delete parameter.required
     parameter.schema = schemas.document(parameter.schema)
   }
