@@ -66,6 +66,8 @@ export class DomainError extends Error {
   readonly rules: readonly BrokenRule[]
   /** The first broken rules of a file, if the file's rules have codes. */
   readonly problems: readonly Problem[] | undefined
+  /** How many problems the file has in all; undefined: `problems` has all of them. */
+  readonly problemCount: number | undefined
   /** Data that a program needs to continue; fields of the Partner API's error body. */
   readonly facts: Readonly<Record<string, string | number>> | undefined
 
@@ -75,6 +77,7 @@ export class DomainError extends Error {
     options: {
       retryAfterSeconds?: number
       problems?: readonly Problem[]
+      problemCount?: number
       facts?: Readonly<Record<string, string | number>>
       cause?: unknown
     } = {},
@@ -87,6 +90,7 @@ export class DomainError extends Error {
     this.rules = typeof input === 'string' ? [] : input.filter(one => typeof one !== 'string')
     this.retryAfterSeconds = options.retryAfterSeconds
     this.problems = options.problems
+    this.problemCount = options.problemCount
     this.facts = options.facts
   }
 }

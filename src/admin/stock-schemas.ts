@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { lowBelowDays, paceDays, stockLevels } from '../esim/stock/desk.ts'
 import { stockErrors } from '../esim/stock/file.ts'
+import { maxDuplicateLines } from '../esim/stock/operations.ts'
 import { withdrawalProblems } from '../esim/stock/withdrawal.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
@@ -42,7 +43,18 @@ export const ImportLine = Type.Object(
       Type.Object(
         {
           imported: count('New profiles', 1000),
-          duplicates: count('Profiles that are in stock already'),
+          duplicates: count('Profiles that are in stock already, or earlier in the file'),
+          duplicateLines: Type.Optional(
+            Type.Array(
+              Type.Object({
+                lineNumber: count('Line of the file, 1 being its header', 2),
+                otherActivationCode: flag(
+                  'The profile of this ICCID is known to have another activation code. It stays as it is',
+                ),
+              }),
+              { description: `The first ${maxDuplicateLines} duplicates; left out when there are none` },
+            ),
+          ),
           rejected: count('Invalid lines'),
         },
         { description: 'The last line' },

@@ -136,13 +136,17 @@ const problems = Type.Optional(
   }),
 )
 
+const problemCount = Type.Optional(
+  Type.Integer({ description: 'How many broken rules the uploaded file has in all', examples: [35] }),
+)
+
 export const PortalError = Type.Object(
-  { ...CashbackError.properties, code, rules, problems },
+  { ...CashbackError.properties, code, rules, problems, problemCount },
   { $id: 'PortalError', description: 'An error of the operations under `/portal`' },
 )
 
 export const OperatorError = Type.Object(
-  { ...CashbackError.properties, code, rules, problems },
+  { ...CashbackError.properties, code, rules, problems, problemCount },
   {
     $id: 'ApiError',
     description: 'An error',
@@ -234,6 +238,7 @@ export type Failure = {
   code?: ErrorCode | undefined
   rules?: readonly BrokenRule[] | undefined
   problems?: readonly Problem[] | undefined
+  problemCount?: number | undefined
   facts?: DomainError['facts']
 }
 
@@ -262,11 +267,12 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
         requestId: request.id,
         ...failure.facts,
       }
-    const { problems } = failure
+    const { problems, problemCount } = failure
     const own = {
       ...(code !== undefined && { code }),
       ...(rules.length > 0 && { rules }),
       ...(problems !== undefined && { problems }),
+      ...(problemCount !== undefined && { problemCount }),
     }
     return { statusCode, message: details, error, ...(hasOwnBody && own) }
   }
@@ -311,8 +317,8 @@ type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
   if (error instanceof DomainError) {
-    const { code, details, rules, problems, facts, retryAfterSeconds } = error
-    return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
+    const { code, details, rules, problems, problemCount, facts, retryAfterSeconds } = error
+    return { statusCode: statusOf[code], code, details, rules, problems, problemCount, facts, retryAfterSeconds }
   }
   // Node.js reports a broken connection like any other error of a stream. Nobody can read the answer to it.
   if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The connection broke off' }

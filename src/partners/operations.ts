@@ -122,9 +122,13 @@ async function writeTerminals(
  * The problems of the file for programs. There are none if some errors are not in a terminals file, because the list
  * would then be incomplete.
  */
-function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors: unknown[]): { problems?: Problem[] } {
+function problemsOf(
+  read: Awaited<ReturnType<typeof readDirectoryAside>>,
+  errors: unknown[],
+): { problems?: Problem[]; problemCount?: number } {
   const problems = 'problems' in read ? read.problems : []
-  return problems.length > 0 && problems.length === errors.length ? { problems: problems.slice(0, maxProblems) } : {}
+  if (problems.length === 0 || problems.length !== errors.length) return {}
+  return { problems: problems.slice(0, maxProblems), problemCount: problems.length }
 }
 
 function bounded(errors: (string | BrokenRule)[]): (string | BrokenRule)[] {

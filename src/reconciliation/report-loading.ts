@@ -44,7 +44,10 @@ export async function loadReport(
   // A file of card numbers is refused with this error alone. Errors of its lines would distract from it.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
-    throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })
+    throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), {
+      problems: errors,
+      problemCount: errorsCount,
+    })
   return { sizeBytes: await writer.finish(), sha256: hash.digest() }
 }
 

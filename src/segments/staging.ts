@@ -31,7 +31,7 @@ export async function stageCustomers(client: pg.Client, source: AsyncIterable<un
 
 /** The error for invalid lines: the first of them, and their number. */
 export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
-  new DomainError('invalid', describeErrors(named.map(lineText), count), { problems: named })
+  new DomainError('invalid', describeErrors(named.map(lineText), count), { problems: named, problemCount: count })
 
 /**
  * Like `stageCustomers`, but invalid lines are left out.

@@ -176,7 +176,6 @@ test('a file without a header of exactly the four columns is refused whole, and 
     `\n${header}\n`,
     `"${header}\n`,
     `${header};\n`,
-    Buffer.from(`\ufeff${header}\n`, 'utf16le'),
     `${'x'.repeat(10_000)}\n${header}\n`,
   ]
   const expected = 'line 1 must be the header iccid,msisdn,pin1,activationCode (in any order)'
@@ -185,6 +184,10 @@ test('a file without a header of exactly the four columns is refused whole, and 
     const problems = [{ line: 1, column: null, rule: 'header', params, value: null }]
     await assert.rejects(read(file), new DomainError('invalid', expected, { problems }))
   }
+  const utf16 = Buffer.from(`\ufeff${header}\n`, 'utf16le')
+  const utf8 = [{ line: 1, column: null, rule: 'utf8', params: {}, value: null }]
+  const advice = 'line 1 must be UTF-8 text: save the file as CSV in UTF-8'
+  await assert.rejects(read(utf16), new DomainError('invalid', advice, { problems: utf8 }))
   const problems = [{ line: null, column: null, rule: 'not-empty', params: {}, value: null }]
   await assert.rejects(read(''), new DomainError('invalid', `the file is empty; ${expected}`, { problems }))
   assert.deepEqual(await read(header), [])

@@ -215,7 +215,7 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     503: 'Service Unavailable',
   }
   assert.equal(answer.status, statusCode, answer.text)
-  const { message: said, code, problems: _, rules, ...rest } = answer.body
+  const { message: said, code, problems: _, problemCount: __, rules, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
   assert.ok(code !== undefined || rules === undefined, answer.text)
   // The code is in the body where the contract leaves room for it, otherwise in a header; never in both.

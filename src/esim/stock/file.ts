@@ -1,7 +1,7 @@
 /** Reads and checks stock files. */
 import type { Readable } from 'node:stream'
 import { DomainError } from '../../errors.ts'
-import { readLines, splitRecord } from '../../text/csv-lines.ts'
+import { decodeLine, readLines, splitRecord } from '../../text/csv-lines.ts'
 
 /**
  * The columns of a stock file (contract/operations.md, "The stock file"), in the order that `checkStockLine` expects.
@@ -86,7 +86,8 @@ const domainName = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-
  * Reads a stock file as a stream: arrays of at most 200 checked lines in the order of the file, without empty lines.
  * Memory is bounded whatever the file contains. Each line is a record, and no value may contain a line break, so a
  * stray quote spoils only its own line.
- * @throws DomainError 'invalid' when line 1 is not a header of exactly the four columns
+ * @throws DomainError 'invalid' when line 1 is not a header of exactly the four columns; the rule `utf8` tells a file that is no
+ *   UTF-8 text
  */
 export async function* readStockLines(source: Readable): AsyncGenerator<NumberedStockResult[], void, undefined> {
   let places: number[] | undefined
@@ -144,6 +145,10 @@ function activationError(code: string): StockError | undefined {
   return further.every(field => /^[\x21-\x7e]*$/.test(field)) ? undefined : errors.furtherFields
 }
 
+/** Whether a line is the beginning of a workbook (a ZIP archive), or of text in another encoding. */
+const isOtherFormat = (line: string): boolean =>
+  line.startsWith('PK\u0003\u0004') || line.includes('\0') || decodeLine(line) === null
+
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
 /**
@@ -151,6 +156,10 @@ const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any 
  * or tabs between them. Any other line may be a profile, if the file has no header.
  */
 function placesInHeader(text: string | undefined): number[] {
+  if (text !== undefined && isOtherFormat(text))
+    throw new DomainError('invalid', 'line 1 must be UTF-8 text: save the file as CSV in UTF-8', {
+      problems: [{ line: 1, column: null, rule: 'utf8', params: {}, value: null }],
+    })
   const names = splitRecord(text ?? '')
   const places = stockColumns.map(column => names?.indexOf(column) ?? -1)
   if (names?.length !== stockColumns.length || places.includes(-1)) {

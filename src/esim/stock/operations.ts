@@ -10,7 +10,7 @@ import type { Clock } from '../../clock.ts'
 import { type Database, type Queryable, queryable } from '../../db/database.ts'
 import { longTransaction } from '../../db/long-transaction.ts'
 import { copyHeader, copyTrailer } from '../../db/streaming/copy-format.ts'
-import { DomainError } from '../../errors.ts'
+import { DomainError, type Problem } from '../../errors.ts'
 import { describeErrors } from '../../text/csv-lines.ts'
 import { type CopyValue, encodeRows } from './copy.ts'
 import { activationCodeTaken, readStockLines, type StockLine } from './file.ts'
@@ -21,9 +21,17 @@ import * as stockStore from './store.ts'
 /** @property origin who makes the change; without it, the platform itself */
 export type StockDeps = { database: Database; clock: Clock; sealing: Sealing; origin?: Origin }
 
-export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
+/** @property duplicateLines the first duplicates by their lines; left out when there are none */
+export type Imported = {
+  imported: number
+  duplicates: number
+  duplicateLines?: stockStore.DuplicateLine[]
+  rejected: number
+  rejects: Iterable<Reject>
+}
 
 const maxNamedErrors = 20
+export const maxDuplicateLines = 20
 const analyzeFrom = 1_000
 
 /**
@@ -57,12 +65,14 @@ export async function importProfiles(
       for await (const lineNumbers of stockStore.findRefusedLines(transaction, tariffId))
         for (const lineNumber of lineNumbers) takenCodes.add(lineNumber, activationCodeTaken)
     const rejected = rejects.count + takenCodes.count
-    if (!skipInvalid && rejected > 0)
-      throw new DomainError('invalid', describeRejects(mergeRejects(rejects, takenCodes), rejected))
+    if (!skipInvalid && rejected > 0) throw refusalOf(mergeRejects(rejects, takenCodes), rejected)
     if (imported > 0) await recordImported(transaction, deps.origin, { tariffId, imported })
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     const duplicates = counts.staged - imported - takenCodes.count
-    return { imported, duplicates, rejected, rejects: mergeRejects(rejects, takenCodes) }
+    const named = duplicates > 0 && {
+      duplicateLines: await stockStore.findDuplicateLines(transaction, tariffId, maxDuplicateLines),
+    }
+    return { imported, duplicates, ...named, rejected, rejects: mergeRejects(rejects, takenCodes) }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
 }
@@ -162,13 +172,18 @@ function sealLine(
   return [profileId, iccidHash, msisdn, sealed, sealing.hashActivationCode(activationCode), lineNumber]
 }
 
-function describeRejects(rejects: Iterable<Reject>, count: number): string[] {
-  const named: string[] = []
-  for (const { lineNumber, column, reason } of rejects) {
-    if (named.length === maxNamedErrors) break
-    named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
+/** The error for a file with invalid lines. Values are secrets, so no problem has one. */
+function refusalOf(rejects: Iterable<Reject>, count: number): DomainError {
+  const texts: string[] = []
+  const problems: Problem[] = []
+  for (const { lineNumber, column, rule, reason } of rejects) {
+    if (problems.length === maxNamedErrors) break
+    const isOfLine = column === 'line'
+    texts.push(`line ${lineNumber}${isOfLine ? '' : `, column ${column}`}: ${reason}`)
+    problems.push({ line: lineNumber, column: isOfLine ? null : column, rule, params: {}, value: null })
   }
-  return describeErrors(named, count, 'nothing was imported')
+  const details = describeErrors(texts, count, 'nothing was imported')
+  return new DomainError('invalid', details, { problems, problemCount: count })
 }
 
 /**

@@ -145,6 +145,26 @@ export async function* findRefusedLines(transaction: Queryable, tariffId: number
 }
 
 /**
+ * A line whose ICCID is in stock already, or comes earlier in the file.
+ *
+ * @property otherActivationCode whether the profile of that ICCID has another activation code. false if they are the same, or if
+ *   one of them is unknown or names no profile
+ */
+export type DuplicateLine = { lineNumber: number; otherActivationCode: boolean }
+
+/** The first duplicates that `takeStaged` has skipped, in the order of the file. */
+export function findDuplicateLines(transaction: Queryable, tariffId: number, limit: number): Promise<DuplicateLine[]> {
+  return transaction.query(
+    `select s.line_number as "lineNumber",
+       coalesce(s.activation_hash <> p.activation_hash, false) as "otherActivationCode"
+     from staged_profiles s join profiles p using (iccid_hash)
+     where p.tariff_id <> $1 or p.profile_id < s.profile_id
+     order by s.profile_id limit $2`,
+    [tariffId, limit],
+  )
+}
+
+/**
  * Updates the planner's statistics after an import of many profiles. With the statistics from before the import, the planner would
  * choose plans that read all rows.
  */

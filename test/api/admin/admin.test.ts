@@ -264,7 +264,8 @@ describe('POST /admin/profiles', () => {
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/x-ndjson; charset=utf-8'])
     assert.deepEqual(lineValues(answer), [{ result: { imported: 20, duplicates: 0, rejected: 0 } }])
     const again = await admin('POST', `${importPath}&skipInvalid=true`, { csv: csvOf(0) })
-    assert.deepEqual(lineValues(again), [{ result: { imported: 0, duplicates: 20, rejected: 0 } }])
+    const duplicateLines = Array.from({ length: 20 }, (_, n) => ({ lineNumber: n + 2, otherActivationCode: false }))
+    assert.deepEqual(lineValues(again), [{ result: { imported: 0, duplicates: 20, duplicateLines, rejected: 0 } }])
   })
 
   test('200 with skipInvalid: the faulty lines come before', async () => {

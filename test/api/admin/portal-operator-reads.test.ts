@@ -183,13 +183,22 @@ suite('stock', () => {
     const dry = await load(file, '&skipInvalid=true&dryRun=true')
     assert.deepEqual(dry.lines, [
       { reject: { lineNumber: 8, column: 'iccid', rule: 'iccid-digits', reason: 'must be 18 to 20 digits' } },
-      { result: { imported: 5, duplicates: 1, rejected: 1 } },
+      {
+        result: {
+          imported: 5,
+          duplicates: 1,
+          duplicateLines: [{ lineNumber: 7, otherActivationCode: false }],
+          rejected: 1,
+        },
+      },
     ])
     const strict = await load(file, '&dryRun=true')
     assert.deepEqual(
       [strict.status, strict.body.message],
       [400, ['line 8, column iccid: must be 18 to 20 digits', '1 error in all: nothing was imported']],
     )
+    const problem = { line: 8, column: 'iccid', rule: 'iccid-digits', params: {}, value: null }
+    assert.deepEqual([strict.body.problems, strict.body.problemCount], [[problem], 1])
     assert.deepEqual(await desk('ua-5gb'), before)
     const real = await load(file, '&skipInvalid=true')
     assert.deepEqual(real.lines, dry.lines)

@@ -47,7 +47,15 @@ async function load(lines: string[], { tariff = 'eu-10gb', skipInvalid = false, 
   return { status, rejects: parsed.flatMap(({ reject }) => reject ?? []), ...parsed.at(-1).result }
 }
 
-const done = (imported: number, duplicates = 0) => ({ status: 200, imported, duplicates, rejected: 0, rejects: [] })
+/** @param duplicates the lines of duplicates; true: the profile of the ICCID has another activation code */
+const done = (imported: number, duplicates: Record<number, boolean> = {}) => {
+  const lines = Object.entries(duplicates).map(([line, other]) => ({
+    lineNumber: Number(line),
+    otherActivationCode: other,
+  }))
+  const named = lines.length > 0 && { duplicateLines: lines }
+  return { status: 200, imported, duplicates: lines.length, ...named, rejected: 0, rejects: [] }
+}
 const taken = (lineNumber: number) => ({
   lineNumber,
   column: 'activationCode',
@@ -135,9 +143,12 @@ test('codes without a matching id name no profile, so any number of profiles may
 test('a profile that is in stock stays a duplicate, whatever its code; so does one that comes twice in a file', async () => {
   await load([line(1, code('A')), line(2, code('B'))])
   const again = [line(1, code('A')), line(2, code('A')), line(1, code('new'))]
-  assert.deepEqual(await load(again), done(0, 3))
-  assert.deepEqual(await load(again, { tariff: 'ua-5gb' }), done(0, 3))
-  assert.deepEqual(await load([line(3, code('C')), line(3, code('C')), line(3, code('D'))]), done(1, 2))
+  assert.deepEqual(await load(again), done(0, { 2: false, 3: true, 4: true }))
+  assert.deepEqual(await load(again, { tariff: 'ua-5gb' }), done(0, { 2: false, 3: true, 4: true }))
+  assert.deepEqual(
+    await load([line(3, code('C')), line(3, code('C')), line(3, code('D'))]),
+    done(1, { 3: false, 4: true }),
+  )
   // A line whose profile is a duplicate does not use up its code: another profile may have that code.
   assert.deepEqual(await load([line(4, code('D')), line(5, code('new'))]), done(2))
 })

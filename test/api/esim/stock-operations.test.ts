@@ -94,9 +94,26 @@ describe('import', () => {
     await load([header, ...lines.slice(0, 10)], { tariffId: 2 })
     const before = await query('select * from profiles order by profile_id')
     const other = lines[3]?.replace(/,\+\d+,/, ',+380001,') ?? ''
-    const counts = await load([header, other, ...lines.slice(5, 20), ...lines.slice(15, 20)])
+    const { duplicateLines = [], ...counts } = await load([
+      header,
+      other,
+      ...lines.slice(5, 20),
+      ...lines.slice(15, 20),
+    ])
     assert.deepEqual(counts, { imported: 10, duplicates: 11, rejected: 0, rejects: [] })
+    assert.deepEqual(
+      duplicateLines.map(({ lineNumber }) => lineNumber),
+      [2, 3, 4, 5, 6, 7, 18, 19, 20, 21, 22],
+    )
     assert.deepEqual(await query('select * from profiles where tariff_id = 2 order by profile_id'), before)
+  })
+
+  test('the lines of the first 20 duplicates are named, and all are counted', async () => {
+    await load([header, ...lines])
+    const { duplicates, duplicateLines = [] } = await load([header, ...lines.slice(0, 30), 'x\n', ...lines.slice(30)], {
+      skipInvalid: true,
+    })
+    assert.deepEqual([duplicates, duplicateLines.length, duplicateLines.at(-1)?.lineNumber], [60, 20, 21])
   })
 
   test('small imports leave no gaps between the ids, because random samples are drawn by id', async () => {
@@ -123,6 +140,8 @@ describe('import', () => {
     assert.equal(error.details.length, 21)
     assert.match(error.details[19] ?? '', /^line 21, /)
     assert.equal(error.details[20], '... and 35 more errors; 55 errors in all: nothing was imported')
+    const last = { line: 21, column: 'iccid', rule: 'iccid-digits', params: {}, value: null }
+    assert.deepEqual([error.problems?.length, error.problems?.at(-1), error.problemCount], [20, last, 55])
   })
 
   test('with skipInvalid the good lines go in, and each bad one is told by line, column and reason', async () => {
@@ -166,6 +185,21 @@ describe('import', () => {
     assert.equal(await shownOf(`${semicolons}\n`), semicolons)
     assert.equal(await shownOf('iccid,msisdn\n'), null)
     assert.equal(await shownOf(lines[0] ?? ''), null)
+  })
+
+  test('a workbook, UTF-16 and other bytes that are no UTF-8 text are told from a wrong header', async () => {
+    const text = header + lines.join('')
+    const files = {
+      workbook: Buffer.from('PK\u0003\u0004\u0014\u0000[Content_Types].xml\n', 'latin1'),
+      utf16: Buffer.from(`\ufeff${text}`, 'utf16le'),
+      utf16WithoutMark: Buffer.from(text, 'utf16le'),
+      windows1251: Buffer.from('\u00ed\u00ee\u00ec\u00e5\u00f0,', 'latin1'),
+    }
+    for (const [what, bytes] of Object.entries(files)) {
+      const error = await refusalOf(load(Readable.from([bytes])))
+      assert.deepEqual([error.problems?.[0]?.line, error.problems?.[0]?.rule], [1, 'utf8'], what)
+      assert.match(String(error.details), /^line 1 must be UTF-8 text/)
+    }
   })
 
   test('a source that breaks off leaves nothing', async () => {

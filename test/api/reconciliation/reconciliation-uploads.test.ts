@@ -142,12 +142,14 @@ suite('files', () => {
         { line: 3, column: 'cashbackAmount', rule: 'min', params: { min: 0 }, value: '-1' },
         { line: 4, column: null, rule: 'value-count', params: { expected: 5, found: 1 }, value: null },
       ])
+      assert.equal(answer.body.problemCount, 4)
     }))
 
   test('400: the first 20 faults, and how many there are in all', () =>
     leavesNothing(async () => {
       const answer = await uploadBank(sides.alpha, campaign.id, reportOf(...Array.from({ length: 3_000 }, () => 'x')))
-      const { message } = answer.body
+      const { message, problems, problemCount } = answer.body
+      assert.deepEqual([problems.length, problemCount], [20, 3_000])
       assert.equal(message.length, 21)
       assert.equal(message[19], 'line 21: must have 5 values, as the header has, not 1')
       assert.equal(message[20], '... and 2980 more errors; 3000 errors in all: nothing was kept')
