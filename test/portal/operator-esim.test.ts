@@ -1,5 +1,6 @@
 /** The operator’s pages of tariffs, stock and orders in a real browser. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { assertAccessible, assertCount, closeBrowser } from '../support/browser.ts'
@@ -191,6 +192,91 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await page.locator('input[type=file]').setInputFiles(csv('a,b\n'))
     await sees(page, /^Рядок 1: у першому рядку мають бути назви стовпців iccid,/)
     assert.match(errors.splice(0).join(), /400/)
+  })
+
+  const importNow = async (lines: string[], code = 'ua-5gb') => {
+    const { status, text } = await site.staff.call('POST', `/admin/profiles?operator=kyivstar&tariff=${code}`, {
+      raw: lines.join(''),
+      headers: { 'content-type': 'text/csv' },
+    })
+    assert.equal(status, 200, text)
+  }
+
+  test('an import that is refused after a good check names its lines in the language of the page', async t => {
+    const visitor = await enter(t, '/operator/stock/kyivstar/ua-5gb')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await page.evaluate(`localStorage.setItem('perkline.language', 'uk')`)
+    await page.reload()
+    const [head = '', one = '', two = ''] = [...profileLines({ count: 2, seed: 4545 })]
+    const codeOf = (line: string) => line.trim().split(',').at(-1) ?? ''
+    await page.locator('input[type=file]').setInputFiles(csv(head + one))
+    await button(page, 'Завантажити 1 профіль').waitFor()
+    // Meanwhile another profile with the same activation code comes into stock.
+    await importNow([head, two.replace(codeOf(two), codeOf(one))], 'eu-10gb')
+    await button(page, 'Завантажити 1 профіль').click()
+    await sees(page, 'Нічого не завантажено')
+    await sees(page, 'Рядок 2, activationCode: цей код активації вже має інший профіль')
+    await assertAccessible(visitor)
+    assert.match(errors.splice(0).join(), /400/)
+    await page.locator('input[type=file]').setInputFiles(csv(head + one))
+    await sees(page, 'З помилками: 1 рядок')
+    assert.equal(await page.getByText('Нічого не завантажено').count(), 0)
+  })
+
+  test('duplicates are named by their lines, also those with another activation code', async t => {
+    const visitor = await enter(t, '/operator/stock/kyivstar/ua-5gb')
+    if (!visitor) return
+    const { page } = visitor
+    const [head = '', ...lines] = [...profileLines({ count: 30, seed: 4646 })]
+    await importNow([head, ...lines.slice(0, 25)])
+    const choose = page.locator('input[type=file]')
+    const [first = '', second = ''] = lines
+    const renamed = second.replace(/[^$]+$/, 'OTHER-1\n')
+    await choose.setInputFiles(csv([head, lines[26], first, renamed].join('')))
+    await sees(page, '1 profile to import. Already in stock, or twice in the file: 2')
+    await sees(page, 'Already in stock, or earlier in the file: lines 3, 4')
+    await sees(page, 'The profile with this ICCID has another activation code and stays as it is: line 4')
+    await assertAccessible(visitor)
+    await button(page, 'Choose another file').click()
+    await choose.setInputFiles(csv([head, ...lines.slice(0, 28)].join('')))
+    await sees(page, /^Already in stock, or earlier in the file: lines 2, 3, .*, 20, 21 and 5 more lines$/)
+    // Another person imports the new profiles first.
+    await importNow([head, ...lines.slice(25)])
+    await button(page, 'Import 3 profiles').click()
+    await sees(page, 'Nothing was imported. Already in stock, or twice in the file: 28 profiles')
+    await choose.waitFor({ state: 'attached' })
+  })
+
+  test('a file without profiles, a workbook and UTF-16 are told; the list of errors can be saved', async t => {
+    const visitor = await enter(t, '/operator/stock/kyivstar/ua-5gb')
+    if (!visitor) return
+    const { page, errors } = visitor
+    const [head = '', ...lines] = [...profileLines({ count: 1, seed: 4747 })]
+    const choose = page.locator('input[type=file]')
+    await choose.setInputFiles(csv(head))
+    await sees(page, 'The file has no profiles, only its first line')
+    await button(page, 'Choose another file').click()
+    const workbook = { name: 'profiles.xlsx', mimeType: 'application/zip', buffer: Buffer.from('PK\u0003\u0004\n') }
+    await choose.setInputFiles(workbook)
+    await sees(page, /Save the file as CSV UTF-8 and choose it again/)
+    const advice = 'Line 1: save the file in UTF-8 (in Excel as “CSV UTF-8”)'
+    for (const buffer of [workbook.buffer, Buffer.from(`\ufeff${head}${lines[0]}`, 'utf16le')]) {
+      await choose.setInputFiles({ ...csv(''), buffer })
+      await sees(page, advice)
+      await choose.setInputFiles(csv('a,b\n'))
+      await page.getByText(advice).waitFor({ state: 'detached' })
+    }
+    await choose.setInputFiles(csv(`${head}${'too,few\n'.repeat(25)}`))
+    await sees(page, 'and 5 more lines')
+    assert.match(errors.splice(0).join(), /400/)
+    const saving = page.waitForEvent('download')
+    await button(page, 'Download the list of 25 lines').click()
+    const saved = readFileSync(await (await saving).path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    assert.deepEqual([saved.length, saved.at(-1)], [26, '"26","line","must have four columns"'])
+    await assertAccessible(visitor)
   })
 
   test('a mobile operator is added and changed, with its country in the language of the page', async t => {

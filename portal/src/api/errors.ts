@@ -19,6 +19,8 @@ export class ApiError extends Error {
   readonly code: string | null
   /** The broken rules of an uploaded file, or of the request. */
   readonly problems: readonly FileProblem[]
+  /** How many rules the file breaks in all. */
+  readonly problemCount: number
   readonly requestId: string | null
   readonly retryAfterSeconds: number | null
 
@@ -26,13 +28,19 @@ export class ApiError extends Error {
     status: number,
     messages: string[],
     headers: { get(name: string): string | null } | null,
-    { problems = [], fieldErrors = [], code = null }: Partial<Pick<ApiError, 'problems' | 'fieldErrors' | 'code'>> = {},
+    {
+      problems = [],
+      problemCount = problems.length,
+      fieldErrors = [],
+      code = null,
+    }: Partial<Pick<ApiError, 'problems' | 'problemCount' | 'fieldErrors' | 'code'>> = {},
   ) {
     super(messages.join('; ') || `The platform answers ${status}`)
     this.name = 'ApiError'
     this.status = status
     this.messages = messages
     this.problems = problems
+    this.problemCount = problemCount
     this.code = code
     this.fieldErrors = fieldErrors
     this.requestId = headers?.get('x-request-id') ?? null
@@ -49,7 +57,8 @@ export class ApiError extends Error {
   }: Partial<Pick<ApiError, 'messages' | 'fieldErrors'>>): ApiError {
     const get = (name: string) =>
       name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)
-    return new ApiError(this.status, messages, { get }, { problems: this.problems, fieldErrors, code: this.code })
+    const { problems, problemCount, code } = this
+    return new ApiError(this.status, messages, { get }, { problems, problemCount, fieldErrors, code })
   }
 }
 
@@ -68,8 +77,10 @@ function withMessages(rules: readonly BrokenRule[], messages: readonly string[])
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
   const messages = [message].flat().filter(isText)
+  const problems = problemsOf(body)
   return new ApiError(status, messages, headers, {
-    problems: problemsOf(body),
+    problems,
+    problemCount: problemCountOf(body) ?? problems.length,
     fieldErrors: withMessages(rulesOf(body, headers), messages),
     code: codeOf(body, headers),
   })
@@ -93,6 +104,11 @@ function rulesOf(body: unknown, headers: { get(name: string): string | null }): 
 function problemsOf(body: unknown): FileProblem[] {
   const problems = typeof body === 'object' && body !== null && 'problems' in body ? body.problems : undefined
   return Array.isArray(problems) ? problems : []
+}
+
+function problemCountOf(body: unknown): number | null {
+  const count = typeof body === 'object' && body !== null && 'problemCount' in body ? body.problemCount : null
+  return typeof count === 'number' ? count : null
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -16,6 +16,8 @@ const lines = {
   uk: (count: number) => counted('uk', count, { one: 'рядок', few: 'рядки', many: 'рядків', other: 'рядка' }),
 }
 
+const moreLines = (count: number) => counted('en', count, { one: 'more line', other: 'more lines' })
+
 export const stockTexts = dictionary({
   en: {
     mobile: {
@@ -104,7 +106,16 @@ export const stockTexts = dictionary({
       },
       tried: (count: number, duplicates: string) =>
         `${profiles.en(count)} to import. Already in stock, or twice in the file: ${duplicates}`,
+      noProfiles: 'The file has no profiles, only its first line',
+      duplicateLines: (lines: string) => `Already in stock, or earlier in the file: ${lines}`,
+      otherCodes: (lines: string) =>
+        `The profile with this ICCID has another activation code and stays as it is: ${lines}`,
+      linesNamed: (numbers: readonly string[], more: number) =>
+        `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(', ')}${more > 0 ? ` and ${moreLines(more)}` : ''}`,
       errors: (count: number) => `${lines.en(count)} with errors`,
+      refused: 'Nothing was imported',
+      refusedText: 'The stock has changed since the check. Choose the file again to check it again.',
+      saveErrors: (count: number) => `Download the list of ${lines.en(count)}`,
       errorsText: 'Fix the file, or import the valid lines only.',
       error: (line: string, column: string, reason: string) => `Line ${line}, ${column}: ${reason}`,
       lineError: (line: string, reason: string) => `Line ${line}: ${reason}`,
@@ -125,10 +136,12 @@ export const stockTexts = dictionary({
         'further-fields': 'only printable ASCII characters are allowed',
         'activation-code-taken': 'another profile has this activation code',
       },
-      moreErrors: (count: number) => `and ${counted('en', count, { one: 'more line', other: 'more lines' })}`,
+      moreErrors: (count: number) => `and ${moreLines(count)}`,
       load: (count: number) => `Import ${profiles.en(count)}`,
       loadValid: (count: number) => `Skip these lines and import ${profiles.en(count)}`,
       loaded: (count: number) => `Imported: ${profiles.en(count)}`,
+      loadedNone: 'Nothing was imported',
+      left: (count: number) => `Already in stock, or twice in the file: ${profiles.en(count)}`,
       other: 'Choose another file',
       withdraw: 'Withdraw profiles',
       withdrawHint: 'ICCIDs of this tariff, one on each line. Only available profiles can be withdrawn.',
@@ -234,7 +247,15 @@ export const stockTexts = dictionary({
       },
       tried: (count, duplicates) =>
         `До завантаження: ${profiles.uk(count)}. Уже на складі або двічі у файлі: ${duplicates}`,
+      noProfiles: 'У файлі немає профілів, лише перший рядок',
+      duplicateLines: lines => `Уже на складі або раніше у файлі: ${lines}`,
+      otherCodes: lines => `Профіль із таким ICCID має інший код активації й залишиться без змін: ${lines}`,
+      linesNamed: (numbers, more) =>
+        `${numbers.length === 1 ? 'рядок' : 'рядки'} ${numbers.join(', ')}${more > 0 ? ` і ще ${lines.uk(more)}` : ''}`,
       errors: count => `З помилками: ${lines.uk(count)}`,
+      refused: 'Нічого не завантажено',
+      refusedText: 'Після перевірки запаси змінилися. Виберіть файл ще раз, щоб перевірити його знову.',
+      saveErrors: count => `Завантажити перелік: ${lines.uk(count)}`,
       errorsText: 'Виправте файл або завантажте лише правильні рядки.',
       error: (line, column, reason) => `Рядок ${line}, ${column}: ${reason}`,
       lineError: (line, reason) => `Рядок ${line}: ${reason}`,
@@ -259,6 +280,8 @@ export const stockTexts = dictionary({
       load: count => `Завантажити ${profiles.uk(count)}`,
       loadValid: count => `Пропустити ці рядки й завантажити ${profiles.uk(count)}`,
       loaded: count => `Завантажено: ${profiles.uk(count)}`,
+      loadedNone: 'Нічого не завантажено',
+      left: count => `Уже на складі або двічі у файлі: ${profiles.uk(count)}`,
       other: 'Вибрати інший файл',
       withdraw: 'Вилучити профілі',
       withdrawHint: 'ICCID цього тарифу, по одному в рядку. Вилучити можна лише доступні профілі.',

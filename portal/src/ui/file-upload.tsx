@@ -110,14 +110,13 @@ export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
   )
 }
 
-const shownProblems = 20
-
 /** Why an upload failed: the errors of its file by line, or the platform's message. */
 function UploadErrors({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
   const texts = useTexts(uiTexts)
+  const format = useFormat()
   const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts, language)
-  const problems = error instanceof ApiError ? error.problems : []
+  const [shown, all] = error instanceof ApiError ? [error.problems.length, error.problemCount] : [0, 0]
   const isOfFile = details.length > 0 && !(error instanceof ApiError && error.code === 'campaign-state')
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={isOfFile ? texts.upload.lineErrors : title}>
@@ -135,9 +134,9 @@ function UploadErrors({ error, fileName = null }: { error: unknown; fileName?: s
           ))}
         </List>
       )}
-      {problems.length === shownProblems && (
+      {all > shown && (
         <Text size="sm" mt="xs">
-          {texts.upload.firstOnly(shownProblems)}
+          {texts.upload.firstOf(format.number(shown), format.number(all))}
         </Text>
       )}
     </Alert>

@@ -1,35 +1,18 @@
-import { Alert, Button, Card, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Card, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { FileUpload } from '../../ui/file-upload.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { useUpload } from '../../ui/use-upload.ts'
 import { type StockLine, useOperatorChanged } from '../queries.ts'
+import { type Imported, readImport, refusedLines } from '../stock-import.ts'
 import { operatorTexts } from '../texts.ts'
-
-type Reject = { lineNumber: number; column: string; rule: string; reason: string }
-type Imported = { imported: number; duplicates: number; rejected: number; rejects: Reject[] }
-
-/** What to import after the trial: the whole file, or only its valid lines. */
-type Load = 'all' | 'valid'
+import { type Load, Refused, Trial } from './import-trial.tsx'
 
 const maxBytes = 1024 * 1024 * 1024
-const maxShown = 20
 const template = {
   fileName: 'profiles.csv',
   rows: [['8999900000000000017', '+380671234567', '1234', 'LPA:1$smdp.example.com$ABCDE-12345']],
-}
-
-/** The answer has one line for each invalid line of the file, and then the result. */
-function readImport(text: string): Imported {
-  const rejects: Reject[] = []
-  let result = { imported: 0, duplicates: 0, rejected: 0 }
-  for (const lineText of text.split('\n').filter(Boolean)) {
-    const line = JSON.parse(lineText) as { reject?: Reject; result?: typeof result }
-    if (line.reject && rejects.length < maxShown) rejects.push(line.reject)
-    if (line.result) result = line.result
-  }
-  return { ...result, rejects }
 }
 
 /** Imports a stock file in two steps: a trial shows the outcome, and the person then starts the import. */
@@ -54,8 +37,14 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     read: readImport,
     onDone: setTried,
   })
-  const onDone = ({ imported }: Imported) => {
-    notify.done(texts.loaded(imported))
+  const onDone = ({ imported, duplicates, rejected }: Imported) => {
+    const left = [
+      ...(duplicates > 0 ? [texts.left(duplicates)] : []),
+      ...(imported === 0 && rejected > 0 ? [texts.errors(rejected)] : []),
+    ]
+    const text = [imported > 0 ? texts.loaded(imported) : texts.loadedNone, ...left].join('. ')
+    if (imported > 0) notify.done(text)
+    else notify.refused(text)
     start()
     void changed()
   }
@@ -68,8 +57,11 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
   }
   // Shows the state of the import once one has started, so that its error stays visible; otherwise the state of the
   // trial. Each file that the person chooses is first sent as a trial.
+  const shown = loading ? loads[loading] : trial
+  const refused = loading && refusedLines(shown.error, texts.rules)
   const choose = {
-    ...(loading ? loads[loading] : trial),
+    ...shown,
+    ...(refused && { error: null }),
     interrupted: loads.all.interrupted ?? loads.valid.interrupted,
     send(chosen: File) {
       start()
@@ -89,6 +81,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
       <Text size="sm" c="dimmed" mb="md">
         {texts.importText}
       </Text>
+      {refused && <Refused refused={refused} fileName={shown.fileName} />}
       {tried && file && !loading ? (
         <Trial tried={tried} fileName={file.name} onLoad={which => loadTried(file, which)} onOther={start} />
       ) : (
@@ -100,53 +93,5 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
         />
       )}
     </Card>
-  )
-}
-
-function Trial(props: { tried: Imported; fileName: string; onLoad: (which: Load) => void; onOther: () => void }) {
-  const { tried, fileName, onLoad, onOther } = props
-  const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
-  const { imported, duplicates, rejected } = tried
-  const isGood = rejected === 0
-  return (
-    <Stack gap="md" role="status">
-      {!isGood && <Rejected tried={tried} />}
-      <Alert color={isGood ? 'perk' : 'gray'} title={texts.tried(imported, format.number(duplicates))}>
-        {fileName}
-      </Alert>
-      <Group>
-        {isGood && imported > 0 && <Button onClick={() => onLoad('all')}>{texts.load(imported)}</Button>}
-        <Button variant="default" onClick={onOther}>
-          {texts.other}
-        </Button>
-        {!isGood && imported > 0 && (
-          <Button variant="light" color="orange" onClick={() => onLoad('valid')}>
-            {texts.loadValid(imported)}
-          </Button>
-        )}
-      </Group>
-    </Stack>
-  )
-}
-
-function Rejected({ tried: { imported, rejected, rejects } }: { tried: Imported }) {
-  const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
-  const rules: Record<string, string> = texts.rules
-  return (
-    <Alert color="red" title={texts.errors(rejected)}>
-      {imported > 0 && texts.errorsText}
-      <List size="sm" mt="xs">
-        {rejects.map(({ lineNumber, column, rule, reason }) => (
-          <List.Item key={lineNumber}>
-            {column === 'line'
-              ? texts.lineError(format.number(lineNumber), rules[rule] ?? reason)
-              : texts.error(format.number(lineNumber), column, rules[rule] ?? reason)}
-          </List.Item>
-        ))}
-        {rejected > rejects.length && <List.Item>{texts.moreErrors(rejected - rejects.length)}</List.Item>}
-      </List>
-    </Alert>
   )
 }

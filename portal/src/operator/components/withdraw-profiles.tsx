@@ -119,7 +119,7 @@ function Malformed({ wrong }: { wrong: readonly Typed[] }) {
           {texts.problem(format.number(line), iccid.slice(-4), texts.rules['iccid-digits'])}
         </Text>
       ))}
-      {wrong.length > maxShown && upload.firstOnly(maxShown)}
+      {wrong.length > maxShown && upload.firstOf(format.number(maxShown), format.number(wrong.length))}
     </>
   )
 }
