@@ -1,6 +1,8 @@
 /** The operator’s pages of tariffs, stock and orders in a real browser. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { assertAccessible, assertCount, closeBrowser } from '../support/browser.ts'
@@ -277,6 +279,28 @@ suite('eSIM', { timeout: 120_000 }, () => {
       .split('\r\n')
     assert.deepEqual([saved.length, saved.at(-1)], [26, '"26","line","must have four columns"'])
     await assertAccessible(visitor)
+  })
+
+  test('a file that changes on disk after the check is told from a lost connection', async t => {
+    const visitor = await enter(t, '/operator/stock/kyivstar/ua-5gb')
+    if (!visitor) return
+    const { page, errors } = visitor
+    const [head = '', ...lines] = [...profileLines({ count: 2, seed: 4848 })]
+    const folder = mkdtempSync(join(tmpdir(), 'stock-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'changing.csv')
+    writeFileSync(path, head + lines[0])
+    await page.locator('input[type=file]').setInputFiles(path)
+    await button(page, 'Import 1 profile').waitFor()
+    writeFileSync(path, [head, ...lines].join(''))
+    // The browser compares whole seconds.
+    utimesSync(path, new Date(), new Date(Date.now() + 5_000))
+    await button(page, 'Import 1 profile').click()
+    await sees(page, 'The file has changed or was moved since you chose it. Choose it again.')
+    await page.locator('input[type=file]').setInputFiles(path)
+    await button(page, 'Import 2 profiles').click()
+    await sees(page, 'Imported: 2 profiles')
+    errors.splice(0)
   })
 
   test('a mobile operator is added and changed, with its country in the language of the page', async t => {

@@ -8,6 +8,9 @@ export type FieldError = BrokenRule & { message: string }
 /** The status of an error without any answer: the network or the platform cannot be reached. */
 export const noAnswer = 0
 
+/** The browser could not read a chosen file any more, because it has changed or is gone. */
+export class FileChangedError extends Error {}
+
 export class ApiError extends Error {
   /** The HTTP status, or `noAnswer`. */
   readonly status: number

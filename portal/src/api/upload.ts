@@ -1,5 +1,5 @@
 /** Sends a file and reports the progress, which `fetch` cannot do. */
-import { ApiError, apiError, noAnswer } from './errors.ts'
+import { ApiError, apiError, FileChangedError, noAnswer } from './errors.ts'
 import { type Key, keyFor, takesKey } from './once.ts'
 import { endSession } from './session-end.ts'
 
@@ -12,7 +12,8 @@ type UploadProgress = { sentBytes: number; totalBytes: number }
  * @param options.read converts the text of a success to the result
  * @param options.headers further headers
  * @param options.signal cancels the upload; the promise is then rejected with an AbortError
- * @throws ApiError when the platform refuses the upload, or when no answer arrives
+ * @throws ApiError when the platform refuses the upload, or when no answer arrives; FileChangedError if the file has changed since the
+ *   person chose it
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
   const { method = 'POST', fields } = options
@@ -50,7 +51,8 @@ function send<Data>(path: string, file: File, options: Options<Data>, key: Key |
       if (request.status === 401) endSession()
       reject(apiError(request.status, readJson(request.responseText), { get: name => request.getResponseHeader(name) }))
     }
-    request.onerror = () => reject(new ApiError(noAnswer, [], null))
+    request.onerror = async () =>
+      reject((await canRead(file)) ? new ApiError(noAnswer, [], null) : new FileChangedError())
     request.onabort = () => reject(new DOMException('The upload was cancelled', 'AbortError'))
     request.onloadend = () => signal?.removeEventListener('abort', cancel)
     if (signal?.aborted) return reject(new DOMException('The upload was cancelled', 'AbortError'))
@@ -61,6 +63,16 @@ function send<Data>(path: string, file: File, options: Options<Data>, key: Key |
     request.send(fields === null ? file : formOf(file, fields))
   })
 }
+
+/** The browser refuses to read a file that has changed on disk since it was chosen (NotReadableError), or is gone. */
+const canRead = (file: File): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    )
 
 function formOf(file: File, fields: Record<string, string>): FormData {
   const form = new FormData()

@@ -1,5 +1,5 @@
 /** Error messages in the person's language. */
-import { ApiError, noAnswer } from '../api/errors.ts'
+import { ApiError, FileChangedError, noAnswer } from '../api/errors.ts'
 import { fieldErrorText } from '../api/field-errors.ts'
 import { problemText } from '../api/file-problems.ts'
 import type { Language } from '../i18n/language.ts'
@@ -23,6 +23,8 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   const { errors } = texts
   if (error instanceof NotLoaded)
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
+  if (error instanceof FileChangedError)
+    return { title: errors.title, text: errors.fileChanged, details: [], requestId: null, isPassing: false }
   if (!(error instanceof ApiError))
     return { title: errors.title, text: errors.unexpected, details: [], requestId: null, isPassing: true }
   const { status, requestId, code, problems } = error
