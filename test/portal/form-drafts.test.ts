@@ -124,6 +124,46 @@ test('of an edit: what a bank’s approval has locked meanwhile is named and lef
   assert.match(errors.splice(0).join(), /412/)
 })
 
+test('of an edit: a bank that has agreed meanwhile stays invited, and is named', { timeout }, async t => {
+  const create = () => createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, sides.grocer)
+  const invited = async (id: string): Promise<string[]> => {
+    const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)
+    return body.banks.map((bank: { name: string }) => bank.name).sort()
+  }
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, errors, open } = visitor
+  const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
+  const id = await create()
+  await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
+  await box('Alpha Bank').uncheck()
+  await box('Gamma Bank').check()
+  assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  await button(page, 'Save').click()
+  await sees(page, /^A bank has agreed, so these banks stay invited: Alpha Bank\./)
+  assert.equal(await page.getByText(/^You can’t change these any more/).count(), 0)
+  await assertAccessible(visitor)
+  await button(page, 'Go on with my changes').click()
+  await button(page, 'Save').click()
+  await sees(page, 'The changes are saved')
+  assert.deepEqual(await invited(id), ['Alpha Bank', 'Gamma Bank', 'Бета Банк'])
+  assert.match(errors.splice(0).join(), /412/)
+
+  // A browser that names no version gets the platform's own error.
+  const other = await create()
+  await open(`/merchant/campaigns/${other}/edit`)
+  await box('Alpha Bank').uncheck()
+  assert.equal((await sides.alpha.call('POST', `/cashbacks/${other}/confirm`)).status, 201)
+  await page.route(`**/cashbacks/for-merchant/${other}`, route => {
+    const { 'if-match': _, ...headers } = route.request().headers()
+    return route.continue({ headers })
+  })
+  await button(page, 'Save').click()
+  await sees(page, 'Only additions are possible: Alpha Bank is missing')
+  assert.match(errors.splice(0).join(), /400/)
+  await page.unroute(`**/cashbacks/for-merchant/${other}`)
+})
+
 test('of an edit: a campaign that is deleted meanwhile stays in the form until the person has seen it', {
   timeout,
 }, async t => {

@@ -22,6 +22,8 @@ export const editTexts = dictionary({
     conflict: (fields: string) => `You have changed these too: ${fields}. Yours will win if you go on.`,
     locked: (fields: string) =>
       `You can’t change these any more: ${fields}. If you go on, your changes to them are left out.`,
+    keptBanks: (banks: string) =>
+      `A bank has agreed, so these banks stay invited: ${banks}. If you go on, their invitations are not taken back.`,
     see: 'See the newer state',
     goOn: 'Go on with my changes',
     discard: 'Discard my changes',
@@ -72,6 +74,8 @@ export const editTexts = dictionary({
     staleNothing: 'Жодного з полів цієї форми інші не змінювали.',
     conflict: fields => `Ви теж змінили: ${fields}. Якщо продовжите, залишиться ваше.`,
     locked: fields => `Цього вже не можна змінити: ${fields}. Якщо продовжите, ці ваші зміни буде відкинуто.`,
+    keptBanks: banks =>
+      `Один із банків уже погодився, тому запрошення цих банків залишаться: ${banks}. Якщо продовжите, їх не буде скасовано.`,
     see: 'Показати новіший стан',
     goOn: 'Продовжити з моїми змінами',
     discard: 'Відкинути мої зміни',

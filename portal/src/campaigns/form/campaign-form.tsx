@@ -8,11 +8,12 @@ import { Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { CustomerCard } from '../detail/customer-card.tsx'
 import type { Directory } from '../types.ts'
+import { withBankNames } from './bank-names.ts'
 import { BannersSection } from './banners-section.tsx'
 import { BasicsSection } from './basics-section.tsx'
 import classes from './campaign-form.module.css'
 import { ChoiceSection } from './choice-section.tsx'
-import { campaignFields, type FormPart } from './fields.ts'
+import { campaignFields, type FormPart, mayOnlyGrow } from './fields.ts'
 import { FormNavigation } from './form-navigation.tsx'
 import { formTexts } from './form-texts.ts'
 import { MoneySection } from './money-section.tsx'
@@ -72,9 +73,10 @@ export function CampaignForm(props: Props) {
     validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
   const { place, rest } = useFieldErrors(form, campaignFields)
-  const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
-  // Once a bank has approved, lists may only grow (contract/campaigns.md, "Edit").
-  const isGrowing = editable !== null && !editable.includes('name')
+  const onError = (error: unknown, { participantsIds }: CampaignValues) =>
+    place(withBankNames(error, participantsIds, banks ?? []))
+  const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError })
+  const isGrowing = editable !== null && mayOnlyGrow(editable)
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }
   const retailer = props.retailer ?? retailers.find(({ retailerId }) => retailerId === form.values.retailerId)

@@ -45,3 +45,6 @@ export type FormPart = {
 }
 
 export const maxLength = { name: 27, description: 666, participationTerms: 1024 }
+
+/** Whether lists may only grow, because a bank has approved (contract/campaigns.md, "Edit"). */
+export const mayOnlyGrow = (editable: readonly EditableField[]): boolean => !editable.includes('name')

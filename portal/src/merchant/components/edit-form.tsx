@@ -126,7 +126,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
     begin(beginning + 1)
   }
   const goOn = (newer: ReadCampaign) => {
-    const changes = openChanges(newer, mine)
+    const { open: changes } = openChanges(newer, mine)
     draft.keep({ seen: newer, changes })
     restart(changes)
     return changes

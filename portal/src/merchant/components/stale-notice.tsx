@@ -33,9 +33,8 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
     return format.list([...new Set(fields.map(field => names[field] ?? field))])
   }
   const changed = Object.keys(theirs)
-  const open = openChanges(newer, mine)
+  const { open, locked, kept } = openChanges(newer, mine)
   const both = changed.filter(field => field in open)
-  const locked = Object.keys(mine).filter(field => !(field in open))
   return (
     <Alert
       ref={notice}
@@ -52,6 +51,7 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
           <List.Item>{changed.length > 0 ? texts.staleFields(namesOf(changed)) : texts.staleNothing}</List.Item>
           {both.length > 0 && <List.Item>{texts.conflict(namesOf(both))}</List.Item>}
           {locked.length > 0 && <List.Item>{texts.locked(namesOf(locked))}</List.Item>}
+          {kept.length > 0 && <List.Item>{texts.keptBanks(format.list(kept))}</List.Item>}
         </List>
         <ChangesSince seen={{ ...base, banks: newer.banks }} />
         <Group gap="sm">
