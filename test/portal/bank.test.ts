@@ -402,6 +402,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
     await button(page, 'Take part').click()
     await agree(page, 'Take part')
+    await agree(page, 'Review the campaign')
     await sees(page, /^The merchant has deleted this campaign\./)
     await page.route('**/portal/esim/stock', route => route.abort())
     await page.getByRole('link', { name: 'eSIM tariffs' }).click()

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
+import { assertAccessible, assertCount, closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids, inDays } from '../support/campaigns.ts'
 import { button, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
@@ -79,6 +79,34 @@ test('a stale tab does not delete a launched campaign', async t => {
   await sees(page, 'The merchant launched the campaign')
   assert.match(errors.splice(0).join(), /412/)
   assert.equal((await detailsOf(id)).status, 'approved')
+})
+
+test('whoever acts on a campaign that was deleted meanwhile is told so', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, errors } = visitor
+  const acts = [
+    [merchant, 'Launch', 'Launch'],
+    [bank, 'Take part', 'Take part'],
+    [bank, 'Decline', 'Decline'],
+  ] as const
+  for (const [who, offered, sent] of acts) {
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, sides.grocer)
+    if (offered === 'Launch') assert.equal((await sides.beta.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+    await visitor.logIn(who, `/${who === bank ? 'bank' : 'merchant'}/campaigns/${id}`)
+    await button(page, offered).click()
+    assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
+    await inDialog(page, sent).click()
+    const told = page.getByRole('dialog', { name: 'The campaign was deleted' })
+    await told.getByText('Nothing was done, because the campaign was deleted in the meantime.').waitFor()
+    // The title, and the entry of the history.
+    await assertCount(told.getByText('The campaign was deleted', { exact: true }), 2)
+    assert.equal(await told.getByText('decide again').count(), 0)
+    await assertAccessible(visitor)
+    assert.match(errors.splice(0).join(), /400/)
+    await inDialog(page, 'Review the campaign').click()
+    await visitor.empty()
+  }
 })
 
 test('accepting a report whose figures are old ends with what is new', async t => {

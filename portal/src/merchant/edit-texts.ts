@@ -24,6 +24,8 @@ export const editTexts = dictionary({
       `You can’t change these any more: ${fields}. If you go on, your changes to them are left out.`,
     keptBanks: (banks: string) =>
       `A bank has agreed, so these banks stay invited: ${banks}. If you go on, their invitations are not taken back.`,
+    deletedTitle: 'This campaign was deleted in the meantime',
+    deletedText: 'Your changes can’t be saved any more. Copy what you still need.',
     see: 'See the newer state',
     goOn: 'Go on with my changes',
     discard: 'Discard my changes',
@@ -76,6 +78,8 @@ export const editTexts = dictionary({
     locked: fields => `Цього вже не можна змінити: ${fields}. Якщо продовжите, ці ваші зміни буде відкинуто.`,
     keptBanks: banks =>
       `Один із банків уже погодився, тому запрошення цих банків залишаться: ${banks}. Якщо продовжите, їх не буде скасовано.`,
+    deletedTitle: 'Тим часом цю кампанію видалено',
+    deletedText: 'Ваші зміни вже не можна зберегти. Скопіюйте те, що вам ще потрібне.',
     see: 'Показати новіший стан',
     goOn: 'Продовжити з моїми змінами',
     discard: 'Відкинути мої зміни',

@@ -3,7 +3,6 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api, ifMatch } from '../../api/client.ts'
-import { isApiError } from '../../api/errors.ts'
 import { useShowStale } from '../../campaigns/detail/stale.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
@@ -66,10 +65,9 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
       notify.done(texts.rejected)
       onClose()
     },
-    onError(error) {
-      if (!isApiError(error, 412)) return notify.failed(error)
-      onClose()
-      showStale(seen)
+    async onError(error) {
+      if (await showStale(error, seen)) onClose()
+      else notify.failed(error)
     },
     onSettled: () => changed(cashbackId),
   })

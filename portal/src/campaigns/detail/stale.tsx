@@ -1,13 +1,14 @@
 import { Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { HistoryEntries } from '../history/campaign-history.tsx'
 import { changeTexts } from '../history/change-texts.ts'
 import { historyQuery } from '../queries.ts'
-import type { Versioned } from '../types.ts'
+import type { HistoryEntry, Versioned } from '../types.ts'
 
 /** The version of a campaign that the person sees. */
 export type Seen = Versioned & {
@@ -17,48 +18,89 @@ export type Seen = Versioned & {
   banks: readonly { id: string; name: string }[]
 }
 
-/** The changes of a campaign since the person read it, with old and new values. */
-export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen: Seen }) {
-  const texts = useTexts(changeTexts)
+/** The history of a campaign since the person read it. */
+function useNewer({ cashbackId, updatedAt }: Seen) {
   const query = useQuery({ ...historyQuery(cashbackId), staleTime: 0 })
+  const newer = query.data?.filter(({ at }) => at > updatedAt) ?? []
+  return { query, newer, isDeleted: hasDeletion(newer) }
+}
+
+const hasDeletion = (entries: readonly HistoryEntry[]): boolean =>
+  entries.some(({ subject, trigger }) => subject === 'campaign' && trigger === 'delete')
+
+/** The changes of a campaign since the person read it, with old and new values. */
+export function ChangesSince({ seen }: { seen: Seen }) {
+  const texts = useTexts(changeTexts)
+  const { query, newer } = useNewer(seen)
   return (
     <Loaded query={query}>
-      {entries => {
-        const newer = entries.filter(({ at }) => at > updatedAt)
-        return newer.length > 0 ? (
-          <HistoryEntries entries={newer} banks={banks} />
+      {() =>
+        newer.length > 0 ? (
+          <HistoryEntries entries={newer} banks={seen.banks} />
         ) : (
           <Text size="sm">{texts.staleUnknown}</Text>
         )
-      }}
+      }
     </Loaded>
   )
 }
 
 /**
- * Use this when the platform refuses a change with 412, because somebody else has changed the campaign meanwhile.
+ * Use this when the platform refuses a change of a campaign.
  *
- * @returns a function that shows what has changed. The caller must also read the campaign again
+ * @returns a function that shows what has happened to the campaign, if it has changed since the person read it (412), or was deleted.
+ *   Then it returns true, and the caller must also read the campaign again. It shows no other errors
  */
-export function useShowStale(): (seen: Seen) => void {
+export function useShowStale(): (error: unknown, seen: Seen) => Promise<boolean> {
+  const queryClient = useQueryClient()
+  const show = useShowChanges()
+  return useCallback(
+    async (error, seen) => {
+      const isStale = isApiError(error, 412)
+      if (!isStale) {
+        // For some changes the platform looks at the campaign's status before its version.
+        if (!isApiError(error, 400) || error.code !== 'campaign-state') return false
+        const query = { ...historyQuery(seen.cashbackId), staleTime: 0 }
+        const entries = await queryClient.fetchQuery(query).catch(() => [])
+        if (!hasDeletion(entries)) return false
+      }
+      show(seen)
+      return true
+    },
+    [queryClient, show],
+  )
+}
+
+function useShowChanges(): (seen: Seen) => void {
   const texts = useTexts(changeTexts)
   return useCallback(
     seen => {
       modals.openConfirmModal({
-        title: texts.staleTitle,
+        title: <StaleTitle seen={seen} />,
         centered: true,
-        children: (
-          <Stack gap="md" data-stale>
-            <Text>{texts.staleText}</Text>
-            <ChangesSince seen={seen} />
-            <Text>{texts.staleAgain}</Text>
-          </Stack>
-        ),
+        children: <Stale seen={seen} />,
         labels: { confirm: texts.staleClose, cancel: '' },
         cancelProps: { display: 'none' },
         confirmProps: { 'data-autofocus': true },
       })
     },
     [texts],
+  )
+}
+
+function StaleTitle({ seen }: { seen: Seen }) {
+  const texts = useTexts(changeTexts)
+  return useNewer(seen).isDeleted ? texts.deletedTitle : texts.staleTitle
+}
+
+function Stale({ seen }: { seen: Seen }) {
+  const texts = useTexts(changeTexts)
+  const { isDeleted } = useNewer(seen)
+  return (
+    <Stack gap="md" data-stale>
+      <Text>{isDeleted ? texts.deletedText : texts.staleText}</Text>
+      <ChangesSince seen={seen} />
+      {!isDeleted && <Text>{texts.staleAgain}</Text>}
+    </Stack>
   )
 }

@@ -36,27 +36,22 @@ export function useCampaignAction(input: {
 }): Action {
   const { seen, question, act, isOffered, onSettled } = input
   const showStale = useShowStale()
-  const onError = (error: unknown, asked: Seen) => {
-    if (!isApiError(error, 412)) return false
-    showStale(asked)
-    return true
-  }
   return useAsked<Seen>({
     question,
     subject: seen,
     act: ({ etag }) => act(ifMatch(etag)),
-    onError,
+    onError: showStale,
     isOffered,
     onSettled,
   })
 }
 
-/** @param input.onError returns whether it has reported the error */
+/** @param input.onError returns whether it has shown the error */
 function useAsked<Subject>(input: {
   question: Question
   subject: Subject
   act: (subject: Subject) => Promise<unknown>
-  onError?: (error: unknown, subject: Subject) => boolean
+  onError?: (error: unknown, subject: Subject) => Promise<boolean>
   isOffered?: boolean | undefined
   onSettled: () => Promise<void>
 }): Action {
@@ -67,9 +62,9 @@ function useAsked<Subject>(input: {
   const { mutate, isPending } = useMutation({
     mutationFn: act,
     onSuccess: () => notify.done(question.done),
-    onError: (error, asked) => {
+    onError: async (error, asked) => {
       if (isApiError(error, noAnswer)) showLost(error)
-      else if (!onError?.(error, asked)) notify.failed(error)
+      else if (!(await onError?.(error, asked))) notify.failed(error)
     },
     onSettled,
   })

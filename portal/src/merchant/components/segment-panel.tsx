@@ -3,7 +3,6 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ifMatch } from '../../api/client.ts'
-import { isApiError } from '../../api/errors.ts'
 import { useShowStale } from '../../campaigns/detail/stale.tsx'
 import { segmentQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
@@ -111,10 +110,8 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
-    onError(error) {
-      if (!isApiError(error, 412)) return
-      showStale(asked.current)
-      void changed(cashbackId)
+    async onError(error) {
+      if (await showStale(error, asked.current)) void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),
     onDone(formed) {

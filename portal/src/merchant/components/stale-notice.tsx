@@ -18,8 +18,8 @@ type Props = {
 }
 
 /**
- * Shown when somebody else has saved first (412): lists the fields that they changed, shows the newer version, and lets
- * the person continue or stop.
+ * Shown when another save came first (412), also one of the same person in another tab: lists the fields that it changed, shows the
+ * newer version, and lets the person continue or stop. After a deletion the person can only stop.
  */
 export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
   const texts = useTexts(editTexts)
@@ -34,6 +34,7 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
   }
   const changed = Object.keys(theirs)
   const { open, locked, kept } = openChanges(newer, mine)
+  const isDeleted = newer.status === 'deleted'
   const both = changed.filter(field => field in open)
   return (
     <Alert
@@ -41,23 +42,27 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
       tabIndex={-1}
       color="orange"
       icon={<IconUsers />}
-      title={texts.staleTitle}
+      title={isDeleted ? texts.deletedTitle : texts.staleTitle}
       role="alert"
       data-stale-notice
     >
       <Stack gap="sm">
-        <Text size="sm">{texts.staleText}</Text>
-        <List size="sm">
-          <List.Item>{changed.length > 0 ? texts.staleFields(namesOf(changed)) : texts.staleNothing}</List.Item>
-          {both.length > 0 && <List.Item>{texts.conflict(namesOf(both))}</List.Item>}
-          {locked.length > 0 && <List.Item>{texts.locked(namesOf(locked))}</List.Item>}
-          {kept.length > 0 && <List.Item>{texts.keptBanks(format.list(kept))}</List.Item>}
-        </List>
+        <Text size="sm">{isDeleted ? texts.deletedText : texts.staleText}</Text>
+        {!isDeleted && (
+          <List size="sm">
+            <List.Item>{changed.length > 0 ? texts.staleFields(namesOf(changed)) : texts.staleNothing}</List.Item>
+            {both.length > 0 && <List.Item>{texts.conflict(namesOf(both))}</List.Item>}
+            {locked.length > 0 && <List.Item>{texts.locked(namesOf(locked))}</List.Item>}
+            {kept.length > 0 && <List.Item>{texts.keptBanks(format.list(kept))}</List.Item>}
+          </List>
+        )}
         <ChangesSince seen={{ ...base, banks: newer.banks }} />
         <Group gap="sm">
-          <Button size="xs" onClick={onGoOn}>
-            {texts.goOn}
-          </Button>
+          {!isDeleted && (
+            <Button size="xs" onClick={onGoOn}>
+              {texts.goOn}
+            </Button>
+          )}
           <LinkButton
             to="/merchant/campaigns/$cashbackId"
             params={{ cashbackId: base.cashbackId }}
