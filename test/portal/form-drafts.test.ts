@@ -88,7 +88,7 @@ test('of an edit that others have saved meanwhile: the person decides, and nothi
   const other = await sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body: { percentage: 6 } })
   assert.equal(other.status, 200)
   await open(`/merchant/campaigns/${id}/edit`)
-  await sees(page, 'Changed by others: cashback.')
+  await sees(page, 'Changed in the meantime: cashback.')
   await sees(page, 'You have changed these too: cashback. Yours will win if you go on.')
   await assertAccessible(visitor)
   await button(page, 'Save').click()
@@ -97,7 +97,7 @@ test('of an edit that others have saved meanwhile: the person decides, and nothi
   // After another reload the person still has to decide.
   await page.reload()
   await button(page, 'Go on with my changes').click()
-  await page.getByText('Changed by others: cashback.').waitFor({ state: 'detached' })
+  await page.getByText('Changed in the meantime: cashback.').waitFor({ state: 'detached' })
   await button(page, 'Save').click()
   await sees(page, 'The changes are saved')
   assert.equal(await percentage(), 13)

@@ -115,7 +115,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     const other = { body: { percentage: 7 } }
     assert.equal((await sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, other)).status, 200)
     await button(page, 'Save').click()
-    await sees(page, 'Changed by others: cashback.')
+    await sees(page, 'Changed in the meantime: cashback.')
     await assertAccessible(visitor)
     await button(page, 'Go on with my changes').click()
     await page.locator('[data-path=percentage][value="7"]').waitFor()

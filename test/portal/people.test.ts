@@ -198,11 +198,11 @@ test('rules that a colleague has changed meanwhile are not overwritten', async t
   const policy = { mfa: 'optional', sessionMinutes: 90, addresses: { people: [], systems: [] } }
   assert.equal((await colleague.call('PUT', '/portal/security-policy', policy)).status, 200)
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody else has changed these rules in the meantime').waitFor()
+  await page.getByText('These rules were changed in the meantime').waitFor()
   assert.equal((await colleague.call('GET', '/portal/security-policy')).body.sessionMinutes, 90)
   await assertAccessible(visitor)
   await page.getByRole('button', { name: 'Load the current rules' }).click()
-  await page.getByText('Somebody else has changed').waitFor({ state: 'detached' })
+  await page.getByText('These rules were changed').waitFor({ state: 'detached' })
   assert.equal(await minutes.inputValue(), '90')
   await minutes.fill('5')
   await page.getByRole('button', { name: 'Save' }).click()

@@ -52,7 +52,7 @@ export const accountTexts = dictionary({
         'Links to a new password and notices about the account go there. We tell the address before and the new one. A link that was sent already stops working.',
       noEmailHint: 'Leave it empty to have none',
       save: 'Save',
-      changedMeanwhile: 'Somebody else has changed this person in the meantime. The list is up to date now.',
+      changedMeanwhile: 'This person was changed in the meantime. The list is up to date now.',
       resetPassword: 'Reset the password',
       resetPasswordTitle: (login: string) => `Reset the password of ${login}?`,
       resetPasswordText: (email: string | null) =>
@@ -122,7 +122,7 @@ export const accountTexts = dictionary({
       requiredText:
         'You have no two-step login yourself. Until you set it up on your profile, you can do nothing else in the portal.',
       systemsText: 'Your systems are refused from everywhere else within 10 seconds.',
-      stale: 'Somebody else has changed these rules in the meantime',
+      stale: 'These rules were changed in the meantime',
       staleText: 'Your entries are not saved. Load the current rules and make your change again.',
       load: 'Load the current rules',
     },
@@ -248,7 +248,7 @@ export const accountTexts = dictionary({
         'Туди надходять посилання на новий пароль і сповіщення про обліковий запис. Ми повідомимо про зміну на попередню й нову адреси. Надіслане раніше посилання перестане діяти.',
       noEmailHint: 'Залиште порожнім, якщо пошти немає',
       save: 'Зберегти',
-      changedMeanwhile: 'Тим часом хтось інший змінив дані цієї людини. Список уже оновлено.',
+      changedMeanwhile: 'Тим часом дані цієї людини змінено. Список уже оновлено.',
       resetPassword: 'Скинути пароль',
       resetPasswordTitle: (login: string) => `Скинути пароль ${login}?`,
       resetPasswordText: (email: string | null) =>
@@ -319,7 +319,7 @@ export const accountTexts = dictionary({
       requiredText:
         'Ви самі ще не маєте двоетапного входу. Доки не налаштуєте його у своєму профілі, нічого іншого в порталі не зробите.',
       systemsText: 'Протягом 10 секунд вашим системам буде відмовлено звідусіль, крім цих мереж.',
-      stale: 'Тим часом хтось інший змінив ці правила',
+      stale: 'Тим часом ці правила змінено',
       staleText: 'Ваші зміни не збережено. Завантажте поточні правила й внесіть зміни ще раз.',
       load: 'Завантажити поточні правила',
     },
