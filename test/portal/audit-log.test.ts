@@ -52,7 +52,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await page.getByText(/^Checked until \d/).waitFor()
   await page.getByText(/covers the entries up to no\. \d+/).waitFor()
   await assertAccessible(visitor)
-  await rows(page, 'Logged in').getByText('Method: none → password').first().waitFor()
+  await rows(page, 'Logged in').getByText('Method: password', { exact: true }).first().waitFor()
   await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
   await page.getByText('All entries of: Credential, Core banking').waitFor()
   // Waits until the table has no fifth row: it then has its head and three entries.
@@ -110,6 +110,8 @@ test('the platform’s people read all accounts, and one of them', async t => {
   await titled(page, 'Audit log')
   for (const object of [`Person, ${login}`, 'Tariff, kyivstar/empty', 'Tariff, roamwide/world'])
     await page.getByRole('link', { name: object, exact: true }).waitFor()
+  // Nothing was there before: the entry says how many profiles came in.
+  await rows(page, 'kyivstar/empty').getByText('Profiles: 2', { exact: true }).waitFor()
   await rows(page, 'Checkpoint made').getByText('Platform').waitFor()
   await assertAccessible(visitor)
   await page.getByRole('combobox', { name: 'Account' }).selectOption({ label: 'Grocer' })

@@ -9,11 +9,37 @@ import { fieldTexts } from './field-texts.ts'
 import type { KnownNames } from './names.ts'
 import type { Entry } from './queries.ts'
 
+/** `before` is '' if there is nothing to show. */
 export type ShownChange = { field: string; before: string; after: string }
 
 const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const percents = ['percentage', 'merchantCompensationPercentage', 'esim.statement.commissionPercentage']
 const named = ['participantsIds', 'paymentSystemsId', 'cashbackId']
+/**
+ * Fields that describe what was done, such as the number of imported profiles. They have no value from before, so only the one after is
+ * shown.
+ */
+const ofAct = [
+  'byPortal',
+  'created',
+  'customers',
+  'deliveries',
+  'hash',
+  'invitation',
+  'method',
+  'number',
+  'profiles',
+  'reason',
+  'resealed',
+  'resume',
+  'sha256',
+  'tries',
+  'updated',
+  'withoutAccess',
+  'wrongCodes',
+  'wrongPasswords',
+  'wrongSecrets',
+]
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/
 /** Longer lists are shown by their length only. */
 const maxListed = 8
@@ -27,7 +53,12 @@ export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChang
     Object.entries(entry.change).map(([field, [before, after]]) => {
       // The field has changed, but the log does not contain its values.
       if (before === null && after === null) return { field: nameOf(field), before: '', after: texts.changed }
-      return { field: nameOf(field), before: shown(entry, field, before), after: shown(entry, field, after) }
+      const isOfAct = before === null && ofAct.includes(field)
+      return {
+        field: nameOf(field),
+        before: isOfAct ? '' : shown(entry, field, before),
+        after: shown(entry, field, after),
+      }
     })
 }
 
