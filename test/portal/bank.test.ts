@@ -11,7 +11,7 @@ import {
   type Visitor,
   visit,
 } from '../support/browser.ts'
-import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
 import { advance, openBank } from '../support/esim.ts'
 import { agree, assertFits, button, field, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
@@ -131,6 +131,25 @@ suite('invitations', { timeout: 90_000 }, () => {
       statuses.map(([bank]) => bank.status),
       ['approved', 'declined'],
     )
+  })
+
+  test('its own campaign is withdrawn or kept: no button of the question can be mistaken for another', async t => {
+    const id = await createBankCampaign(platform, sides.alpha, { name: 'Of the bank' })
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, at(id))
+    for (const answered of ['Keep campaign', 'Withdraw campaign']) {
+      await button(page, 'Withdraw campaign').click()
+      const question = page.getByRole('dialog', { name: 'Withdraw “Of the bank”?' })
+      await question.waitFor()
+      assert.equal(await question.getByRole('button', { name: 'Cancel' }).count(), 0)
+      await assertAccessible(visitor)
+      await agree(page, answered)
+      await question.waitFor({ state: 'detached' })
+    }
+    await sees(page, 'The campaign is withdrawn')
+    await sees(page, 'Your bank has withdrawn this campaign.')
   })
 
   test('a banner within the form is shown; one from another site is a link that tells it nothing, and is not loaded', async t => {

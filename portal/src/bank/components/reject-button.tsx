@@ -18,20 +18,26 @@ import type { BankCampaign } from '../types.ts'
 
 const maxReasonLength = 1000
 
+/** A bank withdraws a campaign that it has created, and declines any other. */
+function useRejectTexts({ createdByType }: BankCampaign) {
+  const { reason, reasonHint, reject, withdraw } = useTexts(bankCampaignTexts)
+  return { reason, reasonHint, ...(createdByType === 'bank' ? withdraw : reject) }
+}
+
 /** Declines a campaign after asking for a reason; the reason is kept in the browser until it is sent. */
 export function RejectButton({ campaign }: { campaign: BankCampaign }) {
-  const texts = useTexts(bankCampaignTexts)
+  const texts = useRejectTexts(campaign)
   const { close: closeText } = useTexts(uiTexts)
   const [isOpen, { open, close }] = useDisclosure()
   return (
     <>
       <Button variant="subtle" color="red" onClick={open}>
-        {texts.reject}
+        {texts.action}
       </Button>
       <Modal
         opened={isOpen}
         onClose={close}
-        title={texts.rejectTitle(campaign.name)}
+        title={texts.title(campaign.name)}
         centered
         closeButtonProps={{ 'aria-label': closeText }}
       >
@@ -42,9 +48,8 @@ export function RejectButton({ campaign }: { campaign: BankCampaign }) {
 }
 
 function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: () => void }) {
-  const texts = useTexts(bankCampaignTexts)
-  const { cancel } = useTexts(uiTexts)
-  const { cashbackId, createdByType } = campaign
+  const texts = useRejectTexts(campaign)
+  const { cashbackId } = campaign
   const countedText = useCountedText()
   const notify = useNotify()
   const showStale = useShowStale()
@@ -62,7 +67,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
     },
     onSuccess() {
       draft.discard()
-      notify.done(texts.rejected)
+      notify.done(texts.done)
       onClose()
     },
     async onError(error) {
@@ -74,7 +79,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const reject = useOnce(rejecting)
   return (
     <Stack gap="md">
-      <Text>{createdByType === 'bank' ? texts.withdrawText : texts.rejectText}</Text>
+      <Text>{texts.text}</Text>
       <Textarea
         label={texts.reason}
         {...countedText(reason, maxReasonLength, { hint: texts.reasonHint })}
@@ -90,7 +95,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
       />
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>
-          {cancel}
+          {texts.back}
         </Button>
         <Button
           color="red"
@@ -98,7 +103,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
           loading={rejecting.isPending}
           onClick={reject}
         >
-          {texts.reject}
+          {texts.action}
         </Button>
       </Group>
     </Stack>
