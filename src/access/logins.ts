@@ -23,7 +23,7 @@ import {
 } from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { issueGatewayToken, type Source } from './operations.ts'
-import type { AddressLimit, Throttle } from './throttle.ts'
+import type { AddressLimit, LinkConflicts, Throttle } from './throttle.ts'
 import type { User } from './user-store.ts'
 
 export type LoginDeps = LogInDeps & {
@@ -37,6 +37,7 @@ export type LoginDeps = LogInDeps & {
   observeFailure(failure: LoginFailure): void
   queues: LoginQueues
   hashingPlaces: ConcurrencyLimit
+  linkConflicts: LinkConflicts
 }
 
 export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
@@ -81,6 +82,8 @@ export type Logins = {
   malformed: AddressLimit
   /** Limits how many passwords of other operations are hashed at once in this process (`hashing-places.ts`). */
   hashingPlaces: ConcurrencyLimit
+  /** Limits how many taken logins the link of an invitation shows. */
+  linkConflicts: LinkConflicts
 }
 
 /**
@@ -111,6 +114,7 @@ export function createLogins(deps: LoginDeps): Logins {
     admitsStaff: deps.admitsStaff,
     malformed: deps.malformed,
     hashingPlaces: deps.hashingPlaces,
+    linkConflicts: deps.linkConflicts,
 
     async withSecret(from, input) {
       const { address } = from

@@ -160,3 +160,43 @@ function refuseCodes(waitMs: number): never {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   })
 }
+
+const conflictsOfLink = { allowed: 10, seconds: 3_600 }
+
+/**
+ * Slows down questions which logins are taken. Whoever has the link of an invitation sees it in the answer. After 10
+ * answers of this kind within an hour, the link cannot be used until the hour is over.
+ */
+export type LinkConflicts = {
+  /**
+   * Carries out an attempt to use a link. It is counted at its beginning. If it does not end with a conflict, that count
+   * is taken back. So simultaneous attempts learn no more than successive ones.
+   *
+   * @param invitationId which link it is
+   * @throws DomainError 'too-many' after too many conflicts. It also throws the errors of `attempt`
+   */
+  guard<Result>(invitationId: string, attempt: () => Promise<Result>): Promise<Result>
+}
+
+/** @param create makes a counter that all processes share */
+export function createLinkConflicts(create: (points: number, seconds: number) => RateLimiterAbstract): LinkConflicts {
+  const counter = create(conflictsOfLink.allowed, conflictsOfLink.seconds)
+  return {
+    async guard(invitationId, attempt) {
+      const { consumedPoints, msBeforeNext } = await counter.penalty(invitationId, 1)
+      if (consumedPoints > conflictsOfLink.allowed)
+        throw new DomainError('too-many', 'Too many taken logins were sent with this link; wait a while', {
+          retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+        })
+      let isConflict = false
+      try {
+        return await attempt()
+      } catch (error) {
+        isConflict = error instanceof DomainError && error.code === 'conflict'
+        throw error
+      } finally {
+        if (!isConflict) await counter.reward(invitationId, 1)
+      }
+    },
+  }
+}

@@ -8,6 +8,7 @@ import { accountOf, endAccess, insertPerson, requireRole } from '../access/opera
 import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
+import type { LinkConflicts } from '../access/throttle.ts'
 import { findNamesOf, lockUser } from '../access/user-store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
@@ -115,18 +116,29 @@ export type Joined = { typeAccount: 'bank' | 'retailer' | 'platform'; login: str
  *
  * @param input.login a different login, in case the invitation's login is taken
  * @throws DomainError 'invalid', always with the same text, for a wrong, used or expired link; 'invalid' for a
- *   refused password; 'conflict' when the login is taken: the link then stays valid
+ *   refused password; 'conflict' when the login is taken: the link then stays valid; 'too-many' after too many conflicts
  */
 export async function acceptLink(
-  deps: PeopleDeps & { trace?: Trace },
+  deps: PeopleDeps & { linkConflicts: LinkConflicts; trace?: Trace },
   input: { token: string; password: string; login?: string },
 ): Promise<Joined> {
-  const tokenHash = hashSecret(input.token)
-  const target = await store.findLink(deps.database, tokenHash)
+  const target = await store.findLink(deps.database, hashSecret(input.token))
   if (!target) throw wrongLink()
   const login = (target.kind === 'invitation' && input.login) || target.login
   requirePassword('password', input.password, await findNamesOf(deps.database, target.owner, login))
-  const passwordHash = await hashPassword(input.password)
+  const take = () => takeLink(deps, target, { ...input, login })
+  await (target.kind === 'invitation' ? deps.linkConflicts.guard(target.invitationId, take) : take())
+  return { typeAccount: typeOf(target.owner), login }
+}
+
+/** Uses up a link. @throws DomainError as `acceptLink` */
+async function takeLink(
+  deps: PeopleDeps & { trace?: Trace },
+  target: store.LinkTarget,
+  { token, password, login }: { token: string; password: string; login: string },
+): Promise<void> {
+  const tokenHash = hashSecret(token)
+  const passwordHash = await hashPassword(password)
   await deps.database.transaction(async transaction => {
     if (target.kind === 'invitation') {
       if (!(await store.takeInvitation(transaction, tokenHash))) throw wrongLink()
@@ -142,7 +154,6 @@ export async function acceptLink(
     await recordEntries(transaction, personOrigin(target, deps.trace), [factOf(target)])
     await notify(transaction, 'access')
   })
-  return { typeAccount: typeOf(target.owner), login }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
-import type { AddressLimit } from '../access/throttle.ts'
+import type { AddressLimit, LinkConflicts } from '../access/throttle.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { NoQuery } from '../http/schemas.ts'
 import { addressPrefixes } from '../text/addresses.ts'
@@ -18,6 +18,7 @@ import * as schemas from './schemas.ts'
 export type OpenRoutesDeps = PeopleDeps & {
   malformed: AddressLimit
   hashingPlaces: ConcurrencyLimit
+  linkConflicts: LinkConflicts
   refusals: Pick<Refusals, 'refresh'>
 }
 
@@ -39,7 +40,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
           ...portalErrors({
             400: 'The link is wrong, was used or is over; or the password is refused',
             409: 'The login is taken: send another one, the link stays valid',
-            429: 'Too many malformed requests from this address: wait for `Retry-After` seconds',
+            429: 'Too many malformed requests from this address, or too many taken logins with this link: wait for `Retry-After` seconds',
           }),
         },
       },

@@ -20,9 +20,9 @@ export type PeoplePortalDeps = Pick<
 
 export const peoplePortalRoutes: FastifyPluginAsyncTypebox<PeoplePortalDeps> = async (app, deps) => {
   const own = { ...deps, ...deps.factors, ...deps.people, database: deps.database, prefix: '' }
-  const { malformed, hashingPlaces } = deps.logins
+  const { malformed, hashingPlaces, linkConflicts } = deps.logins
   app.addHook('preValidation', async request => lowerIds(request.params as Record<string, string>))
-  await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces })
+  await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces, linkConflicts })
   await app.register(peopleRoutes, own)
   await app.register(accountRoutes, own)
   await app.register(selfRoutes, { ...own, hashingPlaces })

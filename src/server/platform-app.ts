@@ -4,7 +4,7 @@ import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
 import { createLoginQueues, createLogins, type LoginFailure } from '../access/logins.ts'
 import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
-import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
+import { createAddressLimit, createLinkConflicts, createThrottle, createWrongCodes } from '../access/throttle.ts'
 import { createBatchedEntries } from '../audit-log/batched-entries.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
 import { realNow } from '../clock.ts'
@@ -55,6 +55,7 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
     queues: createLoginQueues(),
     hashingPlaces: createHashingPlaces(),
+    linkConflicts: createLinkConflicts((...limit) => counter('link-conflicts', ...limit)),
   }
   return { factors, logins }
 }

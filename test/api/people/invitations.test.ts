@@ -58,6 +58,40 @@ suite('invitations', () => {
     assert.deepEqual([joined.status, joined.body], [201, { typeAccount: 'bank', login: `${login}-2` }])
   })
 
+  test('one link tells of ten taken logins an hour; the invited person goes on afterwards, and others at once', async () => {
+    const { login: takenLogin } = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+    const invite = async () => {
+      const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      return tokenOfLink(body.link)
+    }
+    const [token, other] = [await invite(), await invite()]
+    for (let index = 0; index < 12; index++) {
+      const refused = await accept({ token, password: 'short', login: takenLogin })
+      assert.equal(refused.status, 400, 'a refused password is no conflict')
+    }
+    const ask = () => accept({ token, password, login: takenLogin })
+    const answers = await Promise.all(Array.from({ length: 15 }, ask))
+    assert.equal(answers.filter(({ status }) => status === 409).length, 10)
+    const over = await ask()
+    assert.deepEqual([over.status, over.body.code], [429, 'too-many'])
+    const retryAfter = Number(over.headers.get('retry-after'))
+    assert.ok(retryAfter > 3_500 && retryAfter <= 3_600, `${retryAfter} s`)
+    const free = newLogin()
+    const early = await accept({ token, password, login: free })
+    assert.equal(early.status, 429, 'otherwise the answer would still show which logins are taken')
+    assert.equal((await accept({ token: other, password, login: takenLogin })).status, 409)
+    assert.equal((await accept({ token: other, password, login: newLogin() })).status, 201)
+
+    // Another process has counters of its own here. So the link works there as it does after the hour.
+    const sibling = await platform.sibling()
+    try {
+      const body = { token, password, login: free }
+      assert.equal((await sibling.call('POST', '/portal/invitations/accept', { body })).status, 201)
+    } finally {
+      await sibling.close()
+    }
+  })
+
   test('it names the person as the list of people does, before and after the link is taken', async () => {
     const login = newLogin()
     const { body } = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
