@@ -336,8 +336,8 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
 }
 
 /**
- * Stores a link to a new password and ends all earlier links of the person, so that nobody can use an old mail. The person's row
- * must be locked.
+ * Stores a link to a new password and ends earlier links of the person, so that nobody can use an old mail. A link that the person
+ * asked for leaves the manager's link: everybody who knows a login can ask for one. The person's row must be locked.
  *
  * @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires
  */
@@ -346,7 +346,7 @@ export async function replaceResets(
   reset: { tokenHash: Buffer; userId: string; madeBy: string | null; minutes: number },
 ): Promise<Date> {
   const [made] = await transaction.query<{ expiresAt: Date }>(
-    `with replaced as (delete from password_resets where user_id = $2)
+    `with replaced as (delete from password_resets where user_id = $2 and ($3::uuid is not null or made_by is null))
      insert into password_resets (token_hash, user_id, made_by, created_at, expires_at)
      values ($1, $2, $3, now(), now() + make_interval(mins => $4)) returning expires_at as "expiresAt"`,
     [reset.tokenHash, reset.userId, reset.madeBy, reset.minutes],

@@ -91,23 +91,53 @@ test('a forgotten password: always 202; three mails an hour; the link works once
   assert.equal((await platform.call('POST', '/portal/session', { body })).status, 202)
 })
 
-test('a new link to a new password ends the one before, whoever asked for either', async () => {
-  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
-  const email = 'twice@alpha.example'
-  await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
-  const ofManager = async () => {
-    assert.equal((await manager.call('POST', `/portal/users/${person.userId}/reset-password`)).status, 200)
+test('a manager’s new link to a new password ends all earlier ones, and a link that was asked for ends those asked for', async () => {
+  const { links, ofManager, ofPerson } = await personWithLinks('twice@alpha.example')
+  await ofPerson()
+  await ofManager()
+  await ofManager()
+  for (const link of links.slice(0, -1)) assert.equal((await accept(link)).status, 400)
+  await ofPerson()
+  await ofPerson()
+  assert.equal((await accept(links.at(-2) ?? '')).status, 400)
+  assert.equal((await accept(links.at(-1) ?? '')).status, 201)
+})
+
+test('a request for a new password leaves a manager’s link as it is; the first one that is used ends the other', async () => {
+  for (const first of ['manager’s', 'own']) {
+    const { links, ofManager, ofPerson } = await personWithLinks(`both-${first === 'own' ? 1 : 2}@alpha.example`)
+    await ofManager()
+    await ofPerson()
+    if (first === 'own') links.reverse()
+    assert.deepEqual(
+      [(await accept(links[0] ?? '')).status, (await accept(links[1] ?? '')).status],
+      [201, 400],
+      `the ${first} link first`,
+    )
   }
+})
+
+/** A person with this address. `links` has the links of the mails, the oldest first. */
+async function personWithLinks(email: string) {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
   const links: string[] = []
-  for (const ask of [ofManager, () => forget(person.login), ofManager, () => forget(person.login)]) {
-    await ask()
+  const keepNew = async () => {
     const known = await mailsTo(email, links.length + 1)
     links.push(known.map(linkOf).find(link => !links.includes(link)) ?? '')
   }
-  const last = links.pop() ?? ''
-  for (const link of links) assert.equal((await accept(link)).status, 400)
-  assert.equal((await accept(last)).status, 201)
-})
+  return {
+    links,
+    async ofManager() {
+      assert.equal((await manager.call('POST', `/portal/users/${person.userId}/reset-password`)).status, 200)
+      await keepNew()
+    },
+    async ofPerson() {
+      await forget(person.login)
+      await keepNew()
+    },
+  }
+}
 
 test('who loses the second factor, and uses a recovery code, is told', async () => {
   const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
