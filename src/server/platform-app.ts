@@ -8,12 +8,11 @@ import { createAddressLimit, createLinkConflicts, createThrottle, createWrongCod
 import { createBatchedEntries } from '../audit-log/batched-entries.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
 import { realNow } from '../clock.ts'
-import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrderLookUp } from '../esim/sold/order-look-up.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
-import { isLoopback } from '../settings/loopback.ts'
+import { isOpenToOthers } from '../settings/loopback.ts'
 import { deliverWaiting } from '../webhooks/delivering.ts'
 import { handOverAll } from '../webhooks/hand-over-store.ts'
 import type { AppDeps } from './app.ts'
@@ -172,7 +171,3 @@ const sandboxDeps = (
   },
   guard,
 })
-
-/** Whether clients on other machines can reach the platform, directly or through a proxy. */
-const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
-  !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)

@@ -1,6 +1,6 @@
 /** Warnings at a start about settings that are valid but probably a mistake. */
 import { settingsHelp } from './help.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback, isOpenToOthers } from './loopback.ts'
 import { openFiles } from './secret-files.ts'
 
 type Environment = Record<string, string | undefined>
@@ -11,7 +11,7 @@ export function settingsAdvice(config: Config, env: Environment): string[] {
   return [
     ...unknownSettings(Object.keys(env)),
     ...openFileAdvice(env),
-    ...(config.mode === 'live' ? liveAdvice(config, env) : []),
+    ...(config.mode === 'live' ? liveAdvice(config, env) : sandboxAdvice(config)),
   ]
 }
 
@@ -32,6 +32,15 @@ function liveAdvice(config: Config, env: Environment): string[] {
       'PUBLIC_URL is not https, and the platform listens beyond this machine: tokens and passwords may travel unencrypted',
     )
   return advice
+}
+
+/** A sandbox sends webhooks to its own machine, which is safe only while all its users may use that machine's services. */
+function sandboxAdvice(config: Config): string[] {
+  if (!isOpenToOthers(config)) return []
+  return [
+    'others can reach this sandbox: with webhooks they can call services on its own machine (127.0.0.0/8, ::1) and read the beginning of ' +
+      'the answers, so run it where no other service listens, such as in a container of its own',
+  ]
 }
 
 const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']

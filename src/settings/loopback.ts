@@ -8,3 +8,7 @@ export function isLoopback(host: string): boolean {
   if (isIPv4(plain)) return plain.startsWith('127.')
   return isIPv6(plain) && (/^[0:]+:0*1$/.test(plain) || /^::ffff:(?:127\.|7f[\da-f]{2}:)/.test(plain))
 }
+
+/** Whether clients on other machines can reach the platform, directly or through a proxy. */
+export const isOpenToOthers = ({ host, publicUrl }: { host: string; publicUrl: string }): boolean =>
+  !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { unknownSettings } from '../../src/settings/advice.ts'
+import { settingsAdvice, unknownSettings } from '../../src/settings/advice.ts'
 import { settingsHelp } from '../../src/settings/help.ts'
 
 test('names that are no settings but look like ours are told, with what may be meant', () => {
@@ -40,6 +40,23 @@ test('names that are no settings but look like ours are told, with what may be m
   const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
   const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
   assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
+})
+
+test('a sandbox that others can reach warns that endpoints may be on its own machine', () => {
+  const advice = (settings: { mode?: 'live'; host?: string; publicUrl?: string }) =>
+    settingsAdvice(
+      { mode: 'sandbox', host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', admin: {}, ...settings },
+      { PUBLIC_URL: 'set' },
+    )
+  const publicUrl = 'https://sandbox.example'
+  for (const open of [{ host: '0.0.0.0' }, { host: '::' }, { publicUrl }, { host: '10.0.0.5', publicUrl }]) {
+    const [told = '', ...more] = advice(open)
+    assert.match(told, /webhooks.*127\.0\.0\.0\/8/)
+    assert.deepEqual(more, [])
+  }
+  assert.deepEqual(advice({}), [])
+  assert.deepEqual(advice({ host: '::1', publicUrl: 'http://localhost:8080' }), [])
+  assert.deepEqual(advice({ mode: 'live', host: '0.0.0.0', publicUrl }), [])
 })
 
 test('the help names every setting that is read', () => {
