@@ -1,4 +1,5 @@
 /** Builds the answers about endpoints and deliveries. */
+import { invisible, invisibleAbove } from '../text/visible.ts'
 import type { Endpoint } from './endpoint-store.ts'
 import type { Delivery } from './log-store.ts'
 
@@ -29,8 +30,17 @@ export function endpointView(endpoint: Endpoint) {
 /** The ETag. It changes with everything that a partner can change, and with the status. */
 export const endpointTag = ({ endpointId, version }: Endpoint): string => `"${endpointId.slice(0, 8)}-${version}"`
 
-export const deliveryView = ({ day: _, createdAt, nextAttemptAt, ...delivery }: Delivery) => ({
+const unseen = new RegExp(`[${invisible}${invisibleAbove}]`, 'gu')
+
+/**
+ * Makes the beginning of a receiver's answer safe to show: it must not turn the text around it. Control characters were
+ * replaced before it was stored.
+ */
+const shownExcerpt = (excerpt: string | null): string | null => excerpt?.replace(unseen, '\ufffd') ?? null
+
+export const deliveryView = ({ day: _, createdAt, nextAttemptAt, attempts, ...delivery }: Delivery) => ({
   ...delivery,
+  attempts: attempts.map(attempt => ({ ...attempt, responseExcerpt: shownExcerpt(attempt.responseExcerpt) })),
   createdAt: createdAt.toISOString(),
   nextAttemptAt: instantOf(nextAttemptAt),
 })

@@ -89,6 +89,9 @@ test('URLs of endpoints', () => {
     'https://x.example/\r\nx: y',
     '\thttps://x.example/',
     'https://x.example/\u001b[2J',
+    'https://x.example\\@y.example/',
+    'https://x.example/a\\b',
+    'https://x.example/?a=\\',
     'https://127.1/',
     'x',
   ])

@@ -252,7 +252,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     en: ({ schemes }) => `The address must start with ${schemes}`,
     uk: ({ schemes }) => `Адреса має починатися з ${String(schemes).replace(' or ', ' або ')}`,
   },
-  'endpoint-characters': same('The address can’t have spaces', 'В адресі не може бути пробілів'),
+  'endpoint-characters': same(
+    'The address can’t have spaces or backslashes',
+    'В адресі не може бути пробілів і зворотних скісних рисок',
+  ),
   'endpoint-user': same('Leave out the user and password', 'Приберіть ім’я користувача та пароль'),
   'endpoint-fragment': same('Leave out the # and what follows it', 'Приберіть # і все після нього'),
   'endpoint-port': {

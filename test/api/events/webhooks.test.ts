@@ -321,6 +321,8 @@ describe('endpoints', () => {
       'http://127.0.0.1:0/',
       'http:///x',
       'http://a..b/',
+      'http://evil\\@127.0.0.1/',
+      'http://127.0.0.1/a\\b',
     ])
       assert.equal((await call('POST', '/webhook-endpoints', { url: wrong })).status, 400, wrong)
     assert.equal((await call('POST', '/webhook-endpoints', { url, eventTypes: ['x.y'] })).status, 400)
@@ -400,6 +402,22 @@ describe('endpoints', () => {
       const { data } = (await call('GET', `/audit-log?object=endpoint:${endpointId}`)).body
       return data.length === 4
     })
+  })
+
+  test('what of an answer cannot be seen or turns the text is shown as U+FFFD', async () => {
+    reset()
+    answer = { status: 500, body: 'a\u202eb\u200bc\u2066d\u{e0041}e\u001bf\ue000g 👩‍💻 ✔️ Київ' }
+    const { endpointId } = await makeEndpoint()
+    const { deliveryId } = (await call('POST', `/webhook-endpoints/${endpointId}/test`)).body
+    let excerpt: string | undefined
+    await until(async () => {
+      const { attempts } = (await call('GET', `/webhook-deliveries/${deliveryId}`)).body
+      excerpt = attempts[0]?.responseExcerpt
+      return excerpt !== undefined
+    })
+    assert.equal(excerpt, 'a�b�c�d�e�f�g 👩‍💻 ✔️ Київ')
+    const { data } = (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body
+    assert.equal(data[0].attempts[0].responseExcerpt, excerpt)
   })
 
   test('a receiver that would speak another protocol gets a failed attempt, and holds no place', async () => {
