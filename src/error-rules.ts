@@ -60,7 +60,7 @@ const texts = {
   domain: () => 'be a domain name',
   'web-address': () => 'be an http or https URL of at most 2048 characters',
   picture: () =>
-    'be an http or https URL of at most 2048 characters, a data:image/...;base64, URI of at most 256 KiB, or empty',
+    'be an http or https URL without a user of at most 2048 characters, a data:image/...;base64, URI of at most 256 KiB, or empty',
   banner: () =>
     'be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB',
   'no-svg': () => 'not be an SVG image',

@@ -73,6 +73,12 @@ export const picture: TextRule = {
   holds: text => text === '' || webAddress.holds(text) || isPictureUri(text),
 }
 
+/** User info before the host, also an empty one. The URL parser skips any number of slashes and backslashes before it. */
+const userInfo = /^https?:[\\/]*[^\\/?#]*@/i
+
+/** Like `picture`, but without a user and password, because the directory shows the address to all partners. */
+export const publicPicture: TextRule = { ...picture, holds: text => picture.holds(text) && !userInfo.test(text) }
+
 function isPictureUri(text: string): boolean {
   const base64 = /^data:image\/[a-z0-9.+-]{1,64};base64,([A-Za-z0-9+/]+={0,2})$/i.exec(text)?.[1]
   return base64 !== undefined && base64.length % 4 === 0 && Buffer.byteLength(base64, 'base64') <= 256 * 1024

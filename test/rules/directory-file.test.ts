@@ -94,8 +94,16 @@ const values: [path: string, taken: string[], refused: string[]][] = [
   ['paymentSystems.code', ['visa', 'Amex_2', '0x', long(64)], [long(65), '-x', '.x', 'a/b', 'a b', 'é', '"__proto__"']],
   [
     'banks.logoUrl',
-    ['""', 'https://a.example/b', pictureOf(262_144)],
-    ['ftp://a', 'javascript:1', 'a', pictureOf(262_145)],
+    ['""', 'https://a.example/b', 'https://a.example/@b?c=@', pictureOf(262_144)],
+    [
+      'ftp://a',
+      'javascript:1',
+      'a',
+      pictureOf(262_145),
+      'https://u:p@a.example/b',
+      'https://@a.example',
+      'https:///u@a',
+    ],
   ],
   [
     'banks.logoUrl',

@@ -42,7 +42,7 @@ const maxCount = 2_147_483_647
 const code = text(rules.code)
 const name = text(rules.oneLine(200))
 const description = text(rules.paragraph(2000))
-const picture = text(rules.picture)
+const picture = text(rules.publicPicture)
 const uuid = refine(text(rules.uuid), id => id.toLowerCase())
 const webAddress = text(rules.webAddress)
 const id = optional(uuid, undefined)

@@ -104,6 +104,16 @@ suite('a field that is left out', () => {
     assert.deepEqual(after.country, { ...country, currency: { ...country.currency, name: 'Г' } })
   })
 
+  test('a logo whose address has a user or password is refused with its field', async () => {
+    const { status, body } = await send(
+      'banks: [{ code: alpha, logoUrl: "https://user:secret@alpha.example/logo.svg" }]',
+    )
+    assert.equal(status, 400)
+    assert.equal(body.message.length, 1)
+    assert.match(body.message[0], /^banks\[0\]\.logoUrl \(line 1\): must be an http or https URL without a user /)
+    assert.doesNotMatch(body.message[0], /secret/)
+  })
+
   test('gets its default in a new entry, and is a fault where a new entry needs it', async () => {
     const { body } = await send(
       'banks: [{ code: new }, { code: newer, name: N, esim: { deliveryMode: local } }, { code: alpha, esim: { deliveryMode: local } }]\n' +
