@@ -107,6 +107,20 @@ function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
   )
 }
 
+/** @throws DomainError 'conflict' that names the endpoints with a secret that cannot be decrypted */
+function requireReadable(endpointIds: readonly string[]): void {
+  if (endpointIds.length === 0) return
+  const named = endpointIds.slice(0, maxNamed).join(', ')
+  const others = endpointIds.length > maxNamed ? ` and ${endpointIds.length - maxNamed} more` : ''
+  throw new DomainError(
+    'conflict',
+    `Everything is re-encrypted but secrets that cannot be decrypted, of these endpoints: ${named}${others}. Keep the other keys, ` +
+      'give each a new secret (perkline endpoints rotate-secret ID --overlap PT0S), then start again',
+  )
+}
+
+const maxNamed = 10
+
 function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
   const { database } = deps
   app.post(
@@ -128,9 +142,10 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
         await resealAnswers(deps)
         await resealFactors(database, deps.masterKeys)
         await resealMails(database, deps.masterKeys)
-        await resealSecrets(deps)
+        const unreadable = await resealSecrets(deps)
         await resealAuditKeys(database, deps.masterKeys)
         const result = await rotateKeys(withOrigin(deps, request), { onProgress: progress => report({ progress }) })
+        requireReadable(unreadable)
         report({ result })
       }) as never,
   )

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FactorDeps } from '../access/factors/factors.ts'
 import type { Logins } from '../access/logins.ts'
-import { isUuid } from '../text/uuid.ts'
 import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { openPeopleRoutes } from './open-routes.ts'
 import { peopleRoutes } from './people-routes.ts'
@@ -21,14 +20,8 @@ export type PeoplePortalDeps = Pick<
 export const peoplePortalRoutes: FastifyPluginAsyncTypebox<PeoplePortalDeps> = async (app, deps) => {
   const own = { ...deps, ...deps.factors, ...deps.people, database: deps.database, prefix: '' }
   const { malformed, hashingPlaces, linkConflicts } = deps.logins
-  app.addHook('preValidation', async request => lowerIds(request.params as Record<string, string>))
   await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces, linkConflicts })
   await app.register(peopleRoutes, own)
   await app.register(accountRoutes, own)
   await app.register(selfRoutes, { ...own, hashingPlaces })
-}
-
-/** Writes the ids of a path in lower case, as they are in tokens and in the audit log. A caller may send them in capitals. */
-function lowerIds(params: Record<string, string>): void {
-  for (const [name, value] of Object.entries(params)) if (isUuid(value)) params[name] = value.toLowerCase()
 }

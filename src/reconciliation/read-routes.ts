@@ -88,8 +88,7 @@ function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { cashbackId } = request.params
-      const bankId = request.params.bankId.toLowerCase()
+      const { cashbackId, bankId } = request.params
       const input = { caller: partnerOf(request), cashbackId, bankId }
       const pages = await openDifferences(deps, input, () => deps.costlyReads.begin(request, reply))
       reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
@@ -122,9 +121,8 @@ function findDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { cashbackId } = request.params
       const { kind, search, ...page } = request.query
-      const input = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
+      const input = { caller: partnerOf(request), ...request.params }
       const { items, totalItems } = await searchDifferences(deps, input, { kind, search }, page, () =>
         deps.costlyReads.begin(request, reply),
       )

@@ -160,7 +160,7 @@ type PartRequest = Parameters<typeof guardOf>[0] & { params: { cashbackId: strin
 const partOf = ({ params, headers }: PartRequest) => ({
   ...guardOf({ headers }),
   cashbackId: params.cashbackId,
-  bankId: params.bankId.toLowerCase(),
+  bankId: params.bankId,
 })
 
 function answerTransition(

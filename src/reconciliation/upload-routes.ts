@@ -101,7 +101,7 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
     },
     async (request, reply) => {
       const { cashbackId, bankId } = request.params
-      const input = { caller: merchantOf(request), cashbackId, bankId: bankId.toLowerCase() }
+      const input = { caller: merchantOf(request), cashbackId, bankId }
       return upload(deps, request as FastifyRequest, reply as FastifyReply, {
         ...input,
         ...request.query,

@@ -47,6 +47,7 @@ import { validatorCompiler } from '../http/input/validation.ts'
 import { limitAccounts } from '../http/limits/account.ts'
 import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
 import { document } from '../http/openapi/operations.ts'
+import { lowerPathIds } from '../http/path-ids.ts'
 import { registerRoot } from '../http/root.ts'
 import { answerUnknown } from '../http/unknown.ts'
 import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
@@ -195,6 +196,7 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
     return hasSessionCookie(this)
   })
   app.setErrorHandler(answerError)
+  lowerPathIds(app)
   limitBodyTime(app)
   takeAbsentBodies(app)
   measureRequests(app, deps.metrics)

@@ -157,11 +157,7 @@ function listStatementLinesRoute(app: App, deps: StatementRoutesDeps): void {
     async (request, reply) => {
       const { limit, cursor } = request.query
       const { statementId } = request.params
-      const scope = {
-        list: 'lines',
-        account: callerAccount(request),
-        filters: { statementId: statementId.toLowerCase() },
-      }
+      const scope = { list: 'lines', account: callerAccount(request), filters: { statementId } }
       const [after = 0] = readCursor(scope, cursor, ['number']) ?? []
       const database = await pageReads.begin(request, reply)
       await readStatement(database, bankOf(request).bankId, statementId)

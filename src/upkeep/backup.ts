@@ -11,7 +11,8 @@ import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { pendingMigrations } from '../db/migrate.ts'
 import { countServing } from '../db/versions.ts'
 import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
-import { openSecrets } from '../webhooks/endpoints.ts'
+import { createSealer } from '../sealing.ts'
+import { openSecrets, webhookPurpose } from '../webhooks/endpoints.ts'
 import {
   countTables,
   drawProfiles,
@@ -137,7 +138,8 @@ async function checkBooks(connection: Queryable, options: VerifyOptions, now: Da
   const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
   try {
     const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
-    const { checks } = await proveCopy({ database, sealing, retention }, connection, now, onProgress)
+    const webhooks = { sealer: createSealer(masterKeys, webhookPurpose) }
+    const { checks } = await proveCopy({ database, sealing, webhooks, retention }, connection, now, onProgress)
     return checks.map(({ code, ok, detail }) => ({ name: code, ok, detail }))
   } catch (error) {
     return [{ name: 'audit', ok: false, detail: causeOf(error) }]

@@ -229,16 +229,20 @@ export function findSecrets(database: Queryable, endpointIds: readonly string[])
   )
 }
 
-/** Secrets of all endpoints by their ids, starting after the secret with the id `after`. */
+/**
+ * The secrets of all endpoints that are valid now, by their ids. A secret that has ended is never used again.
+ *
+ * @param after the id of the secret after which the list starts; undefined: it starts with the first
+ */
 export function listSecrets(
   database: Queryable,
-  after: string,
+  after: string | undefined,
   limit: number,
 ): Promise<(SealedSecret & { endpointId: string })[]> {
   return database.query(
     `select endpoint_id as "endpointId", secret_id as "secretId", sealed from webhook_secrets
-     where secret_id > $1 order by secret_id limit $2`,
-    [after, limit],
+     where ($1::uuid is null or secret_id > $1) and (valid_until is null or valid_until > now()) order by secret_id limit $2`,
+    [after ?? null, limit],
   )
 }
 

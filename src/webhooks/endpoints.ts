@@ -272,33 +272,58 @@ export function rotateSecret(
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
-    const validUntil = await store.endSecrets(transaction, endpointId, overlapMs)
-    const secret = await addSecret(transaction, sealer, endpointId)
+    const validUntil = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
+    const secret = await addSecret(transaction, sealer, endpoint.endpointId)
     return { secret, previousValidUntil: validUntil.toISOString() }
   })
 }
 
 const resealedAtOnce = 500
 
-/** Encrypts all secrets again with the first master key, so that the other keys can be removed. */
+type ListedSecret = store.SealedSecret & { endpointId: string }
+
+/** The endpoints among whose secrets is one that cannot be decrypted. */
+export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[]): string[] =>
+  secrets.filter(secret => openSecret(sealer, secret) === null).map(({ endpointId }) => endpointId)
+
+/** @returns null when none of the keys decrypts the secret, or it was sealed for another place */
+function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
+  try {
+    return sealer.open(sealed, placeOf(endpointId, secretId))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Encrypts all secrets again with the first master key, so that the other keys can be removed.
+ *
+ * @returns the endpoints with a secret that cannot be decrypted. It stays as it is
+ */
 export async function resealSecrets({
   database,
   masterKeys,
 }: {
   database: Database
   masterKeys: readonly Buffer[]
-}): Promise<void> {
+}): Promise<string[]> {
   const sealer = createSealer(masterKeys, webhookPurpose)
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+  const unreadable: string[] = []
+  for (let after: string | undefined; ; ) {
     const secrets = await store.listSecrets(database, after, resealedAtOnce)
-    for (const secret of secrets.filter(({ sealed }) => !sealer.isCurrent(sealed))) {
-      const place = placeOf(secret.endpointId, secret.secretId)
-      const sealed = sealer.seal(sealer.open(secret.sealed, place), place)
-      await store.replaceSecret(database, { ...secret, sealed }, secret.sealed)
-    }
-    after = secrets.at(-1)?.secretId ?? after
-    if (secrets.length < resealedAtOnce) return
+    unreadable.push(...findUnreadable(sealer, secrets))
+    for (const secret of secrets.filter(({ sealed }) => !sealer.isCurrent(sealed)))
+      await reseal(database, sealer, secret)
+    after = secrets.at(-1)?.secretId
+    if (secrets.length < resealedAtOnce) return [...new Set(unreadable)]
   }
+}
+
+async function reseal(database: Database, sealer: Sealer, secret: ListedSecret): Promise<void> {
+  const opened = openSecret(sealer, secret)
+  if (opened === null) return
+  const sealed = sealer.seal(opened, placeOf(secret.endpointId, secret.secretId))
+  await store.replaceSecret(database, { ...secret, sealed }, secret.sealed)
 }
 
 /**
@@ -310,11 +335,11 @@ export async function resealSecrets({
 export async function openSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   const sealer = createSealer(masterKeys, webhookPurpose)
   let opened = 0
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+  for (let after: string | undefined; ; ) {
     const secrets = await store.listSecrets(database, after, resealedAtOnce)
     for (const { endpointId, secretId, sealed } of secrets) sealer.open(sealed, placeOf(endpointId, secretId))
     opened += secrets.length
-    after = secrets.at(-1)?.secretId ?? after
+    after = secrets.at(-1)?.secretId
     if (secrets.length < resealedAtOnce) return opened
   }
 }

@@ -6,6 +6,8 @@ import { audit } from '../../src/admin/audit/audit.ts'
 import { createClock } from '../../src/clock.ts'
 import { createSealing } from '../../src/esim/stock/sealing.ts'
 import { applyDirectory } from '../../src/partners/operations.ts'
+import { createSealer } from '../../src/sealing.ts'
+import { webhookPurpose } from '../../src/webhooks/endpoints.ts'
 import { columnsOf } from '../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, openMerchant } from '../support/campaigns.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -30,6 +32,7 @@ suite('orders and profiles', () => {
       {
         database: scratch.database,
         sealing: createSealing([randomBytes(32)], randomBytes(32)),
+        webhooks: { sealer: createSealer([randomBytes(32)], webhookPurpose) },
         retention: { reportLinesDays: null, segmentsDays: null, msisdnDays: 1 },
       },
       new Date('2026-11-21T12:00:00Z'),

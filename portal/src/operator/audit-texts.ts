@@ -83,6 +83,10 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Every step of a campaign is in the feeds', 'In the merchant’s and in each bank’s that it concerns'],
     uk: ['Кожен крок кампанії є у стрічках', 'У торговця й у кожного банку, якого він стосується'],
   },
+  'endpoint-secrets': {
+    en: ['The secret of each webhook endpoint can be used', 'All of them can be decrypted'],
+    uk: ['Секрет кожного вебхука придатний до використання', 'Усі секрети розшифровуються'],
+  },
   'audit-log': {
     en: ['The security log of the last two days is unchanged', 'Each entry continues the one before it'],
     uk: ['Журнал безпеки за останні дві доби не змінено', 'Кожен запис продовжує попередній'],

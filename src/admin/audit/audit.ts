@@ -28,7 +28,9 @@ import { confirmedEvents, feedChecks, feedDaysStep, feedsStep } from '../../even
 import type { NumberAllEvents } from '../../events/feed.ts'
 import { reportSteps, reportSumsCheck } from '../../reconciliation/audit-steps.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
+import type { Sealer } from '../../sealing.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
+import { secretsCheck, secretsStep } from '../../webhooks/secrets-audit.ts'
 import type { AuditProgress, AuditResult, AuditRun } from './store.ts'
 import * as store from './store.ts'
 
@@ -37,6 +39,8 @@ export type { AuditResult } from './store.ts'
 export type AuditDeps = {
   database: Database
   sealing: Sealing
+  /** `sealer`: it decrypts the secrets of endpoints. */
+  webhooks: { sealer: Sealer }
   retention: RetentionDays
   /** Numbers the events recorded so far. Left out for a read-only copy of a database. */
   numberAllEvents?: NumberAllEvents
@@ -116,11 +120,13 @@ export const checksOfEachAudit: readonly Check[] = [
   reportSumsCheck,
   ...feedChecks,
   campaignEventsCheck,
+  secretsCheck,
   auditLogCheck,
 ]
 
 /** All checks in the order of the report, and the steps that perform them. */
-function planOf({ sealing, retention, numberAllEvents }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
+function planOf(deps: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
+  const { sealing, webhooks, retention, numberAllEvents } = deps
   const kept = checksOfRetention(retention, now)
   return {
     checks: [...checksOfEachAudit, ...kept],
@@ -139,6 +145,7 @@ function planOf({ sealing, retention, numberAllEvents }: AuditDeps, now: Date): 
       ...reportSteps,
       feedsStep,
       feedDaysStep,
+      secretsStep(webhooks.sealer),
       auditLogStep,
     ],
   }

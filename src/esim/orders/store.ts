@@ -206,9 +206,7 @@ export async function confirm(
   input: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   items: readonly ConfirmItem[],
 ): Promise<(ConfirmResult | null)[]> {
-  // The ids are in lower case, because the database returns lower case. Callers may use capitals, and results are found
-  // by id.
-  const ids = items.map(({ orderId }) => orderId.toLowerCase())
+  const ids = items.map(({ orderId }) => orderId)
   // The ids are sorted, so that two statements that change the same orders cannot deadlock.
   const sorted = [...new Set(ids)].sort()
   const values = [sorted, input.bankId, input.deliveryMode, input.now, input.caller]

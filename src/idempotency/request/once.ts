@@ -10,6 +10,7 @@ import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { keyHeader, readKey, replayedHeader } from '../../http/idempotency-key.ts'
 import type { BodyObserver } from '../../http/input/gathered-body.ts'
+import { addressOf } from '../../http/path-ids.ts'
 import type { FileForm } from '../../http/upload/file-form.ts'
 import type { Answer, Answers, Outcome, Scope } from '../answers.ts'
 
@@ -90,10 +91,11 @@ function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
  *
  * @param content identifies the body: different bodies have different texts
  */
-function fingerprintOf({ method, raw, caller, routeOptions }: FastifyRequest, content: string): Buffer {
+function fingerprintOf(request: FastifyRequest, content: string): Buffer {
+  const { method, caller, routeOptions } = request
   const whose = routeOptions.config.idempotent === 'own' ? [caller?.subject] : []
   return createHash('sha256')
-    .update(JSON.stringify([method, raw.url, content, ...whose]))
+    .update(JSON.stringify([method, addressOf(request), content, ...whose]))
     .digest()
 }
 

@@ -12,6 +12,8 @@ import { importProfiles } from '../../../src/esim/stock/operations.ts'
 import { createSealing, loadIndexKey, type Sealing } from '../../../src/esim/stock/sealing.ts'
 import { withdrawProfiles } from '../../../src/esim/stock/withdrawal.ts'
 import { applyDirectory } from '../../../src/partners/operations.ts'
+import { createSealer } from '../../../src/sealing.ts'
+import { webhookPurpose } from '../../../src/webhooks/endpoints.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -253,8 +255,9 @@ esim: { operators: [{ code: star, nameUk: Z, country: UA, tariffs: [{ code: a, n
     return { ...counts, rejects: [...rejects] }
   }
   const repeatedCodes = async () => {
+    const webhooks = { sealer: createSealer([randomBytes(32)], webhookPurpose) }
     const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
-    const { checks } = await audit({ database: scratch.database, sealing, retention }, clock.now())
+    const { checks } = await audit({ database: scratch.database, sealing, webhooks, retention }, clock.now())
     const failed = checks.filter(({ ok }) => !ok)
     assert.ok(failed.every(({ code }) => code === 'activation-codes'))
     return failed[0]?.detail ?? null

@@ -1,0 +1,46 @@
+/**
+ * UUIDs in paths. A caller may write them with capitals; the database writes them in lower case. They are lower-cased once, because
+ * code compares ids, seals data under them and writes them into the audit log.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isUuid } from '../text/uuid.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The names of the path parameters that are UUIDs. */
+    idParameters?: readonly string[]
+  }
+}
+
+/** Writes the UUIDs in the path of every request in lower case. Which parameters are UUIDs is in the schema of the route. */
+export function lowerPathIds(app: FastifyInstance): void {
+  app.addHook('onRoute', route => {
+    const idParameters = idsOf(route.schema?.params)
+    if (idParameters.length > 0) route.config = { ...route.config, idParameters }
+  })
+  app.addHook('onRequest', ({ params, routeOptions }, _reply, done) => {
+    const texts = params as Record<string, string>
+    for (const name of routeOptions.config.idParameters ?? []) {
+      const text = texts[name] ?? ''
+      if (isUuid(text)) texts[name] = text.toLowerCase()
+    }
+    done()
+  })
+}
+
+function idsOf(schema: unknown): string[] {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, { format?: string }> }
+  return Object.keys(properties).filter(name => properties[name]?.format === 'uuid')
+}
+
+/** The requested address, the UUIDs in its path in lower case. Two requests for the same object have the same address. */
+export function addressOf({ raw, routeOptions, params }: FastifyRequest): string {
+  const { url = '' } = raw
+  const ids = (routeOptions.config.idParameters ?? []).map(name => (params as Record<string, string>)[name] ?? '')
+  const end = url.indexOf('?') === -1 ? url.length : url.indexOf('?')
+  const lower = url
+    .slice(0, end)
+    .split('/')
+    .map(part => (ids.includes(part.toLowerCase()) ? part.toLowerCase() : part))
+  return lower.join('/') + url.slice(end)
+}
