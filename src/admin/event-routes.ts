@@ -5,14 +5,15 @@ import { type Account, platformAccountId } from '../access/caller.ts'
 import { Event } from '../events/feed-schemas.ts'
 import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
+import { schemaErrors } from '../http/input/schema-errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { count, instant, text } from '../http/schemas.ts'
-import { readEdge, readOverlap } from '../webhooks/endpoint-routes.ts'
+import { readOverlap } from '../webhooks/endpoint-routes.ts'
 import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
 import { beginFeedsAnew } from '../webhooks/operator.ts'
 import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks/operator-store.ts'
-import { replayEvents } from '../webhooks/replay.ts'
+import { readReplay, replayEvents } from '../webhooks/replay.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
 import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
@@ -148,6 +149,7 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
   app.post(
     '/webhook-endpoints/:endpointId/replay',
     {
+      attachValidation: true,
       schema: {
         ...operation('Events', 'replayAnyEvents', 'Send events again', 'Each is a new delivery.'),
         params: schemas.EndpointPath,
@@ -160,9 +162,7 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
       },
     },
     async (request, reply) => {
-      const { from, to, types = null, only } = request.body
-      const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
-      const input = { endpointId: request.params.endpointId, ...edges, types, only }
+      const input = { endpointId: request.params.endpointId, ...readReplay(request.body, schemaErrors(request)) }
       return reply.code(202).send(await replayEvents(withOrigin(webhooks, request), null, input))
     },
   )

@@ -2,7 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { isTypeFilter, typesOf } from './catalogue.ts'
+import { typesOf } from './catalogue.ts'
 import { type Feed, findEvent, findEvents, findFeed } from './feed-store.ts'
 import type { FeedWaiters } from './waiting.ts'
 
@@ -15,7 +15,7 @@ export type FeedParams = {
   /** Events after this position are read. `now` reads no events and returns only the position of the current end. */
   after: number | 'now'
   limit: number
-  /** Types and groups of types to read. An empty list means all types. */
+  /** Types and groups of types to read, which are known. An empty list means all types. */
   types: readonly string[]
   waitSeconds: number
   /** The feed that `after` belongs to. */
@@ -42,13 +42,10 @@ const maxBytes = 1024 * 1024
 /**
  * A page of the feed, oldest event first.
  *
- * @throws DomainError 'invalid' for an unknown type; 'feed-restarted' and 'events-removed' as `requireFeed`; 'too-many' when it should
+ * @throws DomainError 'feed-restarted' and 'events-removed' as `requireFeed`; 'too-many' when it should
  *   wait, but too many requests of the account wait already
  */
 export async function readFeed(deps: FeedDeps, account: Account, params: FeedParams): Promise<FeedPage> {
-  const unknown = params.types.filter(type => !isTypeFilter(type))
-  if (unknown.length > 0)
-    throw new DomainError('invalid', [`type must be a type of event or a group, not ${unknown[0]}`])
   const types = params.types.length === 0 ? null : typesOf(params.types)
   const { after } = params
   if (after === 'now') {

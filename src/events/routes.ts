@@ -4,7 +4,9 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { type AuthenticateDeps, callerOf } from '../access/request/authenticate.ts'
 import { DomainError } from '../errors.ts'
+import { requireForm } from '../form-errors.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
+import { schemaErrors } from '../http/input/schema-errors.ts'
 import { closed, uuid } from '../http/schemas.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
@@ -12,6 +14,7 @@ import { everybody, integrationReaders } from '../partner/roles.ts'
 import { eventTypes } from './catalogue.ts'
 import { type FeedDeps, type FeedPage as Page, readEvent, readFeed } from './feed.ts'
 import { Event, EventTypes, FeedPage, FeedQuery } from './feed-schemas.ts'
+import { requireTypeFilters } from './type-filters.ts'
 
 export type EventRoutesDeps = AuthenticateDeps & { feed: FeedDeps }
 
@@ -38,6 +41,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
   app.get(
     '/events',
     {
+      attachValidation: true,
       preValidation: async request => {
         const { type, ...others } = request.query as Record<string, unknown>
         const types = type === undefined ? {} : { type: [type].flat().flatMap(text => String(text).split(',')) }
@@ -63,6 +67,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
     },
     async (request, reply) => {
       const { after = '0', limit, type = [], wait, feedId } = request.query
+      requireForm(schemaErrors(request, 'querystring'), [[['type'], () => requireTypeFilters(type, () => 'type')]])
       const page = await readFeed(feed, callerAccount(request), {
         after: after === 'now' ? after : Number(after),
         limit,

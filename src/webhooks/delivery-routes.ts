@@ -4,9 +4,11 @@ import Type from 'typebox'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
+import { requireForm } from '../form-errors.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
+import { schemaErrors } from '../http/input/schema-errors.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { readCursor, writeCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -35,6 +37,7 @@ function listDeliveriesRoute(app: App, deps: Deps): void {
   app.get(
     '/webhook-deliveries',
     {
+      attachValidation: true,
       schema: {
         ...operation('Webhooks', integrationReaders, {
           operationId: 'listDeliveries',
@@ -49,6 +52,10 @@ function listDeliveriesRoute(app: App, deps: Deps): void {
     },
     async request => {
       const { limit, cursor, ...filters } = request.query
+      requireForm(schemaErrors(request, 'querystring'), [
+        [['from', 'to'], () => readFromTo(filters)],
+        [['type'], () => readTypes(filters.type)],
+      ])
       const { from, until } = readFromTo(filters)
       const account = callerAccount(request)
       const scope = { list: 'webhook-deliveries', account, filters }

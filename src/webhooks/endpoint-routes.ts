@@ -6,7 +6,6 @@ import { requireFreshFactor } from '../access/factors/fresh.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
-import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { NumberAllEvents } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
@@ -21,11 +20,10 @@ import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
 import { addDuration } from '../text/duration.ts'
-import { isDateAlone, readBound, readInstant } from '../text/instant.ts'
 import { attemptTest, type DeliveringDeps, testEndpoint } from './delivering.ts'
 import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
-import { replayEvents } from './replay.ts'
+import { readReplay, replayEvents } from './replay.ts'
 import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
@@ -93,7 +91,8 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      endpoints.requireFields(deps.urls, { body: request.body, schemaErrors: schemaErrors(request) })
+      const form = { body: request.body, schemaErrors: schemaErrors(request) }
+      await endpoints.requireNewFields(deps, callerAccount(request), form)
       const { startAfter = 'now', ...fields } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
@@ -302,6 +301,7 @@ function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
     '/webhook-endpoints/:endpointId/replay',
     {
       config: idempotent,
+      attachValidation: true,
       schema: {
         ...changes(
           'replayEvents',
@@ -317,13 +317,13 @@ function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
         },
       },
     },
-    (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 202 }, own => {
-        const { from, to, types = null, only } = request.body
-        const { endpointId } = request.params
-        const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
-        return replayEvents(own, callerAccount(request), { endpointId, ...edges, types, only })
-      }) as never,
+    (request, reply) => {
+      const asked = readReplay(request.body, schemaErrors(request))
+      const withOrigin = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: withOrigin, status: 202 }, own =>
+        replayEvents(own, callerAccount(request), { endpointId: request.params.endpointId, ...asked }),
+      ) as never
+    },
   )
 }
 
@@ -357,8 +357,7 @@ const positionOf = ({ createdAt, endpointId }: Endpoint): Position => [createdAt
 const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Position): boolean =>
   at === atBefore ? id > idBefore : at > atBefore
 
-const dayMs = 86_400_000
-const maxOverlapMs = 7 * dayMs
+const maxOverlapMs = 7 * 86_400_000
 
 /** Reads a duration, in milliseconds. @throws DomainError 'invalid' for a text that is no duration, or longer than 7 days */
 export function readOverlap(text = 'PT24H'): number {
@@ -366,18 +365,6 @@ export function readOverlap(text = 'PT24H'): number {
   const ms = (addDuration(now, text)?.getTime() ?? Number.NaN) - now.getTime()
   if (!(ms <= maxOverlapMs)) throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most P7D'])
   return ms
-}
-
-/**
- * Reads the first or last event of a replay. A date without a time means that whole day in UTC.
- *
- * @throws DomainError 'invalid' for a text that is no instant
- */
-export function readEdge(field: 'from' | 'to', input: number | string): number | Date {
-  if (typeof input === 'number') return input
-  const at = field === 'from' ? readBound(input) : readInstant(input)
-  if (at === null) throw new DomainError('invalid', [broken(field, 'sequence-or-instant')])
-  return field === 'to' && isDateAlone(input) ? new Date(at.getTime() + dayMs - 1) : at
 }
 
 type TestRequest = FastifyRequest<{ Params: { endpointId: string }; Body: { type?: string } }>

@@ -7,11 +7,11 @@ import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { isTypeFilter } from '../events/catalogue.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
 import type { Account as Owner } from '../events/outbox.ts'
+import { typeFilterErrors } from '../events/type-filters.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
@@ -79,25 +79,51 @@ export async function lockEndpoint(
 }
 
 /**
- * Checks the fields of an endpoint that is created or changed, and reports all errors at once. `createEndpoint` and
- * `changeEndpoint` rely on it.
+ * Checks the fields of an endpoint that is changed, and reports all errors at once. `changeEndpoint` relies on it.
  *
  * @param form.body what was sent
  * @param form.schemaErrors the errors of its schema; the fields that they name are not checked again
  * @throws DomainError 'invalid' when there is any error
  */
-export function requireFields(urls: UrlRules, form: { body: unknown; schemaErrors: readonly BrokenRule[] }): void {
+export function requireFields(urls: UrlRules, form: EndpointForm): void {
+  const errors = errorsOf(urls, form)
+  if (errors.length > 0) throw new DomainError('invalid', errors)
+}
+
+type EndpointForm = { body: unknown; schemaErrors: readonly BrokenRule[] }
+
+/**
+ * Checks the fields of an endpoint that is created, and its `startAfter`. `createEndpoint` relies on it.
+ *
+ * @throws DomainError 'invalid' as `requireFields`, also when `startAfter` is a position after the end of the feed
+ */
+export async function requireNewFields(
+  { database, urls }: Pick<EndpointDeps, 'database' | 'urls'>,
+  account: Account,
+  form: EndpointForm,
+): Promise<void> {
+  const errors = errorsOf(urls, form)
+  if (errors.length === 0) return
+  // Without another error, `createEndpoint` checks the position.
+  const startAfter = form.schemaErrors.some(({ field }) => field === 'startAfter' || field === 'body')
+    ? undefined
+    : (form.body as { startAfter?: number | 'now' }).startAfter
+  const { last } = await findFeed(database, account)
+  const late = typeof startAfter === 'number' && startAfter > last
+  throw new DomainError('invalid', late ? [...errors, broken('startAfter', 'max', { max: last })] : errors)
+}
+
+function errorsOf(urls: UrlRules, form: EndpointForm): BrokenRule[] {
   const { schemaErrors } = form
   const wrong = new Set(schemaErrors.map(({ field }) => field.split('.')[0]))
   const { url, eventTypes } = (wrong.has('body') ? {} : form.body) as Partial<Fields>
   const error = url === undefined || wrong.has('url') ? null : urlError(urls, url)
-  const unknown = wrong.has('eventTypes') ? undefined : eventTypes?.find(type => !isTypeFilter(type))
-  const errors = [
+  const types = wrong.has('eventTypes') ? [] : (eventTypes ?? [])
+  return [
     ...schemaErrors,
     ...(error === null ? [] : [{ field: 'url', ...error }]),
-    ...(unknown === undefined ? [] : [broken('eventTypes', 'event-types', { type: unknown })]),
+    ...typeFilterErrors(types, index => `eventTypes.${index}`),
   ]
-  if (errors.length > 0) throw new DomainError('invalid', errors)
 }
 
 /**

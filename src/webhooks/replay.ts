@@ -2,9 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { broken } from '../error-rules.ts'
+import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { isTypeFilter, typesOf } from '../events/catalogue.ts'
+import { typesOf } from '../events/catalogue.ts'
+import { requireTypeFilters } from '../events/type-filters.ts'
+import { requireForm } from '../form-errors.ts'
+import { isDateAlone, readBound, readInstant } from '../text/instant.ts'
 import { accountOfEndpoint, type Endpoint, isDeleted } from './endpoint-store.ts'
 import { type By, lockEndpoint, note, readEndpoint } from './endpoints.ts'
 import * as store from './replay-store.ts'
@@ -20,6 +23,42 @@ export type Replay = {
 }
 
 const maxReplayed = 100_000
+const dayMs = 86_400_000
+
+/** The body of a replay. */
+type ReplayForm = { from: number | string; to?: number | string; types?: string[]; only: Replay['only'] }
+
+/**
+ * Reads the body of a replay, and reports all errors at once.
+ *
+ * @param schemaErrors the errors of its schema
+ * @throws DomainError 'invalid' for unknown types, a text that is no instant, and a range that ends before it begins
+ */
+export function readReplay(
+  { from, to, types, only }: ReplayForm,
+  schemaErrors: readonly BrokenRule[],
+): Omit<Replay, 'endpointId'> {
+  const readEdges = () => ({ from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) })
+  requireForm(schemaErrors, [
+    [['from'], () => readEdge('from', from)],
+    [['to'], () => to !== undefined && readEdge('to', to)],
+    [['from', 'to'], () => requireOrder(readEdges())],
+    [['types'], () => requireTypeFilters(types ?? [], index => `types.${index}`)],
+  ])
+  return { ...readEdges(), types: types ?? null, only }
+}
+
+/**
+ * Reads the first or last event of a replay. A date without a time means that whole day in UTC.
+ *
+ * @throws DomainError 'invalid' for a text that is no instant
+ */
+function readEdge(field: 'from' | 'to', input: number | string): number | Date {
+  if (typeof input === 'number') return input
+  const at = field === 'from' ? readBound(input) : readInstant(input)
+  if (at === null) throw new DomainError('invalid', [broken(field, 'sequence-or-instant')])
+  return field === 'to' && isDateAlone(input) ? new Date(at.getTime() + dayMs - 1) : at
+}
 
 /**
  * Sends events again. Each gets a new delivery as soon as there is room.
@@ -32,8 +71,6 @@ export function replayEvents(
   account: Account | null,
   given: Replay,
 ): Promise<{ replayId: string; deliveries: number }> {
-  requireTypes(given)
-  requireOrder(given)
   const which = { account, endpointId: given.endpointId }
   return database.transaction(async transaction => {
     const seen = await requireEnabled(transaction, which, readEndpoint)
@@ -55,12 +92,7 @@ export function replayEvents(
   })
 }
 
-function requireTypes({ types }: Replay): void {
-  const unknown = types?.find(type => !isTypeFilter(type))
-  if (unknown !== undefined) throw new DomainError('invalid', [broken('types', 'event-types', { type: unknown })])
-}
-
-function requireOrder({ from, to }: Replay): void {
+function requireOrder({ from, to }: Pick<Replay, 'from' | 'to'>): void {
   const isReversed = typeof from === typeof to && to !== null && to < from
   if (isReversed) throw new DomainError('invalid', ['to must not be before from'])
 }

@@ -1,4 +1,6 @@
 /** Reads the query of an order list for programs (contract/partner-orders.md, "The list"). */
+import type { BrokenRule } from '../../error-rules.ts'
+import { requireForm } from '../../form-errors.ts'
 import { readBetween, type Span } from '../../text/span.ts'
 import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
 import { isAscending, type OrderSort } from './order-list-sql.ts'
@@ -18,22 +20,38 @@ export type OrderListQuery = {
   sort?: OrderSort
 } & Partial<Record<`${'created' | 'confirmed' | 'ended'}${'From' | 'To'}`, string>>
 
+const spans = ['created', 'confirmed', 'ended'] as const
+const spanOf = (query: OrderListQuery, name: (typeof spans)[number]): Span =>
+  readBetween(query, `${name}From`, `${name}To`)
+
+/**
+ * Checks the periods of a query, and reports all errors at once.
+ *
+ * @param schemaErrors the errors of the query's schema
+ * @throws DomainError 'invalid' for invalid dates, and for the errors of the schema
+ */
+export function requireSpans(query: OrderListQuery, schemaErrors: readonly BrokenRule[]): void {
+  requireForm(
+    schemaErrors,
+    spans.map(name => [[`${name}From`, `${name}To`], () => spanOf(query, name)]),
+  )
+}
+
 /**
  * @returns a search for all matching orders, from the beginning
  * @throws DomainError 'invalid' for invalid dates
  */
 export function listSearchOf(query: OrderListQuery, bankId: string, now: Date): OrderListSearch {
   const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = query
-  const spanOf = (name: 'created' | 'confirmed' | 'ended'): Span => readBetween(query, `${name}From`, `${name}To`)
   return {
     bankId,
     externalId,
     operatorCode,
     tariffCode,
     statuses: query.status ?? orderStatuses,
-    created: spanOf('created'),
-    confirmed: spanOf('confirmed'),
-    ended: spanOf('ended'),
+    created: spanOf(query, 'created'),
+    confirmed: spanOf(query, 'confirmed'),
+    ended: spanOf(query, 'ended'),
     sort,
     after: null,
     limit: null,

@@ -9,12 +9,13 @@ import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
+import { schemaErrors } from '../../http/input/schema-errors.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { finitePage, growingPage, type KeyKind, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
 import { banksOnly } from '../../partner/roles.ts'
-import { listSearchOf } from './list-search.ts'
+import { listSearchOf, requireSpans } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-sql.ts'
 import type { OrderLookUp } from './order-look-up.ts'
 import { listOrders, type ShownOrder } from './order-store.ts'
@@ -62,8 +63,10 @@ function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
         response: { 200: schemas.OrderList, ...partnerErrors() },
       },
       preValidation: splitStatuses,
+      attachValidation: true,
     },
     async (request, reply) => {
+      requireSpans(request.query, schemaErrors(request, 'querystring'))
       const { limit, cursor, sort, ...filters } = request.query
       const scope = { list: 'orders', account: callerAccount(request), filters, sort }
       const from = readCursor(scope, cursor, kindsOf(sort))
@@ -172,8 +175,10 @@ function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void 
         },
       },
       preValidation: splitStatuses,
+      attachValidation: true,
     },
     async (request, reply) => {
+      requireSpans(request.query, schemaErrors(request, 'querystring'))
       const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
       const { aside, signal } = await costlyReads.beginFile(request, reply)
       const writeTo = await openOrderFile({ database: deps.database, aside }, search, signal)
