@@ -13,7 +13,7 @@ import { notify } from '../db/notifications.ts'
 import { countServing } from '../db/versions.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { addDuration } from '../text/duration.ts'
+import { addDuration, isDuration } from '../text/duration.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
@@ -64,14 +64,13 @@ export function moveClock(deps: SandboxDeps, input: { advance: string } | { now:
     // The time is rounded, because the shared offset is in whole milliseconds.
     const nowMs = Math.round(realMs())
     const target = 'advance' in input ? addDuration(new Date(nowMs + currentMs), input.advance) : readInstant(input.now)
-    if (target === null) {
-      const rule = 'advance' in input ? broken('advance', 'duration') : { field: 'now', ...instantRule }
-      throw new DomainError('invalid', [rule])
-    }
-    if (!(target.getTime() < endOfTime)) {
-      const field = 'advance' in input ? 'advance' : 'now'
+    const field = 'advance' in input ? 'advance' : 'now'
+    // A duration that is too long has no target.
+    const isForm = 'advance' in input ? isDuration(input.advance) : target !== null
+    if (!isForm)
+      throw new DomainError('invalid', [field === 'advance' ? broken(field, 'duration') : { field, ...instantRule }])
+    if (target === null || target.getTime() >= endOfTime)
       throw new DomainError('invalid', [broken(field, 'before-end-of-time')])
-    }
     const offsetMs = target.getTime() - nowMs
     if (offsetMs < currentMs) throw new DomainError('invalid', [broken('now', 'clock-forwards')])
     return offsetMs

@@ -19,6 +19,7 @@ import { merchantComponents } from '../campaigns/for-merchant/schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import type { Service } from '../config.ts'
+import { eachOnce } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/orders/routes.ts'
 import { compressAnswers } from '../http/answer/compression.ts'
@@ -48,6 +49,7 @@ import { limitAccounts } from '../http/limits/account.ts'
 import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
 import { document } from '../http/openapi/operations.ts'
 import { lowerPathIds } from '../http/path-ids.ts'
+import { unreadableParameters } from '../http/query-text.ts'
 import { registerRoot } from '../http/root.ts'
 import { answerUnknown } from '../http/unknown.ts'
 import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
@@ -110,6 +112,8 @@ const defaultBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
 /** The maximum length of a request's address. It is the same as Node's limit for all headers together. */
 const maxAddressLength = 16 * 1024
+/** How many parameters that are not well-formed an error names. */
+const maxNamed = 100
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -225,8 +229,8 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
   askForFreshFactor(app, deps.campaigns)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const isReadable = request.routeOptions.config.ignoresQuery || isReadableQuery(request.raw.url)
-    done(isReadable ? null : new DomainError('invalid', 'The query must be well-formed text'))
+    const unreadable = request.routeOptions.config.ignoresQuery ? [] : unreadableParameters(request.raw.url)
+    done(unreadable.length === 0 ? null : new DomainError('invalid', eachOnce(unreadable.slice(0, maxNamed))))
   })
   app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
     const { 'content-encoding': coding = 'identity' } = headers
@@ -343,16 +347,6 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
 
 const givenRequestId = (header: string | string[] | undefined): string | null =>
   typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
-
-function isReadableQuery(url = ''): boolean {
-  const at = url.indexOf('?')
-  if (at === -1) return true
-  try {
-    return isText(decodeURIComponent(url.slice(at + 1).replaceAll('+', ' ')))
-  } catch {
-    return false
-  }
-}
 
 /**
  * Limits the time in which a body must arrive. After that the request gets 408 and the connection is closed, so that

@@ -13,13 +13,15 @@ const maxDays = 400
 const defaultDaysBefore = 30
 
 /**
- * The range of days of a request. Without `to` it ends today; without `from` it begins 30 days before its end.
+ * The range of days of a request. Without `to` it ends today, or at `from` if that is later; without `from` it begins 30 days
+ * before its end.
  *
  * @throws DomainError 'invalid' for invalid days, a wrong order, or more than 400 days
  */
 export function rangeOf(params: Partial<DayRange>, now: Date, timeZone: string): DayRange {
-  const to = params.to ?? dayOf(now, timeZone)
-  requireDays({ to })
+  requireDays(params)
+  const today = dayOf(now, timeZone)
+  const to = params.to ?? (params.from !== undefined && params.from > today ? params.from : today)
   const range = { from: params.from ?? dayAfter(to, -defaultDaysBefore), to }
   countDays(range, maxDays)
   return range

@@ -10,6 +10,8 @@ const form = new RegExp(
     `(?:T(?=\\d)(?:(\\d+${fraction})H)?(?:(\\d+${fraction})M)?(?:(\\d+${fraction})S)?)?$`,
 )
 
+export const isDuration = (text: string): boolean => text.length <= 64 && form.test(text)
+
 /**
  * Adds a duration to an instant in the calendar of UTC. When the resulting month has fewer days, the result is its
  * last day.
@@ -17,7 +19,7 @@ const form = new RegExp(
  * @returns null for an invalid duration, or when the result is outside the years that a date can show
  */
 export function addDuration(from: Date, text: string): Date | null {
-  const match = text.length <= 64 ? form.exec(text) : null
+  const match = isDuration(text) ? form.exec(text) : null
   if (!match) return null
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(1, 8)

@@ -338,6 +338,21 @@ test('400 for a query that is no well-formed text, after the caller is known', a
   }
 })
 
+test('a query that is no well-formed text names the parameters, also where a path has none', async () => {
+  const cases: [query: string, named: string[]][] = [
+    ['externalId=%00', ['externalId']],
+    ['externalId=%ff&status=confirmed&x%20y=%zz&externalId=%', ['externalId', 'x y']],
+    ['%ff=1', ['%ff']],
+    ['=%ff', ['the parameter without a name']],
+  ]
+  for (const path of ['/partner/v1/orders', '/esim/v1/operators', '/health/live'])
+    for (const [query, named] of cases) {
+      const { status, body } = await raw('GET', `${path}?${query}`, bearer())
+      const message = named.map(name => `${name} must be well-formed text without NUL`)
+      assert.deepEqual([status, body.message], [400, message], query)
+    }
+})
+
 test('the path in an error is as requested, encodings and all, without the query', async () => {
   const cases = {
     '/esim/v1/orders/a%20b?token=hunter2': '/esim/v1/orders/a%20b',

@@ -321,6 +321,13 @@ suite('days without sales', () => {
       'x=1',
     ])
       assert.equal((await get(`/statements?${query}`)).status, 400, query)
+    for (const path of ['/statements', '/statements.csv']) {
+      const later = await get(`${path}?from=2099-01-01`)
+      assert.deepEqual([later.status, later.body.data ?? later.text], [200, path === '/statements' ? [] : ''], path)
+    }
+    const options = { token: platform.config.operatorKey }
+    const ofAll = await platform.call('GET', '/admin/statements?from=2099-01-01', options)
+    assert.deepEqual([ofAll.status, ofAll.body.data], [200, []])
     const { body } = await get('/statements?to=2054-02-30')
     assert.deepEqual(body.message, ['to must be an ISO 8601 date from 0100-01-02 to 9999-12-30'], 'only what was sent')
     assert.equal((await ok('/statements')).data.length, 5)
