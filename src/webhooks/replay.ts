@@ -34,10 +34,9 @@ type ReplayForm = { from: number | string; to?: number | string; types?: string[
  * @param schemaErrors the errors of its schema
  * @throws DomainError 'invalid' for unknown types, a text that is no instant, and a range that ends before it begins
  */
-export function readReplay(
-  { from, to, types, only }: ReplayForm,
-  schemaErrors: readonly BrokenRule[],
-): Omit<Replay, 'endpointId'> {
+export function readReplay(body: ReplayForm, schemaErrors: readonly BrokenRule[]): Omit<Replay, 'endpointId'> {
+  // The body may be anything that the schema has refused.
+  const { from, to, types, only } = body ?? {}
   const readEdges = () => ({ from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) })
   requireForm(schemaErrors, [
     [['from'], () => readEdge('from', from)],

@@ -51,7 +51,8 @@ test('a replay names every wrong field', async () => {
     'only must be given',
     'types must be an array',
   ])
-  assert.deepEqual(await messagesOf('POST', path, []), ['body must be an object'])
+  for (const body of [[], null, undefined])
+    assert.deepEqual(await messagesOf('POST', path, body), ['body must be an object'])
   assert.deepEqual(await messagesOf('POST', `${path}?x=1`, { from: 1, only: 'all' }), ['x must be omitted'])
   assert.equal((await call('POST', path, { from: 1, only: 'all' })).status, 202)
 })
