@@ -11,7 +11,9 @@ const amount = (description: string, example = '399.00') => text(`${description}
 
 const days = {
   from: Type.Optional(day('First day; left out, 30 days before `to`', '2026-11-01')),
-  to: Type.Optional(day('Last day, at most 400 days in all; left out, today', '2026-11-30')),
+  to: Type.Optional(
+    day('Last day, at most 400 days in all; left out, today, or `from` if that is later', '2026-11-30'),
+  ),
 }
 export const DaysQuery = Type.Object(days, closed)
 export const StatementsQuery = Type.Object({ ...days, ...listParameters }, closed)
