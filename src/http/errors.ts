@@ -10,6 +10,7 @@ import { realNow } from '../clock.ts'
 import { type BrokenRule, ruleCodes } from '../error-rules.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
 import { UnsupportedError } from './input/message-rules.ts'
+import { SmallChunksError } from './input/small-chunks.ts'
 import { schemaRules } from './input/validation.ts'
 import { SlowUploadError } from './upload/upload.ts'
 
@@ -290,8 +291,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // Fastify closes the connection after a body that it refuses. A client that is still sending would then never see the answer.
   // Instead we drain the body for a while (`late-body.ts`).
   reply.removeHeader('connection')
-  // After this error the end of the body is unknown, so the connection must close.
-  if (error instanceof UnsupportedError) reply.header('connection', 'close')
+  // After these errors the end of the body is unknown, so the connection must close.
+  if (error instanceof UnsupportedError || error instanceof SmallChunksError) reply.header('connection', 'close')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   sendError(request, reply, failure)
 }

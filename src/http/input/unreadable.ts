@@ -24,6 +24,12 @@ const messages: Record<number, string> = {
 /** Destroys a connection after `lingerMs`, because a client that never closes it would hold a file descriptor forever. */
 const destroyLater = (socket: Socket): void => void setTimeout(() => socket.destroy(), lingerMs).unref()
 
+/** Ends a connection. A client that has not read its answer yet has time to read it. */
+export function endConnection(socket: Socket): void {
+  socket.end()
+  destroyLater(socket)
+}
+
 /** The error of a `CONNECT` request, which no API supports. */
 export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not supported'), {
   code: 'HPE_INVALID_METHOD',
@@ -47,10 +53,6 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     )
     destroyLater(socket)
   }
-  const end = (socket: Socket): void => {
-    socket.end()
-    destroyLater(socket)
-  }
   /** Connections that already wait for the end of an answer. Node.js calls this handler for each further piece that arrives. */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
@@ -61,7 +63,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     const answer = openAnswer(socket)
     if (answer === null) {
       // The bytes may belong to the body of a request that has been answered. A second answer would belong to no request.
-      if (newest.get(socket)?.complete === false) end(socket)
+      if (newest.get(socket)?.complete === false) endConnection(socket)
       else send(socket, statusOf(error))
       return
     }
@@ -77,9 +79,9 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     // It is unknown where the next request would begin, so this connection must end.
     answer.shouldKeepAlive = false
     answer.once('close', () => {
-      if (socket.writable) end(socket)
+      if (socket.writable) endConnection(socket)
     })
-    breakBody(answer.req)
+    breakBody(answer.req, new DomainError('invalid', messages[400] ?? ''))
   }
 }
 
@@ -95,10 +97,9 @@ export function noteRequests(server: Server): void {
 export const isAwaitingAnswer = (socket: Socket): boolean => openAnswer(socket) !== null
 
 /** Makes the reader of a request's body fail. If nobody reads it yet, the first reader fails. */
-function breakBody(request: IncomingMessage): void {
-  if (request.listenerCount('error') > 0)
-    return void request.emit('error', new DomainError('invalid', messages[400] ?? ''))
-  request.once('newListener', () => process.nextTick(breakBody, request))
+export function breakBody(request: IncomingMessage, error: DomainError): void {
+  if (request.listenerCount('error') > 0) return void request.emit('error', error)
+  request.once('newListener', () => process.nextTick(breakBody, request, error))
 }
 
 /** The answer that a connection is waiting for. Node.js keeps it in a private field ("check at an upgrade", CONTRIBUTING.md). */

@@ -1,0 +1,65 @@
+/**
+ * Refuses chunked bodies whose chunks are very small. Each chunk costs the same work, however few bytes it has, so single bytes would
+ * slow down other requests (contract/limits.md, "Bodies").
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import process from 'node:process'
+import { DomainError } from '../../errors.ts'
+import { breakBody, endConnection } from './unreadable.ts'
+
+/** The number of chunks of a body that may have any size. */
+const freeChunks = 2_048
+/** The average number of bytes that a body with more chunks must have in each. */
+const minAverageBytes = 64
+
+/** The error of a body whose chunks are too small. The connection ends after it, because the rest of the body is not read. */
+export class SmallChunksError extends DomainError {
+  constructor() {
+    super('invalid', 'The chunks of the body are too small')
+  }
+}
+
+/** Watches the chunked bodies of all requests, whoever reads them, and also when nobody reads them. */
+export function limitSmallChunks(server: Server): void {
+  // Prepended, because Fastify's listener may answer a request at once.
+  server.prependListener('request', (request, response) => {
+    if (request.headers['transfer-encoding'] !== undefined) watchChunks(request, response)
+  })
+}
+
+/** Node.js calls `push` of a request once for each chunk ("check at an upgrade", CONTRIBUTING.md). */
+function watchChunks(request: IncomingMessage, response: ServerResponse): void {
+  const push = request.push.bind(request)
+  let chunks = 0
+  let bytes = 0
+  let isRefused = false
+  request.push = (chunk: Buffer | null) => {
+    // Nothing is passed on after the refusal, not even the end: nobody must take the beginning for a whole body.
+    if (isRefused) return false
+    if (chunk !== null) {
+      chunks++
+      bytes += chunk.length
+    }
+    isRefused = chunks > freeChunks + bytes / minAverageBytes
+    if (!isRefused) return push(chunk)
+    stopReading(request, response)
+    return false
+  }
+  // Without a reader, Node.js would drop the rest of the body of an answered request, and not call `push`.
+  response.once('prefinish', () => {
+    if (!request.complete) request.resume()
+  })
+}
+
+/** Ends the connection after the answer, which is 400 if it has not begun. */
+function stopReading(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request
+  // This makes Node.js stop reading from the connection.
+  request._read = () => {}
+  // Node.js calls `destroySoon` after the last answer. Destroying a connection at once can lose an answer that the client has not read.
+  socket.destroySoon = () => endConnection(socket)
+  response.shouldKeepAlive = false
+  if (response.writableFinished) endConnection(socket)
+  else if (response.headersSent) response.once('finish', () => endConnection(socket))
+  else process.nextTick(breakBody, request, new SmallChunksError())
+}
