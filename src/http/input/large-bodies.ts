@@ -2,6 +2,7 @@
  * Limits how many large JSON bodies are read at once. A body that waits is not read yet. Before the wait, the caller is
  * authenticated and, for an edit, has the right to edit (contract/http.md, "Request bodies").
  */
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
@@ -36,7 +37,8 @@ const waitMs = 60_000
 const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }
 
 /** How long a body may wait before it is read. */
-export const bodyWaitMs = (request: FastifyRequest): number => (isLarge(request) ? waitMs : 0)
+export const bodyWaitMs = (request: FastifyRequest): number =>
+  takesLarge(request) && (isChunked(request) || isLarge(request)) ? waitMs : 0
 
 /** Reads the JSON bodies of all routes. Call it after all other hooks that may refuse a request. */
 export function readBodies(app: FastifyInstance): void {
@@ -64,15 +66,30 @@ export function readBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyObserver', null)
   app.decorateRequest('requireAccess', null)
   const waitForPlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
-    await beforeBody?.(request)
+    const { longUpload, bodyTimeoutMs } = request.routeOptions.config
     await takePlace(request, reply)
     if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
   }
+  const prepare = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await request.routeOptions.config.beforeBody?.(request)
+    if (!isChunked(request)) await waitForPlace(request, reply)
+  }
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (takesLarge(request)) replies.set(request, reply)
-    return isLarge(request) ? waitForPlace(request, reply) : done()
+    if (!takesLarge(request)) return done()
+    replies.set(request, reply)
+    return isChunked(request) || isLarge(request) ? prepare(request, reply) : done()
   })
+  /**
+   * A chunked body does not announce its length. So it waits here until its first part, or all of it, has arrived, and a short one
+   * needs no place. Senders that send nothing more thus keep nobody waiting.
+   */
+  const waitForChunks = async (request: FastifyRequest, payload: IncomingMessage): Promise<void> => {
+    const reply = replies.get(request)
+    await firstPart(payload)
+    if (payload.complete || !reply) return
+    await waitForPlace(request, reply)
+    if (reply.raw.closed) throw new DomainError('unavailable', 'The caller has left')
+  }
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer<ArrayBuffer>): Promise<unknown> => {
     request.requireAccess?.()
@@ -92,22 +109,43 @@ export function readBodies(app: FastifyInstance): void {
       parse(request, body)
         .finally(() => giveBackMemory(body))
         .then(value => done(null, value), done)
-    gatherBody(request, payload, read, done)
+    const gather = () => gatherBody(request, payload, read, done)
+    if (takesLarge(request) && isChunked(request)) waitForChunks(request, payload).then(gather, done)
+    else gather()
   })
 }
 
 const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>
   bodyLimit > largeBytes && config?.bodyType === undefined
 
+const isChunked = ({ headers }: FastifyRequest): boolean => headers['transfer-encoding'] !== undefined
+
 /**
- * Whether a JSON body is, or may be, large. A chunked body may be large, because it does not announce its length. A body that is larger
- * than the route accepts does not count, because it is refused without being read.
+ * Whether a JSON body is announced as large. A body that is larger than the route accepts does not count, because it is refused
+ * without being read.
  */
-function isLarge(request: FastifyRequest): boolean {
-  if (!takesLarge(request)) return false
-  const { headers, routeOptions } = request
+function isLarge({ headers, routeOptions: { bodyLimit = 0 } }: FastifyRequest): boolean {
   const announced = Number(headers['content-length'] ?? 0)
-  return (
-    headers['transfer-encoding'] !== undefined || (announced > largeBytes && announced <= (routeOptions.bodyLimit ?? 0))
-  )
+  return announced > largeBytes && announced <= bodyLimit
+}
+
+/**
+ * Waits until the first part of a body has arrived: as much as Node.js stores of a body that nobody reads (64 KiB), or all of it.
+ *
+ * @throws the error of a body that breaks off
+ */
+async function firstPart(payload: IncomingMessage): Promise<void> {
+  const hasArrived = () => payload.complete || payload.readableLength >= payload.readableHighWaterMark
+  if (hasArrived()) return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const look = () => {
+    if (hasArrived()) resolve()
+  }
+  const onBroken = (error: Error) => reject(Object.assign(error, { statusCode: 400 }))
+  payload.on('readable', look).on('error', onBroken)
+  try {
+    await promise
+  } finally {
+    payload.off('readable', look).off('error', onBroken)
+  }
 }

@@ -1,17 +1,21 @@
-/** Bodies that come in chunks: how small the chunks may be (contract/http.md, "Request bodies"). */
+/** Bodies that come in chunks: how small the chunks may be, and when a form takes a place (contract/http.md, "Request bodies"). */
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { after, before, suite, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { countWaiting } from '../../../src/work/concurrency-limit.ts'
+import { campaignDirectory, campaignForm, createCampaign, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
 import { addCustomers, customers, fileOf } from '../../support/segments.ts'
 
 let platform: TestPlatform
 let grocer: Partner
+let voltshop: Partner
 before(async () => {
   platform = await startPlatform({}, { directory: campaignDirectory })
   grocer = await openMerchant(platform)
+  voltshop = await openMerchant(platform, 'voltshop')
 })
 after(() => platform.close())
 
@@ -148,5 +152,72 @@ suite('chunks that are large enough', () => {
     assert.equal(created.status, 400)
     assert.ok(created.body.message.includes('x must be omitted'))
     socket.destroy()
+  })
+})
+
+suite('places of large bodies', () => {
+  /** Opens a form in chunks, sends the beginning of its body, and never ends it. */
+  async function beginForm(token: string, beginning: string): Promise<Socket> {
+    const socket = await openRaw(platform.url)
+    socket.write(head('POST', formPath, {}, token) + inChunks(beginning, 1_000))
+    return socket
+  }
+  const sendForm = async (text: string, headers: Record<string, string> = {}) => {
+    const socket = await openRaw(platform.url)
+    socket.write(head('POST', formPath, headers, grocer.token) + inChunks(text, 1_000) + last)
+    try {
+      return await readRaw(socket)
+    } finally {
+      socket.destroy()
+    }
+  }
+  const answered = (form: Promise<unknown>) =>
+    Promise.race([form.then(() => true), sleep(10_000, false, { ref: false })])
+
+  test('forms in chunks that have only begun take none', async () => {
+    const slow = await Promise.all(
+      [grocer, grocer, grocer, voltshop, voltshop].map(({ token }) => beginForm(token, '{')),
+    )
+    await sleep(200)
+    assert.equal(countWaiting().get('bodies'), 0)
+    const form = sendForm(JSON.stringify({ ...campaignForm(platform), name: 'Autumn' }))
+    assert.ok(await answered(form), 'a whole form is answered while others arrive slowly')
+    assert.equal((await form).status, 201)
+    for (const socket of slow) socket.destroy()
+  })
+
+  test('a form in chunks of which 64 KiB have arrived takes one; a short form needs none', async () => {
+    const beginning = `{"x":"${'y'.repeat(70_000)}`
+    const held = await Promise.all([1, 2, 3].map(() => beginForm(grocer.token, beginning)))
+    for (const endsAt = Date.now() + 10_000; countWaiting().get('bodies') !== 1; await sleep(20))
+      assert.ok(Date.now() < endsAt, `${countWaiting().get('bodies')} wait`)
+    const form = sendForm(JSON.stringify({ ...campaignForm(platform), name: 'Autumn' }))
+    assert.ok(await answered(form), 'a short form does not wait')
+    assert.equal((await form).status, 201)
+    for (const socket of held) socket.write(`${inChunks('"}', 100)}${last}`)
+    const answers = await Promise.all(held.map(socket => readRaw(socket)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [400, 400, 400],
+    )
+    for (const socket of held) socket.destroy()
+    assert.equal(countWaiting().get('bodies'), 0)
+  })
+
+  for (const pauseMs of [0, 200])
+    test(`a chunked body without a chunk is no form, also when its end comes ${pauseMs} ms later`, async () => {
+      const socket = await openRaw(platform.url)
+      socket.write(head('POST', formPath, {}, grocer.token))
+      await sleep(pauseMs)
+      socket.write(last)
+      assert.equal((await readRaw(socket)).status, 400)
+      socket.destroy()
+    })
+
+  test('a sender of chunks that waits for 100 Continue gets it', async () => {
+    const socket = await openRaw(platform.url)
+    socket.write(head('POST', formPath, { expect: '100-continue' }, grocer.token))
+    const [interim] = await Promise.race([socket.take(1).toArray(), sleep(10_000, [], { ref: false })])
+    assert.match(String(interim), /^HTTP\/1\.1 100 /)
   })
 })
