@@ -182,6 +182,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
         .header('x-request-id', request.id)
         .headers(limitHeaders(request as FastifyRequest))
       answerError(error, request as FastifyRequest, reply)
+      endLateBody(request as FastifyRequest)
     },
   })
   noteRequests(app.server)

@@ -97,6 +97,7 @@ suite('slow senders', { concurrency: true }, () => {
   for (const [path, status] of [
     ['/nowhere', 404],
     ['/esim/v1/orders', 401],
+    ['/%zz', 400],
   ] as const)
     test(`a body that nobody reads, after ${status}, does not keep its connection either`, async () => {
       const { answer, seconds } = await trickle(requestText('POST', path, json), ' ')
