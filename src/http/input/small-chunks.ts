@@ -8,9 +8,9 @@ import { DomainError } from '../../errors.ts'
 import { breakBody, endConnection } from './unreadable.ts'
 
 /** The number of chunks of a body that may have any size. */
-const freeChunks = 2_048
+const freeChunks = 8_192
 /** The average number of bytes that a body with more chunks must have in each. */
-const minAverageBytes = 64
+const minAverageBytes = 32
 
 /** The error of a body whose chunks are too small. The connection ends after it, because the rest of the body is not read. */
 export class SmallChunksError extends DomainError {
