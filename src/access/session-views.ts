@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findFailedLogins } from './login-store.ts'
-import { findNames } from './session-store.ts'
+import { findNames } from './shown-names-store.ts'
 import type { ReadToken } from './tokens.ts'
 
 type ViewDeps = { database: Database; clock: Clock }

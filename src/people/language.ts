@@ -1,5 +1,5 @@
 /** The language in which the platform writes to a person (contract/people.md, "Mails"). */
-import { type PersonLanguage, saveLanguage } from '../access/session-store.ts'
+import { type PersonLanguage, saveLanguage } from '../access/shown-names-store.ts'
 import type { Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'

@@ -14,7 +14,7 @@ import { Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { CampaignLoaded } from '../components/campaign-loaded.tsx'
-import { NextStep } from '../components/next-step.tsx'
+import { NextStep } from '../components/reconciliation-next-step.tsx'
 import type { BankCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId/reconciliation')

@@ -14,7 +14,7 @@ import { Empty, Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { CampaignLoaded } from '../components/campaign-loaded.tsx'
-import { NextStep } from '../components/next-step.tsx'
+import { NextStep } from '../components/reconciliation-next-step.tsx'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/banks/$bankId')
 
