@@ -2,7 +2,7 @@
  * UUIDs in paths. A caller may write them with capitals; the database writes them in lower case. They are lower-cased once, because
  * code compares ids, seals data under them and writes them into the audit log.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { isUuid } from '../text/uuid.ts'
 
 declare module 'fastify' {
@@ -14,17 +14,20 @@ declare module 'fastify' {
 
 /** Writes the UUIDs in the path of every request in lower case. Which parameters are UUIDs is in the schema of the route. */
 export function lowerPathIds(app: FastifyInstance): void {
+  // Only routes with such parameters get the hook, so that the busiest requests do not pay for it.
   app.addHook('onRoute', route => {
     const idParameters = idsOf(route.schema?.params)
-    if (idParameters.length > 0) route.config = { ...route.config, idParameters }
-  })
-  app.addHook('onRequest', ({ params, routeOptions }, _reply, done) => {
-    const texts = params as Record<string, string>
-    for (const name of routeOptions.config.idParameters ?? []) {
-      const text = texts[name] ?? ''
-      if (isUuid(text)) texts[name] = text.toLowerCase()
+    if (idParameters.length === 0) return
+    route.config = { ...route.config, idParameters }
+    const lower: onRequestHookHandler = ({ params }, _reply, done) => {
+      const texts = params as Record<string, string>
+      for (const name of idParameters) {
+        const text = texts[name] ?? ''
+        if (isUuid(text)) texts[name] = text.toLowerCase()
+      }
+      done()
     }
-    done()
+    route.onRequest = [lower, ...[route.onRequest ?? []].flat()]
   })
 }
 
