@@ -304,15 +304,28 @@ export function rotateSecret(
   })
 }
 
-const resealedAtOnce = 500
+const listedAtOnce = 500
 
 type ListedSecret = store.SealedSecret & { endpointId: string }
+
+/** The secrets of all endpoints that are valid now, at most 500 at a time. */
+async function* allSecrets(database: Queryable): AsyncGenerator<ListedSecret[]> {
+  for (let after: string | undefined; ; ) {
+    const secrets = await store.listSecrets(database, after, listedAtOnce)
+    yield secrets
+    after = secrets.at(-1)?.secretId
+    if (secrets.length < listedAtOnce) return
+  }
+}
 
 /** The endpoints among whose secrets is one that cannot be decrypted. */
 export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[]): string[] =>
   secrets.filter(secret => openSecret(sealer, secret) === null).map(({ endpointId }) => endpointId)
 
-/** @returns null when none of the keys decrypts the secret, or it was sealed for another place */
+/**
+ * @returns null when none of the keys decrypts the secret, it was sealed for another place, or it is damaged. Each of these has an error
+ *   of its own, and the caller reports all of them alike
+ */
 function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
   try {
     return sealer.open(sealed, placeOf(endpointId, secretId))
@@ -335,14 +348,12 @@ export async function resealSecrets({
 }): Promise<string[]> {
   const sealer = createSealer(masterKeys, webhookPurpose)
   const unreadable: string[] = []
-  for (let after: string | undefined; ; ) {
-    const secrets = await store.listSecrets(database, after, resealedAtOnce)
+  for await (const secrets of allSecrets(database)) {
     unreadable.push(...findUnreadable(sealer, secrets))
     for (const secret of secrets.filter(({ sealed }) => !sealer.isCurrent(sealed)))
       await reseal(database, sealer, secret)
-    after = secrets.at(-1)?.secretId
-    if (secrets.length < resealedAtOnce) return [...new Set(unreadable)]
   }
+  return [...new Set(unreadable)]
 }
 
 async function reseal(database: Database, sealer: Sealer, secret: ListedSecret): Promise<void> {
@@ -361,13 +372,11 @@ async function reseal(database: Database, sealer: Sealer, secret: ListedSecret):
 export async function openSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   const sealer = createSealer(masterKeys, webhookPurpose)
   let opened = 0
-  for (let after: string | undefined; ; ) {
-    const secrets = await store.listSecrets(database, after, resealedAtOnce)
+  for await (const secrets of allSecrets(database)) {
     for (const { endpointId, secretId, sealed } of secrets) sealer.open(sealed, placeOf(endpointId, secretId))
     opened += secrets.length
-    after = secrets.at(-1)?.secretId
-    if (secrets.length < resealedAtOnce) return opened
   }
+  return opened
 }
 
 /** Deletes an endpoint and keeps its log. */
