@@ -1,28 +1,18 @@
 /** Ids in paths may have capitals: they name the same object, and everything works as with the id in lower case. */
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { readEntries } from '../../support/audit-log.ts'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { type Receiver, startReceiver } from '../../support/receiver.ts'
 
 let platform: TestPlatform
 let bank: Bank
-let receiver: Server
-let url: string
-const received: { headers: IncomingHttpHeaders; body: string }[] = []
+let receiver: Receiver
 
 before(async () => {
-  receiver = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
-    response.writeHead(204).end()
-  })
-  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  receiver = await startReceiver()
   // When the test of the keys has ended, this process has an old key only, and would warn of it.
   platform = await startPlatform({ LOG_LEVEL: 'error' })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
@@ -30,15 +20,17 @@ before(async () => {
 })
 after(async () => {
   await platform?.close()
-  receiver.closeAllConnections()
-  receiver.close()
+  receiver?.close()
 })
 
 const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   platform.call(method, `/partner/v1${path}`, { token: bank.token, headers, ...(body !== undefined && { body }) })
 const operator = () => ({ token: platform.config.operatorKey })
 async function makeEndpoint(): Promise<string> {
-  const { status, text, body } = await call('POST', '/webhook-endpoints', { url, eventTypes: ['order.*'] })
+  const { status, text, body } = await call('POST', '/webhook-endpoints', {
+    url: receiver.url,
+    eventTypes: ['order.*'],
+  })
   assert.equal(status, 201, text)
   return body.endpointId
 }
@@ -66,6 +58,7 @@ for (const [who, rotate] of Object.entries({
     const endpointId = await makeEndpoint()
     const { status, text, body } = await rotate(endpointId.toUpperCase())
     assert.equal(status, 200, text)
+    const { received } = receiver
     received.length = 0
     await bank.cancel((await bank.reserve(`by-${who}`)).body.orderId)
     await until('the event arrives', async () => received.length > 0)

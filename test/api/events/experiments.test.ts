@@ -1,32 +1,23 @@
 /** Short forms of experiments: a clock that jumps, a rotation under load, and an attempt whose outcome is lost. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordEvents } from '../../../src/events/event-writing.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts'
 
-type Received = { headers: IncomingHttpHeaders; body: string }
 let platform: TestPlatform
 let bank: Bank
 let bankId: string
-let receiver: Server
-let url: string
-let received: Received[] = []
+let receiver: Receiver
+let received: Received[]
 const database = () => platform.platform.database
 
 before(async () => {
-  receiver = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
-    response.writeHead(204).end()
-  })
-  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  receiver = await startReceiver()
+  received = receiver.received
   platform = await startPlatform()
   await platform.addStock('kyivstar', 'eu-10gb', 1_000)
   bank = await openBank(platform)
@@ -35,14 +26,13 @@ before(async () => {
 })
 after(async () => {
   await platform?.close()
-  receiver.closeAllConnections()
-  receiver.close()
+  receiver?.close()
 })
 
 const call = (method: string, path: string, body?: unknown) =>
   platform.call(method, `/partner/v1${path}`, { token: bank.token, ...(body !== undefined && { body }) })
 const makeEndpoint = async () =>
-  (await call('POST', '/webhook-endpoints', { url, eventTypes: ['tariff.*'] })).body as {
+  (await call('POST', '/webhook-endpoints', { url: receiver.url, eventTypes: ['tariff.*'] })).body as {
     endpointId: string
     secret: string
   }
@@ -71,7 +61,7 @@ function isSigned({ headers, body }: Received, secret: string): boolean {
 }
 
 test('under load a rotation fails no check of either secret within the overlap, and only the new one signs after it', async () => {
-  received = []
+  received.length = 0
   const { endpointId, secret: old } = await makeEndpoint()
   const tellFor = async (seconds: number) => {
     for (let n = 0; n < seconds * 10; n++) await Promise.all([tell(20), sleep(100)])
@@ -103,7 +93,7 @@ test('under load a rotation fails no check of either secret within the overlap, 
 })
 
 test('an attempt whose outcome was lost is made again, with the same id and bytes', async () => {
-  received = []
+  received.length = 0
   const { endpointId } = await makeEndpoint()
   // A sequence keeps its value when the transaction fails, so it counts the losses.
   await database().execute('create sequence outcomes_lost')
