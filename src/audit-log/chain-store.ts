@@ -25,7 +25,7 @@ type Heads = { all: Head; ofAccount: Map<string, Head> }
  * @returns whether there may be more; null: another process is doing it
  */
 export const chainEntries = (database: Database, waits: boolean): Promise<boolean | null> =>
-  tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
+  tickInOrder(database, 'audit-log', { rows: pieceRows, waits, none: false }, async (transaction, piece) => {
     const taken = await take(transaction, piece)
     if (taken.waiting.length > 0)
       await insert(transaction, link(taken.waiting, await findHeads(transaction, taken.waiting)))

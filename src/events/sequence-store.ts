@@ -102,7 +102,7 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
   return tickInOrder(
     database,
     'events',
-    { rows: tickEvents, weight: eventsOfRow, waits },
+    { rows: tickEvents, weight: eventsOfRow, waits, none: { mayBeMore: false, counts: {} } },
     async (transaction, piece) => {
       await ensurePartitions(transaction)
       const [row] = await transaction.query<Sequenced>(

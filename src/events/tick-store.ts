@@ -68,19 +68,43 @@ export type OrderedPiece = Piece & { name: string }
  * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
  * @param options.waits true: wait while another process runs this consumer's tick. Repeat the call until `may_be_more`
  *   is false; then everything recorded before the first call is taken
+ * @param options.none the result when no row waits
  * @param take runs one named statement with the piece's parts. It keeps its plan (`keepPlan`)
  */
-export function tickInOrder<T>(
+export async function tickInOrder<T>(
   database: Database,
   consumer: Consumer,
-  { rows, weight = '1', waits }: { rows: number; weight?: string; waits: boolean },
+  { rows, weight = '1', waits, none }: { rows: number; weight?: string; waits: boolean; none: T },
   take: (transaction: Queryable, piece: OrderedPiece) => Promise<T>,
 ): Promise<T | null> {
+  if (!(await isDue(database, consumer))) return none
   return inTurn(database, { consumer, waits }, async transaction => {
     const [state] = await transaction.query<OrderedState>(beginInOrder, [consumer])
     if (!state) throw new Error(`The consumer ${consumer} has no position`)
     return take(transaction, orderedPiece(consumer, state, { rows, weight }))
   })
+}
+
+/**
+ * Whether a consumer has rows to take, or has to show that it is running. A process asks this several times a second, and
+ * mostly there is nothing to do. The answer then takes one statement; the tick itself would take six.
+ */
+async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> {
+  const [row] = await database.query<{ isDue: boolean }>({
+    name: `events.is-due-${consumer}`,
+    plannedOnce: [],
+    text: `
+      with newest as materialized (
+        select at, snapshot from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1
+      )
+      select at < now() - interval '${aliveEvery}'
+        or exists (select from outbox where xid >= pg_snapshot_xmax(snapshot) and ${isFor(consumer)} offset 0)
+        or exists (
+          select from pg_snapshot_xip(snapshot) as late
+          cross join lateral (select from outbox where xid = late and ${isFor(consumer)} offset 0) as rows) as "isDue"
+      from newest`,
+  })
+  return row?.isDue !== false
 }
 
 /**

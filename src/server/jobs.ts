@@ -44,6 +44,8 @@ export type JobDeps = CampaignDeps &
     eventDays: number
     /** Called with the number of events of each type that were numbered. */
     observeEvents(counts: Record<string, number>): void
+    /** Called when webhook deliveries may have been made. */
+    onHandedOver(): void
   }
 
 /** Observes the jobs: it is called once when a job starts, and after each successful run. */
@@ -183,7 +185,7 @@ const jobs: readonly Job[] = [
   // While thousands of campaigns end at one instant, one piece of events is numbered in each interval, so that requests wait less. Other
   // events that are recorded meanwhile wait behind those of the campaigns.
   { name: 'sequence-events', ...numberingIntervals, yieldsTo: passTime, run: numberEvents },
-  { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll(database) },
+  { name: 'hand-over', everyMs: 250, run: ({ database, onHandedOver }) => handOverAll(database, onHandedOver) },
   {
     name: 'end-lost-tests',
     everyMs: 60_000,

@@ -312,6 +312,7 @@ export function createWorker(
     anchorFile: config.auditAnchorFile,
     logger,
   }
+  let delivering: ReturnType<typeof startDelivering> | null = null
   const jobDeps = {
     ...campaigns,
     retention: config.retention,
@@ -323,6 +324,7 @@ export function createWorker(
     checkpoints,
     observeEvents: monitoring.metrics.events,
     observe: monitoring.metrics,
+    onHandedOver: () => delivering?.wake(),
   } satisfies JobDeps
   const { failed, succeeded } = createFailureLog(logger)
   const { jobStarts, jobSucceeds } = monitoring.processMetrics
@@ -336,10 +338,8 @@ export function createWorker(
   let started: readonly { stop(): Promise<void> }[] = []
   const start = () => {
     if (!running.includes('worker')) return
-    started = [
-      startDelivering(webhooks.deps, config.webhooks.concurrency, onError),
-      startJobs(jobDeps, failed, observer),
-    ]
+    delivering = startDelivering(webhooks.deps, config.webhooks.concurrency, onError)
+    started = [delivering, startJobs(jobDeps, failed, observer)]
   }
   closers.unshift(() => stopWorker(started, checkpoints))
   const numberAllEvents = async () => {

@@ -42,10 +42,11 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
  * Creates deliveries of replays, and those for the events after the endpoints' positions. A replay that fails holds up
  * neither the events nor other replays.
  *
+ * @param onHandedOver called when there may be new deliveries
  * @returns whether there may be more
  * @throws the first error of a replay, after everything else was handed over
  */
-export async function handOverAll(database: Database): Promise<boolean> {
+export async function handOverAll(database: Database, onHandedOver?: () => void): Promise<boolean> {
   const waiting = await findWaitingEndpoints(database)
   const errors: unknown[] = []
   let mayBeMore = false
@@ -61,6 +62,7 @@ export async function handOverAll(database: Database): Promise<boolean> {
     const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
     mayBeMore = (await handOver(database, ids)) || mayBeMore
   }
+  if (waiting.length > 0) onHandedOver?.()
   if (errors.length > 0) throw errors[0]
   return mayBeMore
 }

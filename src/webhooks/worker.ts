@@ -6,7 +6,8 @@ import { attempt, type DeliveringDeps, openSecrets } from './delivering.ts'
 import { type Claimed, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
 import { isIdle, type Lane, Lanes } from './lanes.ts'
 
-const lookEveryMs = 100
+/** How often the loop looks for due deliveries by itself. It finds those of other processes, and those that are tried again. */
+const lookEveryMs = 250
 /**
  * Accepted deliveries are recorded together: as soon as there are `recordedTogether` of them, but no later than
  * `recordWithinMs` after a request has ended.
@@ -23,13 +24,14 @@ const maxClaimMs = 10_000
  * Starts the loop.
  *
  * @param max concurrent requests of this process
- * @returns a function that stops the loop and waits for running requests
+ * @returns `wake`, which makes the loop look for due deliveries at once, and `stop`, which ends the loop and waits for
+ *   running requests
  */
 export function startDelivering(
   deps: DeliveringDeps,
   max: number,
   onError: (error: unknown) => void,
-): { stop(): Promise<void> } {
+): { wake(): void; stop(): Promise<void> } {
   const stopping = new AbortController()
   let work = Promise.withResolvers<void>()
   let recording: NodeJS.Timeout | undefined
@@ -71,13 +73,17 @@ export function startDelivering(
       // at once.
       work = Promise.withResolvers()
       await step().catch(onError)
-      const look = setTimeout(() => work.resolve(), lookEveryMs)
+      const look = setTimeout(() => work.resolve(), lookedAtMs + lookEveryMs - performance.now())
       if (!stopping.signal.aborted) await work.promise
       clearTimeout(look)
     }
   }
   const ending = loop()
   return {
+    wake() {
+      lookedAtMs = Number.NEGATIVE_INFINITY
+      work.resolve()
+    },
     async stop() {
       stopping.abort()
       lanes.stop()

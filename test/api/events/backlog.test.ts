@@ -26,7 +26,7 @@ async function takePiece(atMost: number): Promise<Piece> {
   const piece = await tickInOrder(
     testDatabase.database,
     'events',
-    { rows: atMost, waits: true },
+    { rows: atMost, waits: true, none: { taken: [], mayBeMore: false, read: 0 } },
     async (transaction, piece) => {
       const [before] = await transaction.query<{ n: number }>(readRows)
       const found = await transaction.query<{ mayBeMore: boolean; id: number | null; subject: string }>(
