@@ -1,7 +1,8 @@
 /** Model campaigns, one for each status. The real lifecycle makes their steps; the tables are then filled with copies of them. */
+
+import { applied } from '../../src/campaigns/lifecycle/decided.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
-import { applied } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import { banksOfCampaign } from './sizes.ts'
 
 /** An instant of a campaign. The time of a step is a number of minutes after such an instant. */

@@ -5,7 +5,7 @@
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { bankNotInvited, requireParty } from '../campaigns/history/parties.ts'
-import { campaignNotFound } from '../campaigns/lifecycle/transitions-store.ts'
+import { campaignNotFound } from '../campaigns/not-found.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Page } from '../http/paging.ts'

@@ -1,6 +1,7 @@
 /** Writes reports and their results at the end of an upload, and reads them. */
+
+import type { Actor } from '../campaigns/lifecycle/actor.ts'
 import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
-import type { Actor } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'
 import type { CountsByKind, Difference, Side } from './differences.ts'

@@ -4,8 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
+import { actorOf } from '../campaigns/lifecycle/actor.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
-import { actorOf, writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
+import { writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'

@@ -3,9 +3,10 @@
  * ends them, and settlements and copies are written into the database directly.
  */
 import assert from 'node:assert/strict'
+import { actorOf } from '../../src/campaigns/lifecycle/actor.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { lockCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
-import { actorOf, writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
+import { writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { TestPlatform } from './platform.ts'

@@ -14,7 +14,7 @@ import {
 import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
 import { originOf } from '../../audit-log/request/origin.ts'
-import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/transitions-store.ts'
+import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/actor.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
 export type OperatorDeps = AuthenticateDeps & {

@@ -3,11 +3,13 @@ import type { BankCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { actorOf } from '../lifecycle/actor.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'
-import { actorOf, campaignNotFound, writeDecisions } from '../lifecycle/transitions-store.ts'
+import { writeDecisions } from '../lifecycle/transitions-store.ts'
+import { campaignNotFound } from '../not-found.ts'
 
 /** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }

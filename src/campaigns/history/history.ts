@@ -2,7 +2,7 @@
 import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
-import type { FieldChanges } from '../lifecycle/transitions-store.ts'
+import type { FieldChanges } from '../lifecycle/decided.ts'
 import { requireParty } from './parties.ts'
 import { type HistoryEntry, listHistory } from './store.ts'
 

@@ -3,7 +3,7 @@ import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { requireOwn } from '../for-merchant/operations.ts'
-import { campaignNotFound } from '../lifecycle/transitions-store.ts'
+import { campaignNotFound } from '../not-found.ts'
 import { findParties } from './store.ts'
 
 export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')

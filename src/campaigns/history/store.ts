@@ -4,9 +4,9 @@
  */
 import type { AccountType } from '../../access/caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
+import type { FieldChanges, Note } from '../lifecycle/decided.ts'
 import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
-import type { FieldChanges, Note } from '../lifecycle/transitions-store.ts'
 
 export type HistoryEntry = {
   at: Date

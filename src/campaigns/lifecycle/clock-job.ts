@@ -3,10 +3,12 @@
  * compensation ends (contract/campaigns.md, "The period").
  */
 import type { CampaignDeps } from '../deps.ts'
+import { campaignNotFound } from '../not-found.ts'
+import type { Actor } from './actor.ts'
 import { makeDueTransitions } from './due-transitions.ts'
 import { complete } from './lifecycle.ts'
 import { type LockedCampaign, lockCampaign, lockDueCampaigns } from './locking-store.ts'
-import { type Actor, campaignNotFound, writeDecisions } from './transitions-store.ts'
+import { writeDecisions } from './transitions-store.ts'
 
 /**
  * The maximum number of starts, of ends and of completions in one transaction. The transaction locks the lists of the

@@ -5,9 +5,11 @@
  */
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { clockActor } from './actor.ts'
+import type { Decided } from './decided.ts'
 import { passTime } from './lifecycle.ts'
 import { type LockedCampaign, lockCampaign } from './locking-store.ts'
-import { clockActor, type Decided, writeDecisions } from './transitions-store.ts'
+import { writeDecisions } from './transitions-store.ts'
 
 /**
  * Brings locked campaigns to their state at `now`, even over several transitions.

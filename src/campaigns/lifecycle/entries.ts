@@ -4,10 +4,10 @@ import type { Origin } from '../../audit-log/origin.ts'
 import type { Fact } from '../../audit-log/recording.ts'
 import type { Account } from '../../events/outbox.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import type { Decided, Note } from './decided.ts'
 import type { Facts } from './events.ts'
 import type { Change } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
-import type { Decided, Note } from './transitions-store.ts'
 
 /**
  * The entries of one decision. For a partner's decision it is one entry, in the partner's own audit log. For a change

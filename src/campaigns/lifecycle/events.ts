@@ -4,10 +4,10 @@
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { RecordedEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import type { Decided, Note } from './decided.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
-import type { Decided, Note } from './transitions-store.ts'
 
 /** Further data for events, besides the old and the new state of each change. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }

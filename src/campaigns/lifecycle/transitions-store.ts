@@ -3,56 +3,15 @@
  * new states, the history and the versions of the merchants' lists. It checks the starting states of the decision again. Events,
  * audit log entries and the banks' lists are written after it, in the same transaction.
  */
-import type { Caller } from '../../access/caller.ts'
-import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
 import { recordEntries } from '../../audit-log/recording.ts'
-import { laterThan } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
-import { DomainError } from '../../errors.ts'
 import { recordEvents } from '../../events/event-writing.ts'
-import { isHiddenFromBanks } from './editable-fields.ts'
+import type { Actor } from './actor.ts'
+import { applied, type Decided, followersOf, hasNewTerms, isRearranged, type Step, stepsOf } from './decided.ts'
 import { entriesOf } from './entries.ts'
-import { eventsOf, type Facts } from './events.ts'
+import { eventsOf } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
-import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
-
-/** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the role at that time. */
-export type Actor = {
-  type: Caller['type'] | 'clock'
-  id: string | null
-  subject: string | null
-  role: string | null
-  /** Who made the change, as the audit log stores it, and how the request came in. */
-  origin: Origin
-}
-
-export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null, origin: clockOrigin }
-/** A caller with the operator's key. */
-export const operatorActor = (origin: Origin): Actor => ({
-  type: 'platform',
-  id: null,
-  subject: null,
-  role: null,
-  origin,
-})
-
-export function actorOf(caller: Caller): Actor {
-  const { type, subject, role } = caller
-  const origin = originOfCaller(caller)
-  if (type === 'bank') return { type, id: caller.bankId, subject, role, origin }
-  return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role, origin }
-}
-
-/** The changes of an edit or a segment: the old and new value of each field, or null to show only that the field has changed. */
-export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
-/** How many customers a segment, or a bank's part of it, had before and has now; null: there was or is none. */
-type SegmentChange = { customersCount: readonly [old: number | null, present: number | null] }
-/** A change of fields without a transition. The history records it like a transition. */
-export type Note =
-  | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
-  | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: SegmentChange }
-  | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
 
 /**
  * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in the order of
@@ -162,12 +121,6 @@ export async function recordSegmentChange(
 }
 
 /**
- * A decision about a campaign. In the history, `notes` are written before the transitions of the decision. `facts` are further
- * data for events.
- */
-export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
-
-/**
  * Writes decisions about campaigns that this transaction has locked. Even a decision without a transition gives the campaign a
  * new version and `updatedAt`. Call it for every change, even of fields alone. Call it last, because it locks the banks' lists.
  *
@@ -190,7 +143,7 @@ export async function writeDecisions(
 type Written = {
   decided: readonly Decided[]
   after: readonly LockedCampaign[]
-  steps: readonly Entry[]
+  steps: readonly Step[]
   followers: readonly ReturnType<typeof followersOf>[number][]
 }
 
@@ -270,52 +223,6 @@ async function announce(
   )
 }
 
-type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
-  cashbackId: string
-  /** The campaign's version from this change on. */
-  version: number
-  /** The campaign's status after the whole decision. */
-  toStatus: CampaignState['status']
-  at: Date
-  trigger: Change['trigger'] | Note['trigger']
-  changes: FieldChanges | null
-}
-
-/** The history's entries, in order. */
-function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Entry[] {
-  const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status, at: after.updatedAt }
-  const stateOf = ({ bankId }: Note) =>
-    bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
-  return [
-    ...notes.map(note => ({ ...note, ...of, from: stateOf(note), to: stateOf(note) })),
-    ...decision.changes.map(step => ({ ...step, ...of, changes: null })),
-  ]
-}
-
-/**
- * The banks that have no transition of their own when the campaign's status changes; empty when it does not change. The rows of these
- * banks repeat the campaign's status, so they need the new one.
- */
-function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
-  if (status === campaign.status) return []
-  const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
-  return banks
-    .filter(({ bankId }) => !stepping.has(bankId))
-    .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
-}
-
-/** Whether an edit changes terms that banks see. */
-const hasNewTerms = ({ trigger, changes }: Note): boolean =>
-  trigger === 'edit' && Object.keys(changes).some(field => !isHiddenFromBanks(field))
-
-/**
- * Whether a decision changes the order of the merchant's list: the campaign is new, or its status changes. When an edit
- * changes terms that the list is sorted by, `campaign-store.ts` counts the change.
- */
-function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {
-  return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
-}
-
 /**
  * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Call it last in a transaction,
  * because it locks the lists.
@@ -335,36 +242,3 @@ async function notifyBanks(
     counts.map(({ by }) => by),
   ])
 }
-
-/** The campaign after these changes, with a new version and a later `updatedAt`. */
-export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
-  const isNew = changes.some(({ subject, from }) => subject === 'campaign' && from === null)
-  const at = isNew ? now : laterThan(campaign.updatedAt, now)
-  let status = campaign.status
-  const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
-  for (const step of changes) {
-    if (step.subject === 'campaign') status = step.to
-    else if (step.subject === 'bank' && step.to === null) banks.delete(step.bankId)
-    else {
-      const bank: BankState = banks.get(step.bankId) ?? { bankId: step.bankId, status: 'pending', stage: null }
-      banks.set(
-        step.bankId,
-        step.subject === 'reporting' ? { ...bank, stage: step.to } : { ...bank, status: step.to ?? bank.status },
-      )
-    }
-  }
-  const received =
-    status === 'compensationReceived' && campaign.status !== status ? at : campaign.compensationReceivedAt
-  return {
-    ...campaign,
-    status,
-    banks: [...banks.values()],
-    version: campaign.version + 1,
-    updatedAt: at,
-    compensationReceivedAt: received,
-  }
-}
-
-/** The same message for every campaign that a bank may not see, whatever the reason (contract/campaigns.md, "Who decides when"). */
-export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
-  new DomainError(code, 'The campaign was not found')
