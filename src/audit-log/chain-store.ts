@@ -5,6 +5,7 @@
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
+import { rowList } from '../db/row-list.ts'
 import type { Account } from '../events/outbox.ts'
 import { type OrderedPiece, tickInOrder } from '../events/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
@@ -108,28 +109,41 @@ function entryOf(accountSeq: number, account: Account, data: RecordedEntry): Ent
   return { accountSeq, at, account, actor: by, via, action, object: on, outcome, change, requestId, address }
 }
 
+const entryRows = rowList(1, {
+  seq: 'bigint',
+  accountType: 'text',
+  accountId: 'uuid',
+  accountSeq: 'bigint',
+  at: 'timestamptz',
+  entry: 'text',
+  accountHash: 'bytea',
+  hash: 'bytea',
+  action: 'text',
+  actorId: 'text',
+  objectType: 'text',
+  objectId: 'text',
+})
+
 async function insert(transaction: Queryable, links: readonly Link[]): Promise<void> {
   await transaction.execute(
     {
       name: 'audit-log.insert',
       text: `
         insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash, action, actor_id, object_type, object_id)
-        select * from unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::text[], $7::bytea[], $8::bytea[],
-          $9::text[], $10::text[], $11::text[], $12::text[])`,
+        select * from ${entryRows.from('entries')}`,
     },
-    [
-      links.map(({ seq }) => seq),
-      links.map(({ account }) => account.type),
-      links.map(({ account }) => account.id ?? platformAccountId),
-      links.map(({ accountSeq }) => accountSeq),
-      links.map(({ data }) => data.at),
-      links.map(({ text }) => text),
-      links.map(({ accountHash }) => accountHash),
-      links.map(({ hash }) => hash),
-      links.map(({ data }) => data.action),
-      links.map(({ data }) => data.actor.id),
-      links.map(({ data }) => data.object.type),
-      links.map(({ data }) => data.object.id),
-    ],
+    entryRows.values(
+      links.map(({ account, data, text, ...numbers }) => ({
+        ...numbers,
+        accountType: account.type,
+        accountId: account.id ?? platformAccountId,
+        at: data.at,
+        entry: text,
+        action: data.action,
+        actorId: data.actor.id,
+        objectType: data.object.type,
+        objectId: data.object.id,
+      })),
+    ),
   )
 }

@@ -2,6 +2,7 @@
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
+import { rowList } from '../db/row-list.ts'
 import { isServed } from './endpoint-store.ts'
 import { failuresOfRetry, probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
@@ -75,6 +76,19 @@ const retryAsked = `(forced and state = 'pending')`
 /** SQL for the time at which an attempt began that was never recorded. It is the time at which its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
+const doneRows = rowList(1, {
+  deliveryId: 'uuid',
+  day: 'date',
+  attempt: 'int',
+  at: 'timestamptz',
+  durationMs: 'int',
+  statusCode: 'int',
+  responseExcerpt: 'text',
+})
+const claimRows = rowList(doneRows.next, { endpointId: 'uuid', max: 'int', held: 'int' })
+/** The parameters after the lists: the endpoints of `done`, and the parameters `early` and `but` of `recordAndClaim`. */
+const [ofDone, isEarly, excepted] = [0, 1, 2].map(n => `$${claimRows.next + n}`)
+
 /**
  * Records successes (`done`, `succeeded`, `attempted`, `ended`) and claims the next deliveries (`facts`, `chosen`, `claimed`).
  *
@@ -97,11 +111,9 @@ export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interv
 const recordAndClaimText = `
   with unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds
   ), done as materialized (
-    select * from unnest($1::uuid[], $2::date[], $3::int[], $4::timestamptz[], $5::int[], $6::int[], $7::text[])
-      as d (delivery_id, day, attempt, at, duration_ms, status_code, response_excerpt)
-    where (select holds from unsynced)
+    select * from ${doneRows.from('d')} where (select holds from unsynced)
   ), locked as materialized (
-    select *, xmin as written_by from webhook_endpoints where endpoint_id = any($8::uuid[]) order by endpoint_id for update
+    select *, xmin as written_by from webhook_endpoints where endpoint_id = any(${ofDone}::uuid[]) order by endpoint_id for update
   ), succeeded as (
     update webhook_endpoints set ${succeeded} where endpoint_id in (select endpoint_id from locked)
   ), attempted as (
@@ -115,16 +127,16 @@ const recordAndClaimText = `
       state = case when ${retryAsked} then 'pending' else 'delivered' end,
       next_attempt_at = case when ${retryAsked} then now() end,
       failures = case when ${retryAsked} then ${failuresOfRetry} else failures end
-    from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2::date[]) and w.attempts = d.attempt
+    from done d where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any(${doneRows.array('day')}) and w.attempts = d.attempt
       and w.state in ('pending', 'skipped') and (select count(*) from locked) >= 0
     returning w.delivery_id
   ), free as materialized (
-    select *, xmin as written_by from webhook_endpoints where endpoint_id = any($9::uuid[]) and not endpoint_id = any($8)
+    select *, xmin as written_by from webhook_endpoints where endpoint_id = any(${claimRows.array('endpointId')}) and not endpoint_id = any(${ofDone})
       and (select count(*) from locked) >= 0 for update skip locked
   ), facts as materialized (
     select e.endpoint_id, e.url, e.version, e.probe_at, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
       a.max, a.held, w.under_way
-    from unnest($9::uuid[], $10::int[], $11::int[]) as a (endpoint_id, max, held) cross join lateral (
+    from ${claimRows.from('a')} cross join lateral (
       select * from (select * from locked union all select * from free) as mine
       where endpoint_id = a.endpoint_id and ${isServed('mine')} and written_by = (
         select xmin from webhook_endpoints seen where seen.endpoint_id = a.endpoint_id)) as e cross join lateral (
@@ -135,13 +147,13 @@ const recordAndClaimText = `
     select d.*, e.url, e.version from facts e cross join lateral (
       select d.delivery_id, d.day, d.attempts, d.leased_until, d.forced from webhook_deliveries d
       where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null and coalesce(d.leased_until, '-infinity') <= now()
-        and (d.forced or ($12 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
+        and (d.forced or (${isEarly} or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
           and (not e.one_only or e.under_way = 0 and d.delivery_id = (
             select o.delivery_id from webhook_deliveries o
             where o.endpoint_id = e.endpoint_id and o.state = 'pending' and o.test_body is null
               and not o.delivery_id in (select delivery_id from ended)
             order by o.sequence, o.delivery_id limit 1)))
-        and not d.delivery_id in (select delivery_id from ended) and not d.delivery_id = any($13::uuid[])
+        and not d.delivery_id in (select delivery_id from ended) and not d.delivery_id = any(${excepted}::uuid[])
       order by d.sequence, d.delivery_id
       limit greatest(0, least(e.max, case when e.under_way = e.held then e.max else ${maxAtOnce} - e.under_way end))
     ) as d
@@ -208,21 +220,15 @@ export function recordAndClaim(
     text: recordAndClaimText,
   }
   return database.query<Claimed>(statement, [
-    delivered.map(({ deliveryId }) => deliveryId),
-    delivered.map(({ day }) => day),
-    delivered.map(({ attempt }) => attempt),
-    delivered.map(({ at }) => at),
-    delivered.map(({ durationMs }) => durationMs),
-    delivered.map(({ statusCode }) => statusCode),
-    delivered.map(({ responseExcerpt }) => responseExcerpt),
+    ...doneRows.values(delivered),
+    ...claimRows.values(claims),
     [...new Set(delivered.map(({ endpointId }) => endpointId))],
-    claims.map(({ endpointId }) => endpointId),
-    claims.map(({ max }) => max),
-    claims.map(({ held }) => held),
     early,
     but,
   ])
 }
+
+const givenBackRows = rowList(1, { deliveryId: 'uuid', day: 'date', attempt: 'int', wasForced: 'boolean' })
 
 /** Gives back claimed deliveries whose attempts have not begun. */
 export async function giveBack(database: Queryable, claimed: readonly Claimed[]): Promise<void> {
@@ -231,15 +237,10 @@ export async function giveBack(database: Queryable, claimed: readonly Claimed[])
       name: 'webhooks.give-back',
       text: `
         update webhook_deliveries w set leased_until = null, attempts = w.attempts - 1, forced = w.forced or d.was_forced
-        from unnest($1::uuid[], $2::date[], $3::int[], $4::boolean[]) as d (delivery_id, day, attempt, was_forced)
-        where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any($2) and w.attempts = d.attempt`,
+        from ${givenBackRows.from('d')}
+        where w.delivery_id = d.delivery_id and w.day = d.day and w.day = any(${givenBackRows.array('day')}) and w.attempts = d.attempt`,
     },
-    [
-      claimed.map(({ deliveryId }) => deliveryId),
-      claimed.map(({ day }) => day),
-      claimed.map(({ attempt }) => attempt),
-      claimed.map(({ wasForced }) => wasForced),
-    ],
+    givenBackRows.values(claimed),
   )
 }
 

@@ -5,6 +5,7 @@
  */
 import { recordEntries } from '../../audit-log/recording.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
+import { rowList } from '../../db/row-list.ts'
 import { recordEvents } from '../../events/event-writing.ts'
 import type { Actor } from './actor.ts'
 import { applied, type Decided, followersOf, hasNewTerms, isRearranged, type Step, stepsOf } from './decided.ts'
@@ -12,6 +13,32 @@ import { entriesOf } from './entries.ts'
 import { eventsOf } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
 import type { LockedCampaign } from './locking-store.ts'
+
+const movedRows = rowList(1, {
+  cashbackId: 'uuid',
+  fromStatus: 'text',
+  toStatus: 'text',
+  version: 'bigint',
+  at: 'timestamptz',
+  hasNewTerms: 'boolean',
+  awaitsMerchant: 'boolean',
+})
+const stepRows = rowList(movedRows.next, {
+  cashbackId: 'uuid',
+  subject: 'text',
+  bankId: 'uuid',
+  trigger: 'text',
+  fromState: 'text',
+  toState: 'text',
+  changes: 'jsonb',
+  version: 'bigint',
+  toStatus: 'text',
+  at: 'timestamptz',
+})
+const followerRows = rowList(stepRows.next, { cashbackId: 'uuid', bankId: 'uuid', toStatus: 'text' })
+const listRows = rowList(followerRows.next, { merchantId: 'uuid', isRearranged: 'boolean' })
+/** One row: who made the changes. */
+const actorRows = rowList(listRows.next, { type: 'text', id: 'uuid', subject: 'text', role: 'text', comment: 'text' })
 
 /**
  * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in the order of
@@ -22,14 +49,8 @@ import type { LockedCampaign } from './locking-store.ts'
 const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
-    with moved as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[], $22::boolean[],
-          $10::timestamptz[])
-        as moved (cashback_id, from_status, to_status, has_new_terms, version, awaits_merchant, at)
-    ), steps as (
-      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[],
-          $23::text[], $24::timestamptz[])
-        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, to_status, at, n)
+    with moved as (select * from ${movedRows.from('moved')}
+    ), steps as (select * from ${stepRows.from('steps', 'n')}
     ), campaigns_moved as (
       update campaigns c
       set status = m.to_status, version = m.version, updated_at = m.at, awaits_merchant = m.awaits_merchant,
@@ -61,18 +82,19 @@ const writeStatement: Statement = {
       returning b.cashback_id
     ), others_follow as (
       update campaign_banks b set campaign_status = f.to_status
-      from unnest($25::uuid[], $26::uuid[], $27::text[]) as f (cashback_id, bank_id, to_status)
+      from ${followerRows.from('f')}
       where b.cashback_id = f.cashback_id and b.bank_id = f.bank_id
     ), history_written as (
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
           changes, comment)
-      select cashback_id, version, at, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
-      from steps order by n
+      select s.cashback_id, s.version, s.at, a.type, a.id, a.subject, a.role, s.subject, s.bank_id, s.trigger, s.from_state, s.to_state,
+        s.changes, a.comment
+      from steps s cross join ${actorRows.from('a')} order by s.n
     ), merchant_lists_changed as (
       insert into merchant_lists (merchant_id, arranged, touched)
-      select merchant_id, bool_or(rearranged)::int, 1
-      from unnest($15::uuid[], $16::boolean[]) as decided (merchant_id, rearranged) group by merchant_id order by merchant_id
+      select merchant_id, bool_or(is_rearranged)::int, 1
+      from ${listRows.from('decided')} group by merchant_id order by merchant_id
       on conflict (merchant_id) do update
       set arranged = merchant_lists.arranged + excluded.arranged, touched = merchant_lists.touched + 1
     )
@@ -80,6 +102,8 @@ const writeStatement: Statement = {
       (select count(*) from banks_invited)::int + (select count(*) from banks_removed)::int
         + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
 }
+
+const countRows = rowList(3, { partyId: 'uuid', status: 'text', bankStatus: 'text', by: 'bigint' })
 
 /**
  * Gives the banks' lists new versions and changes the counts of campaigns. Nothing reads the `with` query `counted`, so
@@ -91,7 +115,7 @@ const bankListsStatement: Statement = {
   text: `
     with counted as (
       insert into campaign_counts (party_id, campaign_status, bank_status, campaigns)
-      select * from unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[]) order by 1, 2, 3
+      select * from ${countRows.from('changes')} order by 1, 2, 3
       on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns
     )
     insert into bank_lists (bank_id, version)
@@ -157,34 +181,34 @@ async function writeRows(
   { decided, after, steps, followers }: Written,
   { actor, comment = null }: { actor: Actor; comment?: string | null },
 ): Promise<void> {
+  const moved = decided.map(({ campaign, notes = [] }, index) => {
+    const { status, version, updatedAt } = after[index] ?? campaign
+    return {
+      cashbackId: campaign.cashbackId,
+      fromStatus: campaign.status,
+      toStatus: status,
+      version,
+      at: updatedAt,
+      hasNewTerms: notes.some(hasNewTerms),
+      awaitsMerchant: isMerchantsTurn(after[index] ?? campaign),
+    }
+  })
+  const stepped = steps.map(step => ({
+    ...step,
+    fromState: step.from,
+    toState: step.to,
+    changes: step.changes && JSON.stringify(step.changes),
+  }))
+  const lists = decided.map(({ campaign, decision }, index) => ({
+    merchantId: campaign.merchantId,
+    isRearranged: isRearranged(campaign, decision, after[index]),
+  }))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
-    decided.map(({ campaign }) => campaign.cashbackId),
-    decided.map(({ campaign }) => campaign.status),
-    after.map(({ status }) => status),
-    steps.map(({ cashbackId }) => cashbackId),
-    steps.map(({ subject }) => subject),
-    steps.map(({ bankId }) => bankId),
-    steps.map(({ trigger }) => trigger),
-    steps.map(({ from }) => from),
-    steps.map(({ to }) => to),
-    after.map(({ updatedAt }) => updatedAt.toISOString()),
-    actor.type,
-    actor.id,
-    actor.subject,
-    comment,
-    decided.map(({ campaign }) => campaign.merchantId),
-    decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
-    decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
-    steps.map(({ changes }) => changes && JSON.stringify(changes)),
-    actor.role,
-    after.map(({ version }) => version),
-    steps.map(({ version }) => version),
-    after.map(isMerchantsTurn),
-    steps.map(({ toStatus }) => toStatus),
-    steps.map(({ at }) => at.toISOString()),
-    followers.map(({ cashbackId }) => cashbackId),
-    followers.map(({ bankId }) => bankId),
-    followers.map(({ toStatus }) => toStatus),
+    ...movedRows.values(moved),
+    ...stepRows.values(stepped),
+    ...followerRows.values(followers),
+    ...listRows.values(lists),
+    ...actorRows.values([{ ...actor, comment }]),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -233,12 +257,5 @@ async function notifyBanks(
   bankIds: readonly string[],
   counts: readonly CountChange[],
 ): Promise<void> {
-  await transaction.execute(bankListsStatement, [
-    cashbackIds,
-    bankIds,
-    counts.map(({ partyId }) => partyId),
-    counts.map(({ status }) => status),
-    counts.map(({ bankStatus }) => bankStatus),
-    counts.map(({ by }) => by),
-  ])
+  await transaction.execute(bankListsStatement, [cashbackIds, bankIds, ...countRows.values(counts)])
 }

@@ -1,5 +1,6 @@
 /** Stores the counts of reads of activation data, by order and caller. */
 import type { Queryable } from '../../db/database.ts'
+import { rowList } from '../../db/row-list.ts'
 
 const readKinds = ['confirm_repeated', 'qr_read'] as const
 export type ReadKind = (typeof readKinds)[number]
@@ -14,6 +15,15 @@ export type ReadCount = {
   lastAt: Date
 }
 
+const countRows = rowList(1, {
+  orderId: 'uuid',
+  kind: 'text',
+  caller: 'text',
+  reads: 'int',
+  firstAt: 'timestamptz',
+  lastAt: 'timestamptz',
+})
+
 /** Adds these reads to the stored counts. */
 export async function insertReads(database: Queryable, counts: readonly ReadCount[]): Promise<void> {
   await database.execute(
@@ -23,21 +33,13 @@ export async function insertReads(database: Queryable, counts: readonly ReadCoun
       // deadlock.
       text: `
         insert into activation_reads as r (order_id, kind, caller, reads, first_at, last_at)
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::timestamptz[])
-          as i (order_id, kind, caller, reads, first_at, last_at)
+        select * from ${countRows.from('i')}
         order by order_id, kind, caller
         on conflict (order_id, kind, caller) do update
           set reads = r.reads + excluded.reads, first_at = least(r.first_at, excluded.first_at),
               last_at = greatest(r.last_at, excluded.last_at)`,
     },
-    [
-      counts.map(({ orderId }) => orderId),
-      counts.map(({ kind }) => kind),
-      counts.map(({ caller }) => caller),
-      counts.map(({ reads }) => reads),
-      counts.map(({ firstAt }) => firstAt),
-      counts.map(({ lastAt }) => lastAt),
-    ],
+    countRows.values(counts),
   )
 }
 

@@ -1,5 +1,6 @@
 /** The SQL of reservations: makes the orders of many requests at once, and limits how many a bank may hold. */
 import type { Queryable, Statement } from '../../db/database.ts'
+import { rowList } from '../../db/row-list.ts'
 import { isFree, joinLiveOrder, ofTariff } from './profiles-sql.ts'
 import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
 
@@ -29,6 +30,19 @@ export type ReserveResult =
   /** The bank already holds the maximum number of live reservations, of all tariffs together or of this tariff. */
   | { outcome: 'at-limit' }
 
+const inputRows = rowList(1, {
+  orderId: 'uuid',
+  bankId: 'uuid',
+  externalId: 'text',
+  tariffId: 'int',
+  profileId: 'bigint',
+  price: 'numeric',
+  currency: 'text',
+  now: 'timestamptz',
+  reservedUntil: 'timestamptz',
+  caller: 'text',
+})
+
 // This is the busiest statement, so it does nothing but the insert.
 const reserveStatement: Statement = {
   name: 'esim.reserve',
@@ -37,10 +51,8 @@ const reserveStatement: Statement = {
     with made as (
       insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
                           reserved_by)
-      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, created_at, reserved_until, reserved_by
-      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bigint[], $6::numeric[], $7::text[], $8::timestamptz[],
-                  $9::timestamptz[], $10::text[])
-        as input (order_id, bank_id, external_id, tariff_id, profile_id, price, currency, created_at, reserved_until, reserved_by)
+      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, i.now, reserved_until, caller
+      from ${inputRows.from('i')}
       on conflict do nothing
       returning order_id, profile_id
     ), taken as (
@@ -79,19 +91,7 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     .filter(({ tariffId, profileId }) => tariffId !== null && profileId !== null)
     .sort(compareReservations)
   if (tried.length === 0) return new Set()
-  const rows = await database.tuples<[orderId: string]>(reserveStatement, [
-    tried.map(({ orderId }) => orderId),
-    tried.map(({ bankId }) => bankId),
-    tried.map(({ externalId }) => externalId),
-    tried.map(({ tariffId }) => tariffId),
-    tried.map(({ profileId }) => profileId),
-    tried.map(({ price }) => price),
-    tried.map(({ currency }) => currency),
-    // `toISOString` is much quicker than the driver's own conversion, which looks up the time zone of each date.
-    tried.map(({ now }) => now.toISOString()),
-    tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
-    tried.map(({ caller }) => caller),
-  ])
+  const rows = await database.tuples<[orderId: string]>(reserveStatement, inputRows.values(tried))
   return new Set(rows.map(([orderId]) => orderId))
 }
 
