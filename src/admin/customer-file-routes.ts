@@ -1,6 +1,6 @@
 /** Routes with which the operator loads customers into the directory and forgets them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { count } from '../http/schemas.ts'
@@ -60,7 +60,7 @@ const forgetSchema = {
 
 /** These routes are a separate plugin, because only they accept a file. */
 export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
-  takeUploads(app as unknown as FastifyInstance, csvType)
+  takeUploads(app, csvType)
 
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>

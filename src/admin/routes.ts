@@ -3,7 +3,6 @@
  * the operator's staff call it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import type { CheckpointDeps } from '../audit-log/checkpoints.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
@@ -57,8 +56,8 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
 ]
 
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {
-  authenticateOperator(app as unknown as FastifyInstance, deps)
-  await document(app as unknown as FastifyInstance, {
+  authenticateOperator(app, deps)
+  await document(app, {
     title: 'Perkline operator',
     description:
       'For the platform’s operator. The `perkline` commands and the operator’s pages of the portal use it. This page ' +

@@ -4,7 +4,7 @@
  */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { resealFactors } from '../access/factors/factors.ts'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { resealAuditKeys } from '../audit-log/keys.ts'
@@ -199,7 +199,7 @@ const importSchema = {
 /** The route that imports stock. It is a plugin of its own, because it accepts a file and nothing else. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
-  takeUploads(app as unknown as FastifyInstance, csvType)
+  takeUploads(app, csvType)
 
   app.post('/profiles', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) => {
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query

@@ -3,7 +3,6 @@
  * (contract/partner-api.md).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
 import { type PartnerOrderRoutesDeps, partnerOrderRoutes } from '../esim/sold/partner-routes.ts'
@@ -34,7 +33,7 @@ const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [
 ]
 
 export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (app, deps) => {
-  await document(app as unknown as FastifyInstance, {
+  await document(app, {
     title: 'Perkline for partners',
     description:
       'What systems of banks and merchants need beside campaigns and eSIM sales. `x-roles` of an operation tells which roles of which ' +
@@ -54,6 +53,6 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
 
 /** The operations of the Partner API. They need a token; the documentation at `/swagger` does not. */
 const operations: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (api, deps) => {
-  authorize(api as unknown as FastifyInstance, deps)
+  authorize(api, deps)
   for (const routes of groups) await api.register(routes, { ...deps, prefix: '' })
 }

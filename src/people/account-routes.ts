@@ -1,6 +1,6 @@
 /** Routes below `/portal` with which managers set an account's policy and handle its credentials. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import {
   IssuedCredential,
@@ -38,7 +38,7 @@ const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
 
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
-  onlyManagers(app as unknown as FastifyInstance, deps)
+  onlyManagers(app, deps)
   readSecurityPolicyRoute(app, deps)
   setSecurityPolicyRoute(app, deps)
   listOwnCredentialsRoute(app, deps)

@@ -1,6 +1,5 @@
 /** Routes below `/portal` with which managers handle the people of an account. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import type { App } from '../http/app.ts'
@@ -22,7 +21,7 @@ export type PeopleRoutesDeps = AuthenticateDeps & PeopleDeps & Pick<ReadDeps, 'p
 const notThere = { 404: 'There is no such person in the account' }
 
 export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (app, deps) => {
-  onlyManagers(app as unknown as FastifyInstance, deps)
+  onlyManagers(app, deps)
   listPeopleRoute(app, deps)
   changePersonRoute(app, deps)
   resetPasswordRoute(app, deps)

@@ -1,6 +1,6 @@
 /** Routes below `/portal` for the person who calls: password, sessions, second factors, language. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
   type Actor,
   beginTotp,
@@ -41,7 +41,7 @@ const actorOf = (request: FastifyRequest): Actor => {
 }
 
 export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
-  onlyPeople(app as unknown as FastifyInstance, deps)
+  onlyPeople(app, deps)
   await app.register(passwordRoutes, { ...deps, prefix: '' })
   await app.register(sessionListRoutes, { ...deps, prefix: '' })
   await app.register(factorRoutes, { ...deps, prefix: '' })

@@ -2,7 +2,6 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { onlyPartners, partnerOf } from '../access/request/callers.ts'
 import { etagHeader } from '../campaigns/guard-schemas.ts'
@@ -30,7 +29,7 @@ const csv = (description: string) => ({
 })
 
 export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app as unknown as FastifyInstance, deps)
+  onlyPartners(app, deps)
   readReconciliationRoute(app, deps)
   downloadDifferencesRoute(app, deps)
   findDifferencesRoute(app, deps)

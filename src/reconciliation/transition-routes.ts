@@ -1,7 +1,7 @@
 /** Routes for the steps after the reports: acceptance, settlement, payment and its receipt. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
 import { onlyBanks, onlyMerchants } from '../access/request/callers.ts'
 import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
@@ -23,7 +23,7 @@ const repeated = 'A repeated call changes nothing and returns the same answer.'
 const wrongStage = (what: string) => `An id is not a UUID, the query or the body is not empty, or ${what}`
 
 export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app as unknown as FastifyInstance, deps)
+  onlyMerchants(app, deps)
   acceptReportRoute(app, deps)
   confirmSettlementRoute(app, deps)
   confirmPaymentRoute(app, deps)
@@ -121,7 +121,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
 }
 
 export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyBanks(app as unknown as FastifyInstance, deps)
+  onlyBanks(app, deps)
 
   app.post(
     '/cashbacks/:cashbackId/compensation-received',

@@ -3,7 +3,7 @@
  * body is read.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
 import { onlyBanks, onlyMerchants } from '../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
@@ -40,8 +40,8 @@ const refusals = {
 }
 
 export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
-  onlyBanks(app as unknown as FastifyInstance, deps)
-  takeUploads(app as unknown as FastifyInstance, formType)
+  onlyBanks(app, deps)
+  takeUploads(app, formType)
 
   app.post(
     '/cashbacks/:cashbackId/bank-report',
@@ -75,8 +75,8 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
 }
 
 export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app as unknown as FastifyInstance, deps)
-  takeUploads(app as unknown as FastifyInstance, formType)
+  onlyMerchants(app, deps)
+  takeUploads(app, formType)
 
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/merchant-report',

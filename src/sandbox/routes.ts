@@ -84,7 +84,7 @@ export type SandboxRoutesDeps = SandboxDeps & {
 }
 
 export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async (app, deps) => {
-  if (deps.guard) letIn(app as unknown as FastifyInstance, deps.guard)
+  if (deps.guard) letIn(app, deps.guard)
   readClockRoute(app, deps)
   moveClockRoute(app, deps)
   resetClockRoute(app, deps)

@@ -1,6 +1,6 @@
 /** Segments of customers, below `/portal` (contract/campaigns.md, "Segments"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { merchantOf } from '../access/request/authenticate.ts'
 import { onlyMerchants } from '../access/request/callers.ts'
@@ -69,8 +69,8 @@ const Segment = Type.Object(
 )
 
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app as unknown as FastifyInstance, deps)
-  takeUploads(app as unknown as FastifyInstance, formType)
+  onlyMerchants(app, deps)
+  takeUploads(app, formType)
   const places = createUploadLimit(uploadsAtOnce)
 
   app.put(

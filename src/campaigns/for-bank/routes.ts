@@ -1,7 +1,6 @@
 /** What banks do with campaigns and merchants (contract/campaigns.md, "Who decides when"). */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'
@@ -29,7 +28,7 @@ const notDecidable =
   'described; the bank has already decided otherwise, or the campaign no longer awaits decisions'
 
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyBanks(app as unknown as FastifyInstance, deps)
+  onlyBanks(app, deps)
   await app.register(bankListRoutes, deps)
   confirmParticipationRoute(app, deps)
   rejectParticipationRoute(app, deps)

@@ -1,13 +1,12 @@
 /** What merchants do with their campaigns (contract/campaigns.md), below `/cashbacks/for-merchant`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import { onlyMerchants } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { merchantChangeRoutes } from './change-routes.ts'
 import { merchantReadRoutes } from './read-routes.ts'
 
 export const merchantRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app as unknown as FastifyInstance, deps)
+  onlyMerchants(app, deps)
   await app.register(merchantReadRoutes, deps)
   await app.register(merchantChangeRoutes, deps)
 }

@@ -1,6 +1,5 @@
 /** A bank's campaigns for its people, below `/portal/cashbacks`. Unlike the API for systems, it leaves out the long lists. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'
 import { listingView, maxScanned } from '../../http/paging.ts'
@@ -19,7 +18,7 @@ const common = { tags: ['Portal'], security: secured }
 
 export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { pageReads, clock } = deps
-  onlyBanks(app as unknown as FastifyInstance, deps)
+  onlyBanks(app, deps)
 
   app.get(
     '/cashbacks',

@@ -1,6 +1,5 @@
 /** Routes that return the choices in the portal's forms, for people of all partners. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { authenticate } from '../../access/request/authenticate.ts'
 import { cashbackErrors, NoQuery, secured, uuid } from '../../http/schemas.ts'
@@ -40,7 +39,7 @@ const Directory = Type.Object(
 )
 
 export const directoryRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  authenticate(app as unknown as FastifyInstance, deps)
+  authenticate(app, deps)
 
   app.get(
     '/directory',

@@ -2,7 +2,6 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
@@ -33,7 +32,7 @@ const csv = (description: string) => ({
 const aboutFormulas = 'A text that a spreadsheet would take for a formula begins with an apostrophe.'
 
 export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app as unknown as FastifyInstance, deps)
+  onlyPartners(app, deps)
   exportCampaignsRoute(app, deps)
   downloadTerminalsRoute(app, deps)
   downloadSegmentRoute(app, deps)

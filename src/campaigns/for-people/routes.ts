@@ -1,7 +1,6 @@
 /** Reads of campaigns for people of banks and merchants, below `/portal`. Roles are the same as for other campaign routes. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import { pageView } from '../../http/paging.ts'
@@ -19,7 +18,7 @@ const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app as unknown as FastifyInstance, deps)
+  onlyPartners(app, deps)
   findTerminalsRoute(app, deps)
   readOwnTerminalsRoute(app, deps)
   readSegmentRoute(app, deps)

@@ -64,7 +64,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 
 /** The operations are a plugin of their own, because the documentation beside them needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
-  limitRate(api as unknown as FastifyInstance, deps)
+  limitRate(api, deps)
   listOperatorsRoute(api, deps)
   listTariffsRoute(api, deps)
   reserveOrderRoute(api, deps)

@@ -1,7 +1,6 @@
 /** eSIM sales for a bank's people, below `/portal/esim`. Like the eSIM API, it is open to every role of a bank. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { authenticate, bankOf } from '../../access/request/authenticate.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
@@ -29,7 +28,7 @@ const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
 
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
-  authenticate(app as unknown as FastifyInstance, deps)
+  authenticate(app, deps)
   app.addHook('onRequest', async request => {
     bankOf(request)
   })

@@ -1,6 +1,6 @@
 /** The settlement act, as data and as a PDF. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
@@ -28,7 +28,7 @@ const errors = cashbackErrors({
 })
 
 export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app as unknown as FastifyInstance, deps)
+  onlyPartners(app, deps)
 
   app.get(
     '/cashbacks/:cashbackId/settlement-act',
