@@ -12,7 +12,7 @@ import { pendingMigrations } from '../db/migrate.ts'
 import { countServing } from '../db/versions.ts'
 import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
 import { createSealer } from '../sealing.ts'
-import { openSecrets, webhookPurpose } from '../webhooks/endpoints.ts'
+import { checkSecrets, webhookPurpose } from '../webhooks/endpoints.ts'
 import {
   countTables,
   drawProfiles,
@@ -117,7 +117,7 @@ async function checkSchema(connection: Queryable): Promise<Outcome> {
 async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): Promise<Outcome> {
   const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
   const tokenKeys = await openTokenKeys(connection, masterKeys)
-  const secrets = await openSecrets(connection, masterKeys)
+  const secrets = await checkSecrets(connection, masterKeys)
   const apps = await openFactors(connection, masterKeys)
   await findSigner(connection, masterKeys)
   const profiles = await drawProfiles(connection, drawnProfiles)

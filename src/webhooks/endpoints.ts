@@ -369,7 +369,7 @@ async function reseal(database: Database, sealer: Sealer, secret: ListedSecret):
  * @returns the number of secrets
  * @throws SealingError when none of the master keys decrypts one
  */
-export async function openSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
+export async function checkSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   const sealer = createSealer(masterKeys, webhookPurpose)
   let opened = 0
   for await (const secrets of allSecrets(database)) {
