@@ -12,7 +12,7 @@ import { DomainError } from '../errors.ts'
 import { testTypes } from '../events/catalogue.ts'
 import { findFeed } from '../events/feed-store.ts'
 import { sampleOf } from '../events/samples.ts'
-import type { Sealer } from '../sealing.ts'
+import { type Sealer, SealingError } from '../sealing.ts'
 import * as store from './delivery-store.ts'
 import { findEndpoint, findSecrets, maxEndpoints, type SecretOfEndpoint } from './endpoint-store.ts'
 import { disable, lockEndpoint, placeOf } from './endpoints.ts'
@@ -101,7 +101,7 @@ export async function openSecrets(
       })
       opened.set(endpointId, ofEndpoint.map(open))
     } catch (error) {
-      onError(error)
+      onError(new SealingError(`The secrets of the endpoint ${endpointId} cannot be decrypted`, { cause: error }))
     }
   }
   return opened

@@ -19,6 +19,8 @@ const recordWithinMs = 5
  * process is frozen before it reads the database's answer.
  */
 const maxClaimMs = 10_000
+/** How long nothing is claimed for an endpoint whose secrets could not be decrypted. */
+const unreadableMs = 10_000
 
 /**
  * Starts the loop.
@@ -48,10 +50,12 @@ export function startDelivering(
   })
   /** The accounts of the endpoints that may have deliveries to claim, by endpoint. The endpoint that has waited longest is the first. */
   const due = new Map<string, string>()
+  /** Until when nothing is claimed for endpoints, because their secrets could not be decrypted. */
+  const unreadable = new Map<string, number>()
   const exchangeNow = () => {
     clearTimeout(recording)
     recording = undefined
-    return exchange(deps, { lanes, due }, onError)
+    return exchange(deps, { lanes, due, unreadable }, onError)
   }
 
   let lookedAtMs = Number.NEGATIVE_INFINITY
@@ -61,6 +65,9 @@ export function startDelivering(
       const found = new Map(
         (await findDueEndpoints(deps.database)).map(({ endpointId, accountId }) => [endpointId, accountId]),
       )
+      for (const [id, untilMs] of unreadable)
+        if (performance.now() < untilMs) found.delete(id)
+        else unreadable.delete(id)
       for (const id of due.keys()) if (!found.has(id)) due.delete(id)
       for (const [id, accountId] of found) due.set(id, accountId)
     }
@@ -102,19 +109,21 @@ export function startDelivering(
  * stays due if the claim found as many deliveries as the endpoint has room for. If the claim found none, the endpoint
  * stays due until the loop looks for due endpoints again. Perhaps the hand-over or another process had locked it, or
  * its only allowed request was just ending.
+ *
+ * What a statement that failed should have given back or recorded is kept for the next call.
  */
 async function exchange(
   deps: DeliveringDeps,
-  { lanes, due }: { lanes: Lanes; due: Map<string, string> },
+  { lanes, due, unreadable }: { lanes: Lanes; due: Map<string, string>; unreadable: Map<string, number> },
   onError: (error: unknown) => void,
 ): Promise<void> {
   const { database } = deps
   lanes.beginAll()
-  if (lanes.unsent.length > 0) await giveBack(database, lanes.unsent.splice(0))
+  if (lanes.unsent.length > 0) await takenFrom(lanes.unsent, unsent => giveBack(database, unsent))
   const claims = lanes.ask(due)
   if (claims.length === 0 && lanes.delivered.length === 0) return
   const askedAtMs = performance.now()
-  const claimed = await recordAndClaim(database, { delivered: lanes.delivered.splice(0), claims })
+  const claimed = await takenFrom(lanes.delivered, delivered => recordAndClaim(database, { delivered, claims }))
   const sinceMs = performance.now()
   const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
   const found = claims.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
@@ -122,12 +131,33 @@ async function exchange(
     due.delete(lane.endpointId)
     if (claimed.length === max || claimed.length === 0) due.set(lane.endpointId, lane.accountId)
   }
-  await readSecrets(deps, found, onError)
+  await readSecrets(deps, found, onError).catch(error => {
+    lanes.unsent.push(...claimed)
+    throw error
+  })
   const isLate = performance.now() - askedAtMs > maxClaimMs
-  if (isLate) lanes.unsent.push(...claimed)
-  // Without a secret, nothing is sent. Either the endpoint was deleted, or its secrets could not be decrypted. In the
-  // second case the error was reported, and the deliveries are claimed again when their leases end.
-  else for (const { lane, claimed } of found) lanes.add(lane, lane.secrets.length > 0 ? claimed : [], sinceMs)
+  for (const { lane, claimed } of found) {
+    // Without a secret, nothing is sent. Either the endpoint was deleted, or its secrets could not be decrypted, and the
+    // error was reported.
+    const hasSecret = lane.secrets.length > 0
+    lanes.add(lane, hasSecret && !isLate ? claimed : [], sinceMs)
+    if (hasSecret && !isLate) continue
+    lanes.unsent.push(...claimed)
+    if (hasSecret || claimed.length === 0) continue
+    due.delete(lane.endpointId)
+    unreadable.set(lane.endpointId, performance.now() + unreadableMs)
+  }
+}
+
+/** Empties the list and passes on what it held. If `work` fails, the list gets it back. */
+async function takenFrom<Item, Result>(list: Item[], work: (items: Item[]) => Promise<Result>): Promise<Result> {
+  const items = list.splice(0)
+  try {
+    return await work(items)
+  } catch (error) {
+    list.unshift(...items)
+    throw error
+  }
 }
 
 /** Reads the secrets of lanes that are new, or whose endpoints have changed. */

@@ -10,6 +10,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Queryable } from '../../../src/db/database.ts'
 import { recordEvents } from '../../../src/events/event-writing.ts'
+import { createLogger } from '../../../src/log.ts'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -20,6 +21,7 @@ let bank: Bank
 let bankId: string
 let receiver: Server
 let received: Request[] = []
+const logLines: string[] = []
 /** Answers a request at once and returns true, or returns false and leaves the request without an answer. */
 let answers = (_request: Request): boolean => false
 let endpointId = ''
@@ -34,7 +36,7 @@ before(async () => {
     answers(one)
   })
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-  platform = await startPlatform()
+  platform = await startPlatform({}, { logger: createLogger('warn', { write: line => void logLines.push(line) }) })
   bank = await openBank(platform)
   const [row] = await database().query<{ id: string }>(`select bank_id as id from banks where code = 'alpha'`)
   bankId = row?.id ?? ''
@@ -83,18 +85,25 @@ const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
     await someoneWaitsFor('webhook_endpoints')
     await meanwhile(transaction)
     // Meanwhile the answers arrive, and it is time for the process to look for deliveries again.
-    await sleep(200)
+    await sleep(400)
   })
-/** Waits until a statement that names the table waits for a lock. */
-const someoneWaitsFor = (table: string) =>
-  until(`a statement with ${table} waits`, async () => {
-    const [row] = await database().query<{ n: number }>(
-      `select count(*)::int as n from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
-      [`%${table}%`],
-    )
-    return (row?.n ?? 0) > 0
-  })
+/** Whether a statement that names the table waits for a lock. */
+async function isWaitedFor(table: string): Promise<boolean> {
+  const [row] = await database().query<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+    [`%${table}%`],
+  )
+  return (row?.n ?? 0) > 0
+}
+const someoneWaitsFor = (table: string) => until(`a statement with ${table} waits`, () => isWaitedFor(table))
+/** The endpoint's deliveries, and how many attempts of each are in the log. */
+const statesOf = () =>
+  database().query<{ state: string; attempts: number; logged: number }>(
+    `select state, attempts, (select count(*)::int from webhook_attempts a where a.delivery_id = d.delivery_id) as logged
+     from webhook_deliveries d where endpoint_id = $1`,
+    [endpointId],
+  )
 const endLeases = (transaction: Queryable) =>
   transaction.execute(
     'update webhook_deliveries set leased_until = now() where endpoint_id = $1 and leased_until is not null',
@@ -316,4 +325,38 @@ test('a claim whose answer the process reads too late is given back, and then se
     { attempts: 1, isLeased: true },
     { attempts: 1, isLeased: false },
   ])
+})
+
+test('a delivery whose recording failed is recorded by the next statement, and not sent again', async () => {
+  await makeEndpoint('concurrent')
+  await tell(1)
+  await arrived(1)
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query('lock table webhook_deliveries in access exclusive mode')
+    for (const one of received) accept(one)
+    await someoneWaitsFor('webhook_attempts')
+    await until('the statement has reached its limit for locks', async () => !(await isWaitedFor('webhook_attempts')))
+  } finally {
+    await client.end()
+  }
+  await until('it is recorded', async () => (await statesOf()).some(({ state }) => state === 'delivered'))
+  assert.deepEqual(await statesOf(), [{ state: 'delivered', attempts: 1, logged: 1 }])
+  assert.equal(received.length, 1)
+})
+
+test('deliveries of an endpoint whose secret cannot be decrypted use up no attempt', async () => {
+  await makeEndpoint('concurrent')
+  const breakSecret =
+    'update webhook_secrets set sealed = overlay(sealed placing $2 from 20 for 1) where endpoint_id = $1 returning sealed'
+  await database().execute(breakSecret, [endpointId, Buffer.from('x')])
+  logLines.length = 0
+  await tell(3)
+  await until('the error was logged', () =>
+    logLines.some(line => line.includes(`The secrets of the endpoint ${endpointId} cannot be decrypted`)),
+  )
+  await until('they are given back', async () => (await statesOf()).every(({ attempts }) => attempts === 0))
+  assert.deepEqual(await statesOf(), Array(3).fill({ state: 'pending', attempts: 0, logged: 0 }))
+  assert.equal(received.length, 0)
 })
