@@ -36,8 +36,8 @@ export function longTransaction<T>(
 export type Transact = <T>(work: (transaction: Queryable, client: pg.Client) => Promise<T>) => Promise<T>
 
 /**
- * Runs several long transactions, one after the other, on one connection: opening one takes longer than a short transaction. A
- * failed one ends the connection and `work`.
+ * Runs several long transactions, one after the other, on one connection: opening one takes longer than a short transaction.
+ * A failed one is rolled back, and `work` may go on with the next.
  *
  * @param begin the statements that begin each transaction
  */
@@ -49,9 +49,15 @@ export function longTransactions<T>(
   return database.dedicated(client =>
     work(async inside => {
       await client.query(begin)
-      const result = await inside(queryable(client), client)
-      await client.query('commit')
-      return result
+      try {
+        const result = await inside(queryable(client), client)
+        await client.query('commit')
+        return result
+      } catch (error) {
+        // If the connection is lost, there is nothing to roll back; report the first error.
+        await client.query('rollback').catch(() => {})
+        throw error
+      }
     }),
   )
 }

@@ -3,6 +3,7 @@
  * of that age are deleted.
  */
 import type { Database } from '../db/database.ts'
+import { forEachItem } from '../work/for-each.ts'
 import { daily } from './sequence-store.ts'
 
 type Daily = (typeof daily)[number]
@@ -10,14 +11,16 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the old partitions of each table, and deletes old replays. A partition that somebody is reading is left for the next
- * run.
+ * Drops the old partitions of each table, and deletes old replays. A partition that somebody is reading for long is left for
+ * the next run. The later days of its table then wait, too, because PostgreSQL detaches one partition of a table at a time.
+ *
+ * @throws the first error, at the end
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
-  for (const table of daily) await dropOldDays(database, table, retentionDays)
   await database.execute(`delete from webhook_replays where created_at < now() - $1 * interval '1 day'`, [
     retentionDays,
   ])
+  await forEachItem(daily, table => dropOldDays(database, table, retentionDays))
   return false
 }
 

@@ -46,8 +46,9 @@ export async function changePassword(
     await recordEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
-    await endSessions(transaction, userId, { except: sessionId })
+    // Ending sessions locks those of all people, so the mail, which may ask Redis, comes before.
     await mails.notifyOwnChange(transaction, userId, 'password')
+    await endSessions(transaction, userId, { except: sessionId })
     await notify(transaction, 'access')
   })
 }

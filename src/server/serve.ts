@@ -49,16 +49,18 @@ export async function serve(only: string | undefined): Promise<void> {
     endNow(1)
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
-  const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
   const { noticeMs, limitMs } = config.shutdown
   const endWithinMs = noticeMs + limitMs + closeWithinMs
   const signalled = untilStopped({ withParent: startedByNpm(env), endWithinMs }, reason => {
     logger.info({ reason }, 'stopping')
     platform.drain()
   })
+  let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | null = null
   try {
+    metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
     await openToRequests(platform, { config, logger, onTerminal })
   } catch (error) {
+    metricsServer?.close()
     await platform.close()
     throw error
   }

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { longTransactions, type Transact } from '../db/long-transaction.ts'
 import { recordEvents } from '../events/event-writing.ts'
+import { forEachItem } from '../work/for-each.ts'
 import * as store from './closing-store.ts'
 import { beginFile } from './file-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
@@ -41,10 +42,11 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
 }
 
 /**
- * Closes due statements for some seconds.
+ * Closes due statements for some seconds. An error at one bank does not stop the others.
  *
  * @param waits whether to wait for a bank that another process is closing; otherwise it is skipped
  * @returns whether there may be more
+ * @throws the first error, at the end
  */
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
@@ -57,9 +59,11 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   return longTransactions(database, store.beginClosing, async transact => {
     const endAtMs = performance.now() + runMs
     const pace = createPace()
-    for (const { bankId } of due)
-      while (await closeIn(transact, deps, { bankId, waits, pace })) if (performance.now() > endAtMs) return true
-    return false
+    let isOver = false
+    await forEachItem(due, async ({ bankId }) => {
+      while (!isOver && (await closeIn(transact, deps, { bankId, waits, pace }))) isOver = performance.now() > endAtMs
+    })
+    return isOver
   })
 }
 

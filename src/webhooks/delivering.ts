@@ -219,11 +219,19 @@ const tooManyTests = (text: string) => new DomainError('too-many', text, { retry
  *
  * @param endsAtMs no attempt begins after this time (`performance.now()`)
  * @returns how many were attempted
+ * @throws the first error, after the attempts of all endpoints
  */
 export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Promise<number> {
   const endpoints = await store.findPendingEndpoints(deps.database)
-  const counts = await Promise.all(endpoints.map(endpointId => deliverOf(deps, endpointId, endsAtMs)))
-  return counts.reduce((sum, count) => sum + count, 0)
+  let attempted = 0
+  const results = await Promise.allSettled(
+    endpoints.map(async endpointId => {
+      attempted += await deliverOf(deps, endpointId, endsAtMs)
+    }),
+  )
+  const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  if (failed) throw failed.reason
+  return attempted
 }
 
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {

@@ -2,8 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { requireFreshFactor } from '../access/factors/fresh.ts'
-import { personOf } from '../access/request/authenticate.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
@@ -43,12 +41,6 @@ const changes = (operationId: string, summary: string, description: string) =>
   operation('Webhooks', integrationAdmins, { operationId, summary, description })
 
 export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
-  app.addHook('onRequest', async request => {
-    // Only people need a fresh factor: a session may have been left open, but a system proves its identity with every
-    // token.
-    if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
-      await requireFreshFactor(deps.database, personOf(request).sessionId)
-  })
   createEndpointRoute(app, deps)
   listEndpointsRoute(app, deps)
   readEndpointRoute(app, deps)

@@ -26,7 +26,11 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
   await database.transaction(async transaction => {
     const failing = await transaction.query<Failing>(
       `update webhook_endpoints set failing_told = true
-       where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1 returning ${columns}`,
+       where endpoint_id in (
+         select endpoint_id from webhook_endpoints
+         where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1
+         order by endpoint_id for update skip locked)
+       returning ${columns}`,
       [new Date(nowMs - warnAfterMs)],
     )
     await recordEvents(
@@ -37,7 +41,8 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
     )
     const dead = await transaction.query<Failing>(
       `select ${columns} from webhook_endpoints
-       where status = 'enabled' and deleted_at is null and failing_since <= $1 and failed_attempts >= $2 for update skip locked`,
+       where status = 'enabled' and deleted_at is null and failing_since <= $1 and failed_attempts >= $2
+       order by endpoint_id for update skip locked`,
       [new Date(nowMs - disabledAfterMs), minAttempts],
     )
     for (const endpoint of dead) await disable(transaction, endpoint, 'failing')

@@ -80,7 +80,7 @@ export function startDelivering(
       // at once.
       work = Promise.withResolvers()
       await step().catch(onError)
-      const look = setTimeout(() => work.resolve(), lookedAtMs + lookEveryMs - performance.now())
+      const look = setTimeout(() => work.resolve(), Math.max(1, lookedAtMs + lookEveryMs - performance.now()))
       if (!stopping.signal.aborted) await work.promise
       clearTimeout(look)
     }

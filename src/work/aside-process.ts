@@ -51,29 +51,34 @@ export function createAsideProcess(file: URL): AsideProcess {
     return started
   }
   const takeTurn = createTurns(end)
+  async function* run<Piece>(running: ChildProcess, job: object, bytes: Uint8Array) {
+    let isDone = false
+    const conversation = converse<Piece>(running)
+    const limit = setTimeout(() => running.kill('SIGKILL'), maxJobMs)
+    try {
+      setRef(running, true)
+      await conversation.give(job, bytes)
+      for (;;) {
+        const { piece, isLast } = await conversation.take()
+        isDone = isLast
+        yield piece
+        if (isLast) return
+        running.send(next, () => {})
+      }
+    } finally {
+      clearTimeout(limit)
+      conversation.close()
+      setRef(running, false)
+      if (!isDone && child === running) end()
+    }
+  }
   return {
     async *pieces<Piece>(job: object, bytes: Uint8Array) {
       const giveBack = await takeTurn()
-      let isDone = false
-      child ??= start()
-      const running = child
-      const conversation = converse<Piece>(running)
-      const limit = setTimeout(() => running.kill('SIGKILL'), maxJobMs)
       try {
-        setRef(running, true)
-        await conversation.give(job, bytes)
-        for (;;) {
-          const { piece, isLast } = await conversation.take()
-          isDone = isLast
-          yield piece
-          if (isLast) return
-          running.send(next, () => {})
-        }
+        child ??= start()
+        yield* run<Piece>(child, job, bytes)
       } finally {
-        clearTimeout(limit)
-        conversation.close()
-        setRef(running, false)
-        if (!isDone && child === running) end()
         giveBack()
       }
     },

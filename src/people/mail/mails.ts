@@ -59,7 +59,12 @@ export type PeopleMails = {
    * @throws DomainError 'too-many' beyond 1,000 within an hour
    */
   countMail(account: Account): Promise<void>
-  /** Sends one due mail. @returns whether there was one */
+  /**
+   * Sends one due mail.
+   *
+   * @returns whether there was one
+   * @throws Error when it cannot be decrypted; it is tried again as often as after a failure
+   */
   sendOne(database: Queryable): Promise<boolean>
 }
 
@@ -102,6 +107,10 @@ export function createPeopleMails(options: {
     const { email, language, login } = recipient
     await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
   }
+  const attempt = async (mailId: string, sealed: Buffer, post: PeoplePost) => {
+    const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope
+    return isExpired(envelope.mail) ? 'expired' : post(mailId, envelope)
+  }
   return {
     canSend: post !== null,
     queue,
@@ -120,12 +129,15 @@ export function createPeopleMails(options: {
       const claimed = post && (await store.claimMail(database, waitSeconds))
       if (!claimed) return false
       const { mailId, sealed, tries } = claimed
-      const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope
-      const outcome = isExpired(envelope.mail) ? 'expired' : await post(mailId, envelope)
+      const isLastTry = tries >= tryAfterMinutes.length
+      const outcome = await attempt(mailId, sealed, post).catch(async error => {
+        if (isLastTry) await store.noteMail(database, mailId, 'failed')
+        throw error
+      })
       // A mail that may have arrived is not sent again.
       if (outcome === 'expired') await store.noteMail(database, mailId, 'failed')
       else if (outcome !== 'failed') await store.noteMail(database, mailId, 'sent')
-      else if (tries >= tryAfterMinutes.length) await store.noteMail(database, mailId, 'failed')
+      else if (isLastTry) await store.noteMail(database, mailId, 'failed')
       return true
     },
   }

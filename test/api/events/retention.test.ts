@@ -153,3 +153,25 @@ test('an account without events for longer than the retention goes on where it e
   assert.deepEqual([position, pending], [last + 1, 1])
   await call('DELETE', path)
 })
+
+test('a day that somebody is reading for long does not stop the removal from other tables', async () => {
+  for (const table of ['events', 'webhook_attempts']) {
+    await database().execute(`create table ${table}_20260103 (like ${table} including all)`)
+    await database().execute(
+      `alter table ${table} attach partition ${table}_20260103 for values from ('2026-01-03') to ('2026-01-04')`,
+    )
+  }
+  const left = () =>
+    database().query(`select relname as table from pg_class where relname ~ '_20260103$' and relkind = 'r' order by 1`)
+  const reader = await database().connect()
+  try {
+    await reader.query('begin')
+    await reader.query('lock table events_20260103 in access share mode')
+    await assert.rejects(dropOldEvents(database(), 30))
+    assert.deepEqual(await left(), [{ table: 'events_20260103' }])
+  } finally {
+    await reader.end()
+  }
+  await dropOldEvents(database(), 30)
+  assert.deepEqual(await left(), [])
+})

@@ -215,6 +215,37 @@ test('a closing that fails at any of its statements leaves nothing, and the next
   await assertVerified()
 })
 
+test('a bank whose statement cannot be closed does not stop the other banks', async () => {
+  const gamma = await openBank(platform, await platform.bankToken('gamma'))
+  {
+    using _ = stopBoth(midnight - 50)
+    for (const one of [bank, gamma]) assert.equal((await one.confirm(await reserve(one))).status, 200)
+  }
+  using _ = stopBoth(midnight + 60_000)
+  const closedOf = async () =>
+    (
+      await database().query<{ code: string; n: number }>(
+        `select code, count(*)::int as n from statements join banks using (bank_id) group by code order by code`,
+      )
+    ).map(({ code, n }) => [code, n])
+  const alphaBefore = (await closedOf()).find(([code]) => code === 'alpha')?.[1] ?? 0
+  await database().execute(
+    `create function break_alpha() returns trigger language plpgsql as $$ begin
+       if new.bank_id = (select bank_id from banks where code = 'alpha') then raise exception 'broken'; end if; return new; end $$`,
+  )
+  await database().execute(
+    'create trigger broken before insert on statements for each row execute function break_alpha()',
+  )
+  await assert.rejects(close())
+  assert.deepEqual(await closedOf(), [
+    ['alpha', alphaBefore],
+    ['gamma', 1],
+  ])
+  await database().execute('drop trigger broken on statements')
+  await close()
+  await assertVerified()
+})
+
 test('the same orders closed again give the same numbers and bytes', async () => {
   {
     using _ = stopBoth(midnight - 50)
