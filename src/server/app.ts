@@ -42,7 +42,7 @@ import { isText } from '../http/input/json.ts'
 import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
 import { answerExpectations, messageError } from '../http/input/message-rules.ts'
-import { hasBody, takeAbsentBodies } from '../http/input/optional-body.ts'
+import { hasBody, takeAbsentBodies, takeEmptyBodies } from '../http/input/optional-body.ts'
 import { limitSmallChunks } from '../http/input/small-chunks.ts'
 import { createUnreadableAnswer, noteRequests, tunnelError } from '../http/input/unreadable.ts'
 import { validatorCompiler } from '../http/input/validation.ts'
@@ -245,6 +245,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
   })
+  takeEmptyBodies(app)
   answerExpectations(app, bodyLimitBytes)
 }
 

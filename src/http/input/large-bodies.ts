@@ -9,6 +9,7 @@ import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { disconnectSignal } from '../answer/disconnect-signal.ts'
 import { accountOf } from '../limits/account.ts'
 import { giveBackMemory } from './body-memory.ts'
+import { firstPart } from './first-part.ts'
 import { gatherBody } from './gathered-body.ts'
 import { countValues, type JsonBounds, readJson } from './json.ts'
 import { readJsonAside } from './json-pieces.ts'
@@ -85,7 +86,7 @@ export function readBodies(app: FastifyInstance): void {
    */
   const waitForChunks = async (request: FastifyRequest, payload: IncomingMessage): Promise<void> => {
     const reply = replies.get(request)
-    await firstPart(payload)
+    await firstPart(payload, payload.readableHighWaterMark)
     if (payload.complete || !reply) return
     await waitForPlace(request, reply)
     if (reply.raw.closed) throw new DomainError('unavailable', 'The caller has left')
@@ -127,25 +128,4 @@ const isChunked = ({ headers }: FastifyRequest): boolean => headers['transfer-en
 function isLarge({ headers, routeOptions: { bodyLimit = 0 } }: FastifyRequest): boolean {
   const announced = Number(headers['content-length'] ?? 0)
   return announced > largeBytes && announced <= bodyLimit
-}
-
-/**
- * Waits until the first part of a body has arrived: as much as Node.js stores of a body that nobody reads (64 KiB), or all of it.
- *
- * @throws the error of a body that breaks off
- */
-async function firstPart(payload: IncomingMessage): Promise<void> {
-  const hasArrived = () => payload.complete || payload.readableLength >= payload.readableHighWaterMark
-  if (hasArrived()) return
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const look = () => {
-    if (hasArrived()) resolve()
-  }
-  const onBroken = (error: Error) => reject(Object.assign(error, { statusCode: 400 }))
-  payload.on('readable', look).on('error', onBroken)
-  try {
-    await promise
-  } finally {
-    payload.off('readable', look).off('error', onBroken)
-  }
 }

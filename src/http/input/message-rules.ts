@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
-import { hasBody } from './optional-body.ts'
+import { hasBody, typeOf } from './optional-body.ts'
 
 /** A name, an IPv4 or an IPv6 address, each with or without a port. */
 const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
@@ -71,7 +71,7 @@ export function answerExpectations(app: FastifyInstance, defaultLimit: number): 
 }
 
 function isTaken({ server, headers, routeOptions }: FastifyRequest, defaultLimit: number): boolean {
-  if (!hasBody(headers) || !server.hasContentTypeParser(headers['content-type']?.split(';', 1)[0] ?? '')) return false
+  if (!hasBody(headers) || !server.hasContentTypeParser(typeOf(headers))) return false
   const { config, bodyLimit = defaultLimit } = routeOptions
   return Boolean(config.longUpload) || Number(headers['content-length'] ?? 0) <= bodyLimit
 }

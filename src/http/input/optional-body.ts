@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { firstPart } from './first-part.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,3 +37,23 @@ export function takeAbsentBodies(app: FastifyInstance): void {
     done()
   })
 }
+
+/**
+ * Treats a chunked body without a byte as absent, too. Clients send it when they did not know beforehand that the body would be
+ * empty, often without a content type. Register it last, because it waits for the first byte.
+ */
+export function takeEmptyBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ headers, routeOptions, raw }, _reply, payload) => {
+    const mayBeEmpty = headers['transfer-encoding'] !== undefined && !app.hasContentTypeParser(typeOf(headers))
+    // A client that waits for `100 Continue` sends no byte before it.
+    if (!routeOptions.config.bodyOptional || !mayBeEmpty || headers.expect !== undefined) return payload
+    await firstPart(raw, 1)
+    if (raw.readableLength > 0) return payload
+    delete headers['transfer-encoding']
+    delete headers['content-type']
+    return Readable.from([])
+  })
+}
+
+/** The media type that the headers announce, without parameters. */
+export const typeOf = (headers: IncomingHttpHeaders): string => headers['content-type']?.split(';', 1)[0] ?? ''

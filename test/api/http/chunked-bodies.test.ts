@@ -221,3 +221,28 @@ suite('places of large bodies', () => {
     assert.match(String(interim), /^HTTP\/1\.1 100 /)
   })
 })
+
+for (const pauseMs of [0, 200])
+  test(`a chunked body without a byte is absent, whatever its type, also when its end comes ${pauseMs} ms later`, async () => {
+    const token = await platform.bankToken()
+    const path = '/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11/cancel'
+    for (const type of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
+      const send = async (rest: string) => {
+        const headers = {
+          authorization: `Bearer ${token}`,
+          'transfer-encoding': 'chunked',
+          connection: 'close',
+          ...type,
+        }
+        const socket = await openRaw(platform.url)
+        const answer = readRaw(socket)
+        socket.write(requestText('POST', path, headers))
+        await sleep(pauseMs)
+        socket.write(rest)
+        return (await answer).status
+      }
+      assert.equal(await send(last), 404, JSON.stringify(type))
+      const withBytes = type['content-type'] === 'application/json' ? 404 : 415
+      assert.equal(await send(`${inChunks('{}', 1)}${last}`), withBytes, JSON.stringify(type))
+    }
+  })
