@@ -16,7 +16,7 @@ import {
   timeline,
 } from '../esim/sold/order-schemas.ts'
 import { maxFound, profileSearchOf, searchOf } from '../esim/sold/order-search.ts'
-import { findOrders } from '../esim/sold/order-store.ts'
+import { findOrders, type ShownOrder } from '../esim/sold/order-store.ts'
 import { readTimeline } from '../esim/sold/order-timeline.ts'
 import { operatorOrderView, orderPage, timelineOf } from '../esim/sold/order-views.ts'
 import type { StockDeps } from '../esim/stock/operations.ts'
@@ -64,6 +64,13 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
   app,
   { pageReads, clock, sealing, batchedEntries },
 ) => {
+  const recordRead = (request: FastifyRequest, { orderId, bankId }: ShownOrder) =>
+    batchedEntries.write(originOf(request), {
+      action: 'order.read',
+      object: { type: 'order', id: orderId },
+      owner: { type: 'bank', id: bankId },
+    })
+
   app.get(
     '/orders',
     {
@@ -107,6 +114,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       const database = await pageReads.begin(request, reply)
       const search = profileSearchOf(sealing, request.body)
       const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      await Promise.all(orders.map(order => recordRead(request as FastifyRequest, order)))
       return orderPage(orders, maxFound, operatorOrderView)
     },
   )
@@ -126,9 +134,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       const search = searchOf({ orderId: request.params.orderId })
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')
-      const owner = { type: 'bank', id: order.bankId } as const
-      const fact = { action: 'order.read', object: { type: 'order', id: order.orderId }, owner }
-      if (showsBody(request)) await batchedEntries.write(originOf(request as FastifyRequest), fact)
+      if (showsBody(request)) await recordRead(request as FastifyRequest, order)
       const { reads, logins } = await readTimeline(database, order)
       return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },

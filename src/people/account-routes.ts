@@ -17,7 +17,7 @@ import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
-import { idempotent } from '../http/idempotency-key.ts'
+import { idempotent, idempotentForOwn } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
@@ -153,7 +153,7 @@ function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/credentials',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,
@@ -187,7 +187,7 @@ function rotateOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/credentials/:clientId/rotate',
     {
-      config: { ...idempotent, ...bodyOptional, ...fresh },
+      config: { ...idempotentForOwn, ...bodyOptional, ...fresh },
       schema: {
         tags,
         security: secured,

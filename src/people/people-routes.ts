@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import type { App } from '../http/app.ts'
-import { idempotent } from '../http/idempotency-key.ts'
+import { idempotent, idempotentForOwn } from '../http/idempotency-key.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
@@ -95,7 +95,7 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
   app.post(
     '/users/:userId/reset-password',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,
@@ -182,7 +182,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
   app.post(
     '/invitations',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,

@@ -8,6 +8,7 @@ import { createLineCount, decodeLine, readLines, splitRecord } from '../text/csv
 import { isDateAlone, readInstant } from '../text/instant.ts'
 import { shownText } from '../text/shown-text.ts'
 import { brokenRule, oneLine, type TextRule } from '../text/text-rules.ts'
+import { everyInvisible } from '../text/visible.ts'
 import { isCardNumber, mayHoldCard } from './card-numbers.ts'
 import type { Side } from './differences.ts'
 import {
@@ -111,7 +112,7 @@ function readLine(
   const withoutCashback = side === 'merchant' && cashback === ''
   // The checks are in the order of the columns.
   const broken = [
-    idError(value('transactionId')),
+    transactionIdError(value('transactionId')),
     idError(value('terminalId')),
     transactionAt ? undefined : instantError,
     moneyError(value('amount')),
@@ -155,6 +156,15 @@ function idError(text: string): Broken | undefined {
   if (brokenRule(text, id) === undefined) return undefined
   return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: maxIdLength } }
 }
+
+/**
+ * Two ids that look alike could claim one transaction twice. So an id has no invisible characters, no spaces but U+0020, and none
+ * at either end.
+ */
+const hidden = new RegExp(`[${everyInvisible}]|[^\\S ]|^ | $`, 'u')
+
+const transactionIdError = (text: string): Broken | undefined =>
+  idError(text) ?? (hidden.test(text) ? { rule: 'visible-id', params: { max: maxIdLength } } : undefined)
 
 /** Reads the instant of a transaction. A date alone is refused, because a transaction needs a time. */
 const instantOf = (text: string): Date | null => (isDateAlone(text) ? null : readInstant(text))

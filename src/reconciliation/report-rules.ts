@@ -20,6 +20,8 @@ const texts = {
   'value-count': ({ expected, found }: Params) => `must have ${expected} values, as the header has, not ${found}`,
   unicode: () => 'must be well-formed Unicode without NUL',
   'one-line': ({ max }: Params) => `must be one line of 1 to ${max} characters`,
+  'visible-id': ({ max }: Params) =>
+    `must be one line of 1 to ${max} visible characters, without a space at either end`,
   instant: ({ from, to }: Params) => `must be an ISO 8601 date and time with a time zone, from ${from} to ${to}`,
   decimal: ({ decimals }: Params) => `must be a decimal number with at most ${decimals} decimals`,
   min: ({ min }: Params) => `must be at least ${min}`,

@@ -142,7 +142,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.patch(
     '/webhook-endpoints/:endpointId',
     {
-      config: idempotent,
+      config: { ...idempotent, needsFreshFactor: true },
       attachValidation: true,
       schema: {
         ...changes(

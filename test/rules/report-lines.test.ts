@@ -98,7 +98,7 @@ suite('values', () => {
     )
   }
   const taken: Record<string, string[]> = {
-    transactionId: ['1', 'x'.repeat(128), '😀'.repeat(128), ' a ', '='],
+    transactionId: ['1', 'x'.repeat(128), '😀'.repeat(128), 'a b', '='],
     terminalId: ['1', 'x'.repeat(128)],
     transactionAt: [
       at,
@@ -114,6 +114,7 @@ suite('values', () => {
   const date = 'must be an ISO 8601 date and time with a time zone, from 1970 to 9999'
   const decimal = 'must be a decimal number with at most 2 decimals'
   const id = 'must be one line of 1 to 128 characters'
+  const visible = 'must be one line of 1 to 128 visible characters, without a space at either end'
   const money: [string, string][] = [
     ['', decimal],
     ['12,5', decimal],
@@ -138,6 +139,9 @@ suite('values', () => {
       ['x'.repeat(129), id],
       ['a\tb', id],
       ['a\0b', 'must be well-formed Unicode without NUL'],
+      ...[' a', 'a ', 'a\u00a0b', 'a\u200bb', 'a\ufeff', '\u202ea', 'a\u3000'].map(
+        text => [text, visible] as [string, string],
+      ),
     ],
     terminalId: [
       ['', id],
@@ -295,9 +299,10 @@ suite('a million lines are taken, in bounded pieces, and one more is not', () =>
 })
 
 test('a byte-order mark is left out at the beginning of the file, and a character like others elsewhere', async () => {
-  const { lines } = await read(`\ufeff${header}\n\ufeff${good}\n"\ufefftx-2",T-1,${at},200.00,10.00\n`)
+  const { lines, errors } = await read(`\ufeff${header}\ntx-1,\ufeffT-1,${at},200.00,10.00\n\ufeff${good}\n`)
   assert.deepEqual(
-    lines.map(({ transactionId }) => transactionId),
-    ['\ufefftx-1', '\ufefftx-2'],
+    lines.map(({ terminalId }) => terminalId),
+    ['\ufeffT-1'],
   )
+  assert.equal(errors.length, 1)
 })

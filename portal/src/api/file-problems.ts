@@ -27,6 +27,7 @@ const rules: Record<Language, Record<string, RuleText>> = {
       `${expected} values expected, ${found} found${isMore(found, expected) ? '. A comma begins a new value, so write amounts with a point: 1250.00' : ''}`,
     unicode: () => 'contains characters that can’t be stored',
     'one-line': ({ max }) => `must have 1 to ${max} characters in one line`,
+    'visible-id': () => 'must have no invisible characters, and no space at either end',
     instant: () => 'must be a date and time with a time zone, for example 2026-12-05T14:30:00+02:00',
     decimal: ({ decimals }) =>
       `must be a number with a point and at most ${decimals} decimals, without spaces or commas, for example 1250.00`,
@@ -57,6 +58,7 @@ const rules: Record<Language, Record<string, RuleText>> = {
       `має бути значень: ${expected}, є: ${found}${isMore(found, expected) ? '. Кома починає нове значення, тому пишіть суми з крапкою: 1250.00' : ''}`,
     unicode: () => 'містить символи, які неможливо зберегти',
     'one-line': ({ max }) => `має бути від 1 до ${max} символів в одному рядку`,
+    'visible-id': () => 'не може мати невидимих символів і пробілів на краях',
     instant: () => 'має бути дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00',
     decimal: ({ decimals }) =>
       `має бути число з крапкою і щонайбільше ${decimals} знаками після неї, без пробілів і ком, наприклад 1250.00`,

@@ -58,10 +58,10 @@ const decimals: readonly FieldName[] = [
 ]
 
 /**
- * Maximum length of a list that the history shows in full. For a longer list, and always for terminals, the history
- * shows only the length, because readers get the whole history at once.
+ * The longest list, and the longest text of one, that the history shows in full. Of other lists, and always of terminals, the
+ * history shows only the length, because each edit is stored, and readers get the whole history at once.
  */
-const maxListed = 100
+const maxListed = { items: 100, characters: 1_024 }
 
 /** The changes of an edit as the history shows them: values as in the form, long lists by their length. */
 export function shownChanges(
@@ -70,11 +70,12 @@ export function shownChanges(
   changed: readonly FieldName[],
 ): Record<string, readonly [unknown, unknown] | null> {
   const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0)
-  const longest = (name: FieldName) => Math.max(lengthOf(present[name]), lengthOf(merged[name]))
+  const isLong = (value: unknown) =>
+    lengthOf(value) > maxListed.items || (Array.isArray(value) && JSON.stringify(value).length > maxListed.characters)
   const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
     const value = fields[name] ?? null
     if (name === 'terminals') return fields.terminals?.count ?? 0
-    if (longest(name) > maxListed) return lengthOf(value)
+    if (isLong(present[name]) || isLong(merged[name])) return lengthOf(value)
     return decimals.includes(name) && value !== null ? Number(value) : value
   }
   const change = (name: FieldName) =>

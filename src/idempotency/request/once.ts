@@ -86,8 +86,8 @@ function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
 }
 
 /**
- * Identifies a request. People of one account share its Idempotency-Keys. With `idempotent: 'own'` a request is about
- * the person who sends it, so the same bytes from two people are two requests.
+ * Identifies a request. People of one account share its Idempotency-Keys. With `idempotent: 'own'` the answer is for the
+ * person who sends it, so the same bytes from two people are two requests.
  *
  * @param content identifies the body: different bodies have different texts
  */

@@ -54,7 +54,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   confirmOrder: { none: 'statements pin orders' },
   cancelOrder: { none: 'statements pin orders' },
   searchOrderByProfile: { none: 'a search' },
-  searchAnyOrderByProfile: { none: 'a search' },
+  searchAnyOrderByProfile: 'order.read',
   findCustomer: { none: 'a search' },
   exportCustomer: 'customers.exported',
   deliverWebhooks: { none: 'the sandbox delivers what is due' },

@@ -229,11 +229,17 @@ suite('edits and segments', () => {
     assert.deepEqual(await told(alpha, id), [['edit', { name: names }]])
   })
 
-  test('a long list is told by its length', async () => {
+  test('a list with many items or much text is told by its length', async () => {
     const id = await createCampaign(platform, {}, grocer)
     await edit(id, { sku: Array.from({ length: 101 }, (_, index) => `S-${index}`), allProducts: false })
     const [[, changes] = []] = await told(alpha, id)
     assert.deepEqual(changes, { sku: [0, 101], allProducts: [true, false] })
+    await edit(id, { sku: Array.from({ length: 10 }, (_, index) => `${index}`.padEnd(120, 'x')) })
+    await edit(id, { sku: ['S-1', 'S-2'] })
+    assert.deepEqual(
+      (await told(alpha, id)).slice(1).map(([, shorter]) => shorter),
+      [{ sku: [101, 10] }, { sku: [10, 2] }],
+    )
   })
 
   test('a segment is told to its bank exactly, and to the merchant rounded', async () => {

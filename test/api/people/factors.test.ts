@@ -299,6 +299,7 @@ suite('a fresh factor', () => {
       ['POST', '/portal/credentials/pk_x/rotate'],
       ['POST', '/partner/v1/webhook-endpoints', { url: 'https://hooks.alpha.example/', types: ['*'] }],
       ['POST', `/partner/v1/webhook-endpoints/${manager.userId}/rotate-secret`, {}],
+      ['PATCH', `/partner/v1/webhook-endpoints/${manager.userId}`, { url: 'https://elsewhere.example/' }],
     ]
     for (const [method, path, body] of operations) {
       const answer = await manager.call(method, path, body)

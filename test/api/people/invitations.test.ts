@@ -336,6 +336,26 @@ suite('invitations', () => {
     assert.equal(first.text, again.text)
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
   })
+
+  test('the same Idempotency-Key does not show one person’s link or secret to another', async () => {
+    const colleague = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const issued = await admin.call('POST', '/portal/credentials', { label: 'own', role: 'ADMIN' })
+    assert.equal(issued.status, 201, issued.text)
+    const operations: [string, object?][] = [
+      ['/portal/invitations', { login: newLogin(), role: 'VIEWER' }],
+      ['/portal/credentials', { label: 'shown once', role: 'ADMIN' }],
+      [`/portal/credentials/${issued.body.clientId}/rotate`, {}],
+      [`/portal/users/${person.userId}/reset-password`],
+    ]
+    for (const [path, body] of operations) {
+      const headers = { 'idempotency-key': 'shown-once' }
+      const first = await admin.call('POST', path, body, headers)
+      assert.ok(first.status < 300, first.text)
+      const answer = await colleague.call('POST', path, body, headers)
+      assert.deepEqual([answer.status, answer.body.code], [422, 'key-reused'], path)
+    }
+  })
 })
 
 const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })

@@ -105,7 +105,7 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
     async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
       if (endpoint) {
         const params = { path: { endpointId: endpoint.endpointId }, header: ifMatch(endpoint.etag) }
-        await answer(api.PATCH('/partner/v1/webhook-endpoints/{endpointId}', { params, body }))
+        await fresh(() => answer(api.PATCH('/partner/v1/webhook-endpoints/{endpointId}', { params, body })))
         modals.closeAll()
         return notify.done(texts.saved)
       }
