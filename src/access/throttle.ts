@@ -161,33 +161,39 @@ function refuseCodes(waitMs: number): never {
   })
 }
 
-const conflictsOfLink = { allowed: 10, seconds: 3_600 }
+const conflictsWithin = { seconds: 3_600, ofLink: 10, ofAccount: 30 }
 
 /**
  * Slows down questions which logins are taken. Whoever has the link of an invitation sees it in the answer. After 10
- * answers of this kind within an hour, the link cannot be used until the hour is over.
+ * answers of this kind within an hour, the link cannot be used until the hour is over. After 30, none of the account's links
+ * can, because its managers can make as many links as they like.
  */
 export type LinkConflicts = {
   /**
    * Carries out an attempt to use a link. It is counted at its beginning. If it does not end with a conflict, that count
    * is taken back. So simultaneous attempts learn no more than successive ones.
    *
-   * @param invitationId which link it is
+   * @param link the id of the invitation, and of the account that invites
    * @throws DomainError 'too-many' after too many conflicts. It also throws the errors of `attempt`
    */
-  guard<Result>(invitationId: string, attempt: () => Promise<Result>): Promise<Result>
+  guard<Result>(link: { invitationId: string; accountId: string }, attempt: () => Promise<Result>): Promise<Result>
 }
 
 /** @param create makes a counter that all processes share */
 export function createLinkConflicts(create: (points: number, seconds: number) => RateLimiterAbstract): LinkConflicts {
-  const counter = create(conflictsOfLink.allowed, conflictsOfLink.seconds)
+  const counter = create(conflictsWithin.ofAccount, conflictsWithin.seconds)
   return {
-    async guard(invitationId, attempt) {
-      const { consumedPoints, msBeforeNext } = await counter.penalty(invitationId, 1)
-      if (consumedPoints > conflictsOfLink.allowed)
-        throw new DomainError('too-many', 'Too many taken logins were sent with this link; wait a while', {
-          retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-        })
+    async guard({ invitationId, accountId }, attempt) {
+      for (const [key, allowed] of [
+        [invitationId, conflictsWithin.ofLink],
+        [accountId, conflictsWithin.ofAccount],
+      ] as const) {
+        const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
+        if (consumedPoints > allowed)
+          throw new DomainError('too-many', 'Too many taken logins were sent with this link; wait a while', {
+            retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+          })
+      }
       let isConflict = false
       try {
         return await attempt()
@@ -195,7 +201,7 @@ export function createLinkConflicts(create: (points: number, seconds: number) =>
         isConflict = error instanceof DomainError && error.code === 'conflict'
         throw error
       } finally {
-        if (!isConflict) await counter.reward(invitationId, 1)
+        if (!isConflict) for (const key of [invitationId, accountId]) await counter.reward(key, 1)
       }
     },
   }

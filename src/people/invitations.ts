@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Trace } from '../access/caller.ts'
 import { accountOf, endAccess, insertPerson, requireRole } from '../access/operations.ts'
-import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
+import { type AccountOwner, ownerId, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import type { LinkConflicts } from '../access/throttle.ts'
@@ -127,7 +127,11 @@ export async function acceptLink(
   const login = (target.kind === 'invitation' && input.login) || target.login
   requirePassword('password', input.password, await findNamesOf(deps.database, target.owner, login))
   const take = () => takeLink(deps, target, { ...input, login })
-  await (target.kind === 'invitation' ? deps.linkConflicts.guard(target.invitationId, take) : take())
+  if (target.kind !== 'invitation') await take()
+  else {
+    const { invitationId, owner } = target
+    await deps.linkConflicts.guard({ invitationId, accountId: ownerId(owner) ?? 'platform' }, take)
+  }
   return { typeAccount: typeOf(target.owner), login }
 }
 

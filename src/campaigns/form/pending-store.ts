@@ -25,7 +25,9 @@ type Content = {
 type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals: number; presentBytes: number }
 
 /**
- * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited.
+ * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited. A
+ * campaign that was deleted within the last day adds its size, too, because it stays in the lists of its banks. Otherwise a
+ * merchant could make these lists longer and longer by creating and deleting campaigns.
  * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and `terminals` are
  * stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
  */
@@ -36,14 +38,25 @@ const useStatement = `
     select ${sizeOf('c')} as bytes
     from campaigns c
     where merchant_id = $1 and status = 'awaitingBankApproval' and created_by_bank_id is null and cashback_id is distinct from $2
-      and not exists (select from campaign_banks b where b.cashback_id = c.cashback_id and b.status = 'approved')
+      and ${isUnapproved('c')}
     limit $3
+  ), deleted as (
+    select ${sizeOf('c')} as bytes
+    from campaigns c
+    where merchant_id = $1 and status = 'deleted' and updated_at > now() - interval '1 day' and created_by_bank_id is null
+      and ${isUnapproved('c')}
+    order by updated_at desc limit $3
   ), edited as (
     select octet_length(terminals) as terminals, ${sizeOf('c')} as bytes from campaigns c where cashback_id = $2
   )
-  select (select count(*)::int from pending) as campaigns, (select coalesce(sum(bytes), 0)::float8 from pending) as bytes,
+  select (select count(*)::int from pending) as campaigns, (select coalesce(sum(bytes), 0)::float8 from (table pending union all table deleted) as kept) as bytes,
     (select bytes from directory) as "ofDirectory", coalesce((select terminals from edited), 0) as "ownTerminals",
     coalesce((select bytes from edited), 0) as "presentBytes"`
+
+/** SQL for whether no bank has approved a campaign. */
+function isUnapproved(campaign: string): string {
+  return `not exists (select from campaign_banks b where b.cashback_id = ${campaign}.cashback_id and b.status = 'approved')`
+}
 
 /** SQL for the size of a campaign as banks get it. */
 function sizeOf(campaign: string): string {

@@ -78,6 +78,24 @@ test('their terminals and banners have at most PENDING_CAMPAIGN_MIB together, af
   assert.equal(other.status, 201, 'each merchant by itself')
 })
 
+test('a campaign that was just deleted still adds its size, because it stays in the banks’ lists', async () => {
+  await platform.applyDirectory(
+    `merchants:\n  - { id: ${randomUUID()}, code: florist, name: Florist, nameEn: Florist, excludedBanks: [] }`,
+  )
+  const florist = await openMerchant(platform, 'florist')
+  const make = () => florist.call('POST', path, { body: campaignForm(platform, own(0.8 * half)) })
+  for (const _ of range(2)) {
+    const made = await make()
+    assert.equal(made.status, 201, made.text)
+    assert.equal((await florist.call('DELETE', `${path}/${made.body.id}`)).status, 200)
+  }
+  assertRefused(await make(), 400, /^terminals must be fewer/)
+  await platform.platform.database.execute(
+    `update campaigns set updated_at = updated_at - interval '25 hours' where status = 'deleted'`,
+  )
+  assert.equal((await make()).status, 201)
+})
+
 test('long lists of products count, too, and an edit may always make them shorter', async () => {
   const list = (bytes: number) => range(Math.floor(bytes / 131)).map(index => `${index}`.padEnd(128, 'x'))
   await platform.applyDirectory(

@@ -356,6 +356,23 @@ suite('invitations', () => {
       assert.deepEqual([answer.status, answer.body.code], [422, 'key-reused'], path)
     }
   })
+
+  test('all links of an account tell of thirty taken logins an hour; other accounts go on', async () => {
+    const { login: takenLogin } = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+    const invite = async (by: Person) => {
+      const { body } = await by.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+      return tokenOfLink(body.link)
+    }
+    const statuses: number[] = []
+    for (let link = 0; link < 4; link++) {
+      const token = await invite(manager)
+      for (let time = 0; time < 9; time++) statuses.push((await accept({ token, password, login: takenLogin })).status)
+    }
+    assert.deepEqual(statuses, [...Array(30).fill(409), ...Array(6).fill(429)])
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    assert.equal((await accept({ token: await invite(other), password, login: takenLogin })).status, 409)
+  })
 })
 
 const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
