@@ -170,7 +170,7 @@ export type BrokenRule = Rule & { field: string; line?: number }
 export const broken = (field: string, rule: RuleCode, params: RuleParams = {}): BrokenRule => ({ field, rule, params })
 
 /** The text of a broken rule, for example `be at most 100`. */
-export const ruleText = ({ rule, params }: Rule): string => texts[rule](params as never)
+export const ruleText = ({ rule, params }: Rule): string => texts[rule](params)
 
 /**
  * Returns the sentence about a broken rule: `<field> must be at most 100`. In a file it is: `<field> (line 7): must

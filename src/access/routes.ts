@@ -1,6 +1,5 @@
 /** How a partner gets a token: clientId and secret (POST /getToken/auth), or login and password (POST /auth/login). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
@@ -110,7 +109,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
     },
     async (request, reply) => {
       const { token, caller } = await deps.logins.withSecret(
-        { address: request.ip, trace: { ...traceOf(request as FastifyRequest), via: 'api' } },
+        { address: request.ip, trace: { ...traceOf(request), via: 'api' } },
         request.body,
       )
       request.shownAs = caller

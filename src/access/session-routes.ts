@@ -77,11 +77,7 @@ function openSessionRoute(app: App, deps: SessionDeps): void {
     },
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
-      const result = await deps.logins.intoPortal(
-        clientOf(request as FastifyRequest),
-        request.body,
-        disconnectSignal(reply),
-      )
+      const result = await deps.logins.intoPortal(clientOf(request), request.body, disconnectSignal(reply))
       if (isChallenge(result)) return reply.code(202).send({ ...result, expiresAt: result.expiresAt.toISOString() })
       return sendSession(reply, deps, result)
     },
@@ -122,7 +118,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
         return reply.send(await refreshed(deps, request, { method, code, signal: disconnectSignal(reply) }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
-      const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
+      const issued = await deps.logins.withCode(clientOf(request), { challenge, method, code })
       return sendSession(reply, deps, issued)
     },
   )
@@ -233,7 +229,7 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
           ? new InvalidTokenError()
           : new DomainError('forbidden', 'A system’s token can’t be ended: revoke its credential')
       if (read) {
-        const caller = { ...read.caller, trace: traceOf(request as FastifyRequest) }
+        const caller = { ...read.caller, trace: traceOf(request) }
         await endToken({ ...deps, origin: originOfCaller(caller) }, read)
         await refusals.refresh()
       }

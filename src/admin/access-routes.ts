@@ -83,7 +83,7 @@ function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
       })
       // Refresh here, so that the caller's next request sees the change. Other processes have been notified.
       await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
-      return applied as never
+      return applied
     },
   )
 }

@@ -119,7 +119,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
       const account = await readableAccount(database, platformAccount, request.query.account)
-      return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
+      return sendLog(reply, database, { account, span: readFromTo(request.query) })
     },
   )
 

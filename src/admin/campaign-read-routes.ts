@@ -1,6 +1,5 @@
 /** Reads campaigns of all merchants, for the operator who helps a bank or a merchant. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { historyView } from '../campaigns/history/history.ts'
@@ -83,7 +82,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
       if (!campaign) throw campaignNotFound('not-found')
       const owner = { type: 'merchant', id: campaign.retailerId } as const
       const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner }
-      if (showsBody(request)) await batchedEntries.write(originOf(request as FastifyRequest), fact)
+      if (showsBody(request)) await batchedEntries.write(originOf(request), fact)
       const history = await listHistory(database, cashbackId, { type: 'platform' })
       const text = detailsText(campaign, history.map(historyView))
       return reply.type('application/json; charset=utf-8').send(text as never)

@@ -1,6 +1,5 @@
 /** The route with which the operator completes a campaign without waiting for `COMPLETE_AFTER_DAYS`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { completeCampaign } from '../campaigns/lifecycle/clock-job.ts'
 import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
@@ -28,7 +27,7 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
       },
     },
     async request => {
-      const actor = operatorOf(request as FastifyRequest)
+      const actor = operatorOf(request)
       const campaign = await completeCampaign(deps, { ...request.params, actor })
       return resultView(campaign, 'The campaign is completed')
     },

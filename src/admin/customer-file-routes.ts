@@ -1,6 +1,5 @@
 /** Routes with which the operator loads customers into the directory and forgets them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { count } from '../http/schemas.ts'
@@ -63,14 +62,10 @@ export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
   takeUploads(app, csvType)
 
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
-    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importCustomers(withOrigin(deps, request), { ...request.query, source }),
-    ),
+    withUpload(request, reply, source => importCustomers(withOrigin(deps, request), { ...request.query, source })),
   )
 
   app.post('/customers/forget', { ...uploadRoute(csvType), schema: forgetSchema }, async (request, reply) =>
-    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      forgetCustomers(withOrigin(deps, request), { ...request.query, source }),
-    ),
+    withUpload(request, reply, source => forgetCustomers(withOrigin(deps, request), { ...request.query, source })),
   )
 }

@@ -3,7 +3,6 @@
  * to, and all data of one customer. Files of customers are taken in `customer-file-routes.ts`.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
@@ -125,7 +124,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
       const { segments, ...kept } = await exportCustomer({ database }, request.body)
       const owner = { type: 'bank', id: kept.bank.id } as const
       const fact = { action: 'customers.exported', object: owner, owner }
-      await batchedEntries.write(originOf(request as FastifyRequest), fact)
+      await batchedEntries.write(originOf(request), fact)
       return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },
   )

@@ -114,7 +114,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       const database = await pageReads.begin(request, reply)
       const search = profileSearchOf(sealing, request.body)
       const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
-      await Promise.all(orders.map(order => recordRead(request as FastifyRequest, order)))
+      await Promise.all(orders.map(order => recordRead(request, order)))
       return orderPage(orders, maxFound, operatorOrderView)
     },
   )
@@ -134,7 +134,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       const search = searchOf({ orderId: request.params.orderId })
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')
-      if (showsBody(request)) await recordRead(request as FastifyRequest, order)
+      if (showsBody(request)) await recordRead(request, order)
       const { reads, logins } = await readTimeline(database, order)
       return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },

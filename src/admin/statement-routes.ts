@@ -191,7 +191,7 @@ function exportAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
       const { bank, ...asked } = request.query
       const { aside, signal } = await costlyReads.beginFile(request, reply)
       const found = await readBankFiles({ database: aside, clock }, bank, asked)
-      return (await sendFile(deps, { request, reply, signal }, found)) as never
+      return await sendFile(deps, { request, reply, signal }, found)
     },
   )
 }

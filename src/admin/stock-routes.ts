@@ -4,7 +4,6 @@
  */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { resealFactors } from '../access/factors/factors.ts'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { resealAuditKeys } from '../audit-log/keys.ts'
@@ -137,7 +136,7 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
       },
     },
     async (request, reply) =>
-      sendProgress(reply as FastifyReply, async report => {
+      sendProgress(reply, async report => {
         await resealTokenKeys(database, deps.masterKeys)
         await resealAnswers(deps)
         await resealFactors(database, deps.masterKeys)
@@ -147,7 +146,7 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
         const result = await rotateKeys(withOrigin(deps, request), { onProgress: progress => report({ progress }) })
         requireReadable(unreadable)
         report({ result })
-      }) as never,
+      }),
   )
 }
 
@@ -204,10 +203,10 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
   app.post('/profiles', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) => {
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
     const [tariffId = 0] = (await tariffIdsOf(catalogue, { operator, tariff: tariffCode })) ?? []
-    const { rejects, ...result } = await withUpload(request as FastifyRequest, reply as FastifyReply, source =>
+    const { rejects, ...result } = await withUpload(request, reply, source =>
       importProfiles(withOrigin(deps, request), { tariffId, source, skipInvalid, dryRun }),
     )
-    return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never
+    return sendLines(reply, importAnswer(rejects, result))
   })
 }
 

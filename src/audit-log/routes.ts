@@ -69,7 +69,7 @@ function exportAuditLogRoute(app: App, deps: AuditLogRoutesDeps): void {
       const reader = callerAccount(request)
       const database = await costlyReads.begin(request, reply)
       const account = await readableAccount(database, reader, request.query.account)
-      return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
+      return sendLog(reply, database, { account, span: readFromTo(request.query) })
     },
   )
 }

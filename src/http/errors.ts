@@ -324,7 +324,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   // Node.js reports a broken connection like any other error of a stream. Nobody can read the answer to it.
   if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The connection broke off' }
   const { validation, statusCode, code } = error as FastifyError
-  if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)
+  if (validation) return readError(new DomainError('invalid', schemaRules(validation)), request)
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
   if (error instanceof SlowUploadError) return { statusCode: 408, details: error.message }
   if (error instanceof EncodedBodyError)

@@ -1,6 +1,5 @@
 /** Routes below `/portal` with which managers set an account's policy and handle its credentials. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import {
   IssuedCredential,
@@ -111,7 +110,7 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
           platformMfa: deps.platformMfa,
           address,
           force,
-          origin: originOf(request as FastifyRequest),
+          origin: originOf(request),
           requireExpected(before: Policy) {
             if (!matches(request.headers['if-match'], policyTag(before)))
               throw new DomainError('stale', 'The policy has changed since you read it')
@@ -120,7 +119,7 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         const set = await changing(on.database, manager, owner, within => setPolicy(within, owner, change))
         reply.header('etag', policyTag(set))
         return set
-      }) as never
+      })
     },
   )
 }
@@ -176,9 +175,7 @@ function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
       const manager = managerOf(request)
       const owner = await managedAccount(database, manager, request.query)
       const { role, label } = request.body
-      return answerOnce(request, reply, { deps, status: 201 }, on =>
-        issueOwn(on, manager, { owner, role, label }),
-      ) as never
+      return answerOnce(request, reply, { deps, status: 201 }, on => issueOwn(on, manager, { owner, role, label }))
     },
   )
 }

@@ -1,6 +1,6 @@
 /** Routes below `/portal` that need no login: accept a link, and report a forgotten password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
@@ -48,7 +48,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     async (request, reply) => {
       const end = await deps.hashingPlaces.take(addressPrefixes(request.ip), disconnectSignal(reply))
       try {
-        const joined = await acceptLink({ ...deps, trace: traceOf(request as FastifyRequest) }, request.body)
+        const joined = await acceptLink({ ...deps, trace: traceOf(request) }, request.body)
         await deps.refusals.refresh()
         return reply.code(201).send(joined)
       } finally {
@@ -80,7 +80,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
       const { typeAccount, login } = request.body
       await requestReset(deps.database, { accountType: typeAccount, login })
       // Fastify would send `null` as text, so the answer is sent here without a body.
-      return (reply as FastifyReply).code(202).send() as never
+      return (reply as FastifyReply).code(202).send()
     },
   )
 }

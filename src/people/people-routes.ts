@@ -208,7 +208,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
       const { login, role, email = null } = request.body
       return answerOnce(request, reply, { deps, status: 201 }, async on =>
         linkView(await invite(on, manager, { owner, login, role, email })),
-      ) as never
+      )
     },
   )
 }

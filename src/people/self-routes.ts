@@ -76,10 +76,10 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       const end = await deps.hashingPlaces.take(personOf(request).userId, disconnectSignal(reply))
       const once = { deps: withOrigin(deps, request), status: 204, committed: () => deps.refusals.refresh() } as const
       try {
-        return (await answerOnce(request, reply, once, async on => {
+        return await answerOnce(request, reply, once, async on => {
           await changePassword(on, actorOf(request), request.body)
           return null
-        })) as never
+        })
       } finally {
         end()
       }

@@ -65,7 +65,7 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
     async (request, reply) => {
       const caller = bankOf(request)
       const input = { caller, cashbackId: request.params.cashbackId, bankId: caller.bankId }
-      return upload(deps, request as FastifyRequest, reply as FastifyReply, {
+      return upload(deps, request, reply, {
         ...input,
         ...request.query,
         side: 'bank',
@@ -102,7 +102,7 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
     async (request, reply) => {
       const { cashbackId, bankId } = request.params
       const input = { caller: merchantOf(request), cashbackId, bankId }
-      return upload(deps, request as FastifyRequest, reply as FastifyReply, {
+      return upload(deps, request, reply, {
         ...input,
         ...request.query,
         side: 'merchant',

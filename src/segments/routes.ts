@@ -1,6 +1,5 @@
 /** Segments of customers, below `/portal` (contract/campaigns.md, "Segments"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { merchantOf } from '../access/request/authenticate.ts'
 import { onlyMerchants } from '../access/request/callers.ts'
@@ -116,9 +115,9 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
       const merchant = merchantOf(request)
       const rules = { ...limits, places, partnerId: merchant.merchantId }
       const input = { merchant, ...request.params, ...guardOf(request) }
-      return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, signal) => {
+      return withFileForm(request, reply, rules, (openForm, signal) => {
         const options = { deps, status: 200, openForm, signal }
-        return answerUploadOnce(request as FastifyRequest, reply as FastifyReply, options, async (lent, open) =>
+        return answerUploadOnce(request, reply, options, async (lent, open) =>
           segmentView(await formSegment(lent, { ...input, open, signal })),
         )
       })

@@ -177,12 +177,9 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     clientErrorHandler: answerUnreadable,
     // Answers a request whose address cannot be decoded, because such a request reaches no hook.
     frameworkErrors: (error, request, reply) => {
-      reply
-        .headers(headers)
-        .header('x-request-id', request.id)
-        .headers(limitHeaders(request as FastifyRequest))
-      answerError(error, request as FastifyRequest, reply)
-      endLateBody(request as FastifyRequest)
+      reply.headers(headers).header('x-request-id', request.id).headers(limitHeaders(request))
+      answerError(error, request, reply)
+      endLateBody(request)
     },
   })
   noteRequests(app.server)

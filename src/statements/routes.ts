@@ -192,7 +192,7 @@ function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
       const { aside, signal } = await costlyReads.beginFile(request, reply)
       const { statementId } = request.params
       const file = await readStatementFile(aside, bankOf(request).bankId, statementId)
-      return (await sendFile(deps, { request, reply, signal }, file)) as never
+      return await sendFile(deps, { request, reply, signal }, file)
     },
   )
 }
@@ -212,7 +212,7 @@ function exportStatementsRoute(app: App, deps: StatementRoutesDeps): void {
     async (request, reply) => {
       const { aside, signal } = await costlyReads.beginFile(request, reply)
       const file = await readStatementFiles({ database: aside, clock }, bankOf(request).bankId, request.query)
-      return (await sendFile(deps, { request, reply, signal }, file)) as never
+      return await sendFile(deps, { request, reply, signal }, file)
     },
   )
 }

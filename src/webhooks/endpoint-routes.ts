@@ -88,12 +88,12 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { startAfter = 'now', ...fields } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
-      const withOrigin = { ...deps, origin: originOf(request as never) }
+      const withOrigin = { ...deps, origin: originOf(request) }
       return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
         reply.headers({ location: `${app.prefix}/webhook-endpoints/${made.endpointId}`, etag: endpointTag(made) })
         return { ...endpointView(made), secret: made.secret }
-      }) as never
+      })
     },
   )
 }
@@ -209,12 +209,12 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { resume = 'position' } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (resume === 'now') await deps.numberAllEvents()
-      const withOrigin = { ...deps, origin: originOf(request as never) }
+      const withOrigin = { ...deps, origin: originOf(request) }
       return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own =>
         endpointView(
           await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
         ),
-      ) as never
+      )
     },
   )
 }

@@ -201,9 +201,9 @@ function limitAge(agent: Agent): void {
   agent.keepSocketAlive = stream => {
     const socket = stream as Socket
     const leftMs = keptMs - (performance.now() - (bornAt.get(socket) ?? Number.NEGATIVE_INFINITY))
-    if (leftMs <= 0 || keep(stream) === (false as unknown)) return false as never
+    if (leftMs <= 0 || keep(stream) === (false as unknown)) return false
     socket.setTimeout(leftMs)
-    return true as never
+    return true
   }
 }
 

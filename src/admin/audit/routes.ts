@@ -1,6 +1,5 @@
 /** The audit for the operator: running it, and the result of the last one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import type { Clock } from '../../clock.ts'
 import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
@@ -111,12 +110,12 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
   // This route has no HEAD, because a HEAD request would run the whole audit for an answer without a body.
   app.get('/audit', { exposeHeadRoute: false, schema: runSchema }, async (request, reply) => {
     const { resume, progress } = request.query
-    const options: AuditOptions = { resume, signal: disconnectSignal(reply as FastifyReply) }
-    if (!progress) return (await audit(deps, deps.clock.now(), options)) as never
-    return sendProgress(reply as FastifyReply, async report => {
+    const options: AuditOptions = { resume, signal: disconnectSignal(reply) }
+    if (!progress) return await audit(deps, deps.clock.now(), options)
+    return sendProgress(reply, async report => {
       const onProgress = throttled((step: object) => report({ progress: step }))
       report(await audit(deps, deps.clock.now(), { ...options, onProgress }))
-    }) as never
+    })
   })
 
   app.get(

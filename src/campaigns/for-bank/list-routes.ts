@@ -71,7 +71,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
     },
   }
   // This HEAD route replaces Fastify's automatic one, which would read the whole list.
-  app.head(path, { ...options, schema: { hide: true, querystring: ListQuery } }, answer as never)
+  app.head(path, { ...options, schema: { hide: true, querystring: ListQuery } }, answer)
   app.get(
     path,
     {
@@ -102,12 +102,12 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
         },
       },
     },
-    answer as never,
+    answer,
   )
 }
 
 const errorsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
-  validationError ? schemaRules(validationError.validation as never) : []
+  validationError ? schemaRules(validationError.validation) : []
 
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 

@@ -125,7 +125,7 @@ function listRetailersRoute(app: App, deps: CampaignRoutesDeps): void {
     },
     async (request, reply) => {
       const retailers = (await listRetailers(deps.database)).map(retailerView)
-      return sendPolled(request, reply, reply.serialize(retailers) as string) as never
+      return sendPolled(request, reply, reply.serialize(retailers) as string)
     },
   )
 }

@@ -4,7 +4,7 @@
  */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { merchantOf } from '../../access/request/authenticate.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
@@ -75,7 +75,7 @@ function createCampaignRoute(app: App, deps: CampaignDeps): void {
     },
     async (request, reply) => {
       const form = { body: request.body, schemaErrors: schemaErrors(request) }
-      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+      return answerOnce(request, reply, { deps, status: 201 }, async lent => {
         const campaign = await createAsMerchant(lent, merchantOf(request), form)
         reply.header('location', `/cashbacks/for-merchant/${campaign.cashbackId}`)
         return resultView(campaign, 'The campaign is created and its banks are invited')
@@ -194,7 +194,7 @@ function launchCampaignRoute(app: App, deps: CampaignDeps): void {
     },
     async (request, reply) => {
       const input = { merchant: merchantOf(request), ...request.params, ...guardOf(request) }
-      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+      return answerOnce(request, reply, { deps, status: 201 }, async lent => {
         const done = await operations.launch(lent, input)
         return resultView(done.campaign, done.message)
       })

@@ -55,7 +55,7 @@ function listOwnCampaignsRoute(app: App, deps: CampaignDeps): void {
     {
       attachValidation: true,
       preValidation: async request => {
-        request.query = withSkuList(request.query as Record<string, unknown>) as never
+        request.query = withSkuList(request.query as Record<string, unknown>)
       },
       schema: {
         ...common,
@@ -73,7 +73,7 @@ function listOwnCampaignsRoute(app: App, deps: CampaignDeps): void {
       },
     },
     async (request, reply) => {
-      const input = readListRequest(request.query as never, schemaErrors(request, 'querystring'))
+      const input = readListRequest(request.query, schemaErrors(request, 'querystring'))
       const page = await lists.page(merchantOf(request).merchantId, input)
       return reply.type('application/json; charset=utf-8').send(page as never)
     },

@@ -43,7 +43,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
     async (request, reply) => {
       const { query } = request
       const database = await pageReads.begin(request, reply)
-      const search = readBankCampaignSearch(query as never)
+      const search = readBankCampaignSearch(query)
       const { campaigns, ...found } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
       return listingView(campaigns.map(bankCampaignView), query, found)
     },
@@ -75,7 +75,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const details = await findBankCampaign(database, request.params.cashbackId, bankId)
       if (!details) throw campaignNotFound('not-found')
       const text = bankCampaignText(details, bankId, clock.now())
-      return sendVersion(reply, details.version, text) as never
+      return sendVersion(reply, details.version, text)
     },
   )
 }

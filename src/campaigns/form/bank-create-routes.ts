@@ -1,6 +1,5 @@
 /** The route `POST /portal/cashbacks` (contract/portal.md, "Changes"). Register it where only partners are let in. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { idempotent } from '../../http/idempotency-key.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
@@ -50,7 +49,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     },
     async (request, reply) => {
       const form = { body: request.body, schemaErrors: schemaErrors(request) }
-      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+      return answerOnce(request, reply, { deps, status: 201 }, async lent => {
         const campaign = await createAsBank(lent, bankOf(request), form)
         reply.header('location', `${app.prefix}/cashbacks/${campaign.cashbackId}`)
         return resultView(campaign, 'The campaign is created and waits for the bank’s confirmation')

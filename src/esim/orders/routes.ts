@@ -93,7 +93,7 @@ function listOperatorsRoute(api: App, deps: EsimRoutesDeps): void {
         },
       },
     },
-    async (request, reply) => sendOperators(reply, catalogue.operatorsFor(bankOf(request).bankId)) as never,
+    async (request, reply) => sendOperators(reply, catalogue.operatorsFor(bankOf(request).bankId)),
   )
 }
 
@@ -123,7 +123,7 @@ function listTariffsRoute(api: App, deps: EsimRoutesDeps): void {
     async (request, reply) => {
       const operator = catalogue.operatorFor(bankOf(request).bankId, request.params.operatorCode)
       if (!operator) throw new DomainError('not-found', 'There is no such operator')
-      return sendOffer(reply, await deps.availability(operator)) as never
+      return sendOffer(reply, await deps.availability(operator))
     },
   )
 }
@@ -198,7 +198,7 @@ function readOrderRoute(api: App, deps: EsimRoutesDeps): void {
     },
     async (request, reply) => {
       const order = await orders.read(keyOf(request))
-      return sendOrder(reply, order, await catalogue.tariffOf(order.tariffId)) as never
+      return sendOrder(reply, order, await catalogue.tariffOf(order.tariffId))
     },
   )
 }
@@ -290,9 +290,9 @@ function readOrderQrRoute(api: App, deps: EsimRoutesDeps): void {
       const png = await orders.qr({ ...actingOn(request), isShown: showsBody(request) })
       if (request.query.format === 'base64') {
         reply.type('application/json; charset=utf-8')
-        return reply.send({ mimeType, base64: png.toString('base64') } as never)
+        return reply.send({ mimeType, base64: png.toString('base64') })
       }
-      return reply.type(mimeType).send(png as never)
+      return reply.type(mimeType).send(png)
     },
   )
 }

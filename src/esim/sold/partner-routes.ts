@@ -101,7 +101,7 @@ function findOrderByExternalIdRoute(app: App, deps: PartnerOrderRoutesDeps, send
     },
     async (request, reply) => {
       const name = { bankId: bankOf(request).bankId, name: request.query.externalId }
-      return sendOrder(reply, await orderLookUp.byExternalId(name)) as never
+      return sendOrder(reply, await orderLookUp.byExternalId(name))
     },
   )
 }
@@ -118,7 +118,7 @@ function readPartnerOrderRoute(app: App, deps: PartnerOrderRoutesDeps, sendOrder
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
-    async (request, reply) => sendOrder(reply, await orderLookUp.byId(nameOf(request))) as never,
+    async (request, reply) => sendOrder(reply, await orderLookUp.byId(nameOf(request))),
   )
 }
 

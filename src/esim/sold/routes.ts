@@ -152,7 +152,7 @@ function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
       const search = searchOf(request.query, bankOf(request))
       const file = await costlyReads.beginFile(request, reply)
       const orders = ordersCsv({ database: deps.database, ...file }, search, clock.now())
-      return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
+      return reply.headers(downloadHeaders('esim-orders.csv')).send(orders)
     },
   )
 }
@@ -176,7 +176,7 @@ function readSalesRoute(app: App, deps: PortalEsimDeps): void {
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
       const texts = await readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
-      return sendPieces(request, reply, texts) as never
+      return sendPieces(request, reply, texts)
     },
   )
 }

@@ -14,5 +14,5 @@ export function schemaErrors(
   const { validationError } = request
   if (!validationError) return []
   if (validationError.validationContext !== part) throw validationError
-  return schemaRules(validationError.validation as never)
+  return schemaRules(validationError.validation)
 }

@@ -110,7 +110,7 @@ export function createSharedCounter(redisUrl: string) {
         keyPrefix: `perkline:${keyPrefix}`,
         points,
         duration,
-        insuranceLimiter: createLocalCounter(keyPrefix, points, duration) as never,
+        insuranceLimiter: createLocalCounter(keyPrefix, points, duration),
       }),
     close: () => redis.disconnect(),
   }

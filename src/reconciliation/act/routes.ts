@@ -1,6 +1,5 @@
 /** The settlement act, as data and as a PDF. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
@@ -77,11 +76,11 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       const params = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
       const act = await readAct(deps, params)
       // Drawing takes processor time, so it counts as a costly read, of which a partner may run only a few at once.
-      await deps.costlyReads.takePlace(request as FastifyRequest, reply as FastifyReply)
+      await deps.costlyReads.takePlace(request, reply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const input = {
-        partner: accountOf(request as FastifyRequest) ?? '',
-        signal: disconnectSignal(reply as FastifyReply),
+        partner: accountOf(request) ?? '',
+        signal: disconnectSignal(reply),
       }
       const pdf = Buffer.from(await drawAct(act, { language }, input))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
