@@ -21,6 +21,31 @@ export type Note =
  */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 
+/** A decision and what it changes. */
+export type Outcome = Decided & {
+  after: LockedCampaign
+  steps: readonly Step[]
+  /** The banks whose rows repeat the new status of the campaign, and have no step of their own. */
+  followers: readonly { cashbackId: string; bankId: string; toStatus: CampaignState['status'] }[]
+  /** Whether an edit changes terms that banks see. */
+  hasNewTerms: boolean
+  /** Whether the order of the merchant's list changes. */
+  isRearranged: boolean
+}
+
+export function outcomeOf(decided: Decided, now: Date): Outcome {
+  const { campaign, decision, notes = [] } = decided
+  const after = applied(campaign, decision.changes, now)
+  return {
+    ...decided,
+    after,
+    steps: stepsOf(decided, after),
+    followers: followersOf(decided, after),
+    hasNewTerms: notes.some(hasNewTerms),
+    isRearranged: isRearranged(campaign, decision, after),
+  }
+}
+
 /** The campaign after these changes, with a new version and a later `updatedAt`. */
 export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
   const isNew = changes.some(({ subject, from }) => subject === 'campaign' && from === null)
@@ -63,7 +88,7 @@ export type Step = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
 }
 
 /** The steps of a decision, in the order of the history. */
-export function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Step[] {
+function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Step[] {
   const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status, at: after.updatedAt }
   const stateOf = ({ bankId }: Note) =>
     bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
@@ -77,10 +102,7 @@ export function stepsOf({ campaign, decision, notes = [] }: Decided, after: Lock
  * The banks that have no transition of their own when the campaign's status changes; empty when it does not change. The rows of these
  * banks repeat the campaign's status, so they need the new one.
  */
-export function followersOf(
-  { campaign, decision, notes = [] }: Decided,
-  { cashbackId, status, banks }: LockedCampaign,
-) {
+function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
   return banks
@@ -89,17 +111,13 @@ export function followersOf(
 }
 
 /** Whether an edit changes terms that banks see. */
-export const hasNewTerms = ({ trigger, changes }: Note): boolean =>
+const hasNewTerms = ({ trigger, changes }: Note): boolean =>
   trigger === 'edit' && Object.keys(changes).some(field => !isHiddenFromBanks(field))
 
 /**
  * Whether a decision changes the order of the merchant's list: the campaign is new, or its status changes. When an edit
  * changes terms that the list is sorted by, `campaign-store.ts` counts the change.
  */
-export function isRearranged(
-  before: LockedCampaign,
-  { changes }: Decision,
-  after: LockedCampaign | undefined,
-): boolean {
-  return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
+function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign): boolean {
+  return before.status !== after.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
 }

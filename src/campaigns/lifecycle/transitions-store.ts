@@ -8,7 +8,7 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import { rowList } from '../../db/row-list.ts'
 import { recordEvents } from '../../events/event-writing.ts'
 import type { Actor } from './actor.ts'
-import { applied, type Decided, followersOf, hasNewTerms, isRearranged, type Step, stepsOf } from './decided.ts'
+import { type Decided, type Outcome, outcomeOf } from './decided.ts'
 import { entriesOf } from './entries.ts'
 import { eventsOf } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
@@ -141,7 +141,7 @@ export async function recordSegmentChange(
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
     [params.cashbackId],
   )
-  await notifyBanks(transaction, [], [params.bankId], [])
+  await raiseBankLists(transaction, { cashbackIds: [], bankIds: [params.bankId], counts: [] })
 }
 
 /**
@@ -155,20 +155,10 @@ export async function writeDecisions(
   decided: readonly Decided[],
   params: { actor: Actor; now: Date; comment?: string | null },
 ): Promise<LockedCampaign[]> {
-  const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, params.now))
-  const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
-  const followers = decided.flatMap((one, index) => followersOf(one, after[index] ?? one.campaign))
-  await writeRows(transaction, { decided, after, steps, followers }, params)
-  await announce(transaction, { decided, after, steps }, params.actor.origin)
-  return after
-}
-
-/** @property after the campaigns of `decided` in their new state, in the same order */
-type Written = {
-  decided: readonly Decided[]
-  after: readonly LockedCampaign[]
-  steps: readonly Step[]
-  followers: readonly ReturnType<typeof followersOf>[number][]
+  const outcomes = decided.map(one => outcomeOf(one, params.now))
+  await writeRows(transaction, outcomes, params)
+  await announce(transaction, outcomes, params.actor.origin)
+  return outcomes.map(({ after }) => after)
 }
 
 /**
@@ -178,40 +168,38 @@ type Written = {
  */
 async function writeRows(
   transaction: Queryable,
-  { decided, after, steps, followers }: Written,
+  outcomes: readonly Outcome[],
   { actor, comment = null }: { actor: Actor; comment?: string | null },
 ): Promise<void> {
-  const moved = decided.map(({ campaign, notes = [] }, index) => {
-    const { status, version, updatedAt } = after[index] ?? campaign
-    return {
-      cashbackId: campaign.cashbackId,
-      fromStatus: campaign.status,
-      toStatus: status,
-      version,
-      at: updatedAt,
-      hasNewTerms: notes.some(hasNewTerms),
-      awaitsMerchant: isMerchantsTurn(after[index] ?? campaign),
-    }
-  })
-  const stepped = steps.map(step => ({
-    ...step,
-    fromState: step.from,
-    toState: step.to,
-    changes: step.changes && JSON.stringify(step.changes),
-  }))
-  const lists = decided.map(({ campaign, decision }, index) => ({
-    merchantId: campaign.merchantId,
-    isRearranged: isRearranged(campaign, decision, after[index]),
-  }))
+  const steps = outcomes.flatMap(one => one.steps)
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
-    ...movedRows.values(moved),
-    ...stepRows.values(stepped),
-    ...followerRows.values(followers),
-    ...listRows.values(lists),
+    ...movedRows.values(
+      outcomes.map(({ campaign, after, hasNewTerms }) => ({
+        cashbackId: campaign.cashbackId,
+        fromStatus: campaign.status,
+        toStatus: after.status,
+        version: after.version,
+        at: after.updatedAt,
+        hasNewTerms,
+        awaitsMerchant: isMerchantsTurn(after),
+      })),
+    ),
+    ...stepRows.values(
+      steps.map(step => ({
+        ...step,
+        fromState: step.from,
+        toState: step.to,
+        changes: step.changes && JSON.stringify(step.changes),
+      })),
+    ),
+    ...followerRows.values(outcomes.flatMap(({ followers }) => followers)),
+    ...listRows.values(
+      outcomes.map(({ campaign, isRearranged }) => ({ merchantId: campaign.merchantId, isRearranged })),
+    ),
     ...actorRows.values([{ ...actor, comment }]),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
-  if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
+  if (row?.campaigns !== outcomes.length || row.banks !== bankSteps.length)
     throw new Error('A decision was made about a state that is not there: the campaign was not locked')
 }
 
@@ -219,43 +207,35 @@ async function writeRows(
  * Writes events, entries of the audit log, and the banks' lists. Call it last in the transaction, because it locks those
  * lists.
  */
-async function announce(
-  transaction: Queryable,
-  { decided, after, steps }: Omit<Written, 'followers'>,
-  origin: Actor['origin'],
-): Promise<void> {
+async function announce(transaction: Queryable, outcomes: readonly Outcome[], origin: Actor['origin']): Promise<void> {
   await recordEvents(
     transaction,
-    decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
+    outcomes.flatMap(one => eventsOf(one, one.after)),
   )
   await recordEntries(
     transaction,
     origin,
-    decided.flatMap(one => entriesOf(one, origin)),
+    outcomes.flatMap(one => entriesOf(one, origin)),
   )
-  await notifyBanks(
-    transaction,
-    decided.map(({ campaign }) => campaign.cashbackId),
-    steps.filter(({ subject }) => subject !== 'campaign').flatMap(({ bankId }) => bankId ?? []),
-    countChanges(
-      decided.map(({ campaign, decision }, index) => ({
-        before: campaign,
-        ...decision,
-        after: after[index] ?? campaign,
-      })),
+  await raiseBankLists(transaction, {
+    cashbackIds: outcomes.map(({ campaign }) => campaign.cashbackId),
+    bankIds: outcomes.flatMap(({ steps }) =>
+      steps.flatMap(({ subject, bankId }) => (subject === 'campaign' || bankId === null ? [] : [bankId])),
     ),
-  )
+    counts: countChanges(
+      outcomes.map(({ campaign, decision, after }) => ({ before: campaign, changes: decision.changes, after })),
+    ),
+  })
 }
 
 /**
  * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Call it last in a transaction,
  * because it locks the lists.
  */
-async function notifyBanks(
+async function raiseBankLists(
   transaction: Queryable,
-  cashbackIds: readonly string[],
-  bankIds: readonly string[],
-  counts: readonly CountChange[],
+  changed: { cashbackIds: readonly string[]; bankIds: readonly string[]; counts: readonly CountChange[] },
 ): Promise<void> {
+  const { cashbackIds, bankIds, counts } = changed
   await transaction.execute(bankListsStatement, [cashbackIds, bankIds, ...countRows.values(counts)])
 }
