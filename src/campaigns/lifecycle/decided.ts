@@ -76,7 +76,7 @@ export function applied(campaign: LockedCampaign, changes: readonly Change[], no
 }
 
 /** One step of a decision, as the history stores it. */
-export type Step = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
+type Step = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
   cashbackId: string
   /** The campaign's version from this change on. */
   version: number
