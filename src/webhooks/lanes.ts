@@ -1,6 +1,7 @@
 /** The endpoints that a process is sending to. Decides which claimed deliveries begin, and which are given back. */
 import type { Secret } from './delivering.ts'
-import { type Claimed, type ClaimRequest, type Delivered, maxAtOnce } from './delivery-store.ts'
+import type { Claimed, ClaimRequest, Delivered } from './delivery-store.ts'
+import { maxAtOnce } from './record-and-claim-sql.ts'
 
 /**
  * A process claims more deliveries of a fast endpoint than it can send at once. The number of additional deliveries is

@@ -1,8 +1,9 @@
 /** SQL that reads the log of deliveries: each attempt and its outcome. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { begunAt, type DeliveryState, firstIdAt } from './delivery-store.ts'
+import { type DeliveryState, firstIdAt } from './delivery-store.ts'
 import { maxPending, pendingOf } from './endpoint-store.ts'
+import { begunAt } from './record-and-claim-sql.ts'
 import type { Outcome } from './sender.ts'
 
 type AttemptRow = {

@@ -2,6 +2,7 @@
  * The loop that sends deliveries in a process. While requests are under way, one statement at a time records the accepted
  * deliveries and claims the next ones, for all endpoints together.
  */
+import { DomainError } from '../errors.ts'
 import { attempt, type DeliveringDeps, openSecrets } from './delivering.ts'
 import { type Claimed, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
 import { isIdle, type Lane, Lanes } from './lanes.ts'
@@ -110,7 +111,7 @@ export function startDelivering(
  * stays due until the loop looks for due endpoints again. Perhaps the hand-over or another process had locked it, or
  * its only allowed request was just ending.
  *
- * What a statement that failed should have given back or recorded is kept for the next call.
+ * What should have been given back or recorded while the database was away is kept for the next call.
  */
 async function exchange(
   deps: DeliveringDeps,
@@ -149,13 +150,16 @@ async function exchange(
   }
 }
 
-/** Empties the list and passes on what it held. If `work` fails, the list gets it back. */
+/**
+ * Empties the list and passes on what it held. If the database fails for a while, the list gets it back. Any other error may come
+ * from one of the items and would then come again, so the items are left to their leases.
+ */
 async function takenFrom<Item, Result>(list: Item[], work: (items: Item[]) => Promise<Result>): Promise<Result> {
   const items = list.splice(0)
   try {
     return await work(items)
   } catch (error) {
-    list.unshift(...items)
+    if (error instanceof DomainError) list.unshift(...items)
     throw error
   }
 }
