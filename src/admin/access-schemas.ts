@@ -11,7 +11,9 @@ import { applyModes } from '../partners/operations.ts'
 import { entryKinds } from '../partners/tables.ts'
 import { closed } from './request/documents.ts'
 
-const code = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the partner', examples: ['alpha'] })
+const code = (of: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: [example] }))
+const account = { bank: code('bank', 'alpha'), merchant: code('merchant', 'grocer') }
 
 export const DirectoryBody = Type.Object(
   {
@@ -72,8 +74,7 @@ export const Applied = Type.Object(
 
 export const CredentialBody = Type.Object(
   {
-    bank: Type.Optional(code),
-    merchant: Type.Optional(code),
+    ...account,
     role: Type.Optional(
       Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
     ),
@@ -83,8 +84,7 @@ export const CredentialBody = Type.Object(
 )
 export const UserBody = Type.Object(
   {
-    bank: Type.Optional(code),
-    merchant: Type.Optional(code),
+    ...account,
     platform: Type.Optional(Type.Literal(true, { description: 'A user of the platform itself' })),
     login: newLogin('Unique over all accounts'),
     role: Type.String({
@@ -126,11 +126,12 @@ export const ErasedUser = Type.Object(
 )
 
 export const ClientPath = Type.Object({
-  clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),
+  clientId: Type.String({ maxLength: 256, description: 'Name of the credential', examples: ['pk_sample_alpha'] }),
 })
-export const LoginPath = Type.Object({ login: Type.String({ maxLength: 512, description: 'Login of the user' }) })
+export const LoginPath = Type.Object({
+  login: Type.String({ maxLength: 512, description: 'Login of the user', examples: ['olena'] }),
+})
 
-const account = { bank: Type.Optional(code), merchant: Type.Optional(code) }
 export const PartnerQuery = Type.Object(account, {
   ...closed,
   description: 'Give `bank` or `merchant`, or neither for all',

@@ -10,7 +10,7 @@ import { closed, csvBody, operation, operatorErrors } from './request/documents.
 import { withOrigin } from './request/with-origin.ts'
 
 const ImportQuery = Type.Object(
-  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank' }) },
+  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }) },
   closed,
 )
 const importSchema = {

@@ -22,11 +22,11 @@ import { withOrigin } from './request/with-origin.ts'
 type Deps = endpoints.EndpointDeps
 export type EventAdminDeps = { webhooks: Deps }
 
-const code = (of: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: ['alpha'] }))
+const code = (of: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: [example] }))
 const asked = {
-  bank: code('bank'),
-  merchant: code('merchant'),
+  bank: code('bank', 'alpha'),
+  merchant: code('merchant', 'grocer'),
   platform: Type.Optional(Type.Boolean({ description: 'The platform itself' })),
 }
 const OfAccount = Type.Object(

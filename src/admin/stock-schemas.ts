@@ -8,12 +8,13 @@ import { nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
 import { closed } from './request/documents.ts'
 
-const code = (description: string) => Type.String({ minLength: 1, maxLength: 64, description })
+const code = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
 
 export const ImportQuery = Type.Object(
   {
-    operator: code('Code of the mobile operator'),
-    tariff: code('Code of the tariff'),
+    operator: code('Code of the mobile operator', 'kyivstar'),
+    tariff: code('Code of the tariff', 'eu-10gb'),
     skipInvalid: Type.Boolean({
       default: false,
       description: 'true: faulty lines are skipped and listed; false: one faulty line refuses the whole file',
@@ -72,8 +73,8 @@ export const WithdrawBody = Type.Object(
       maxItems: maxWithdrawn,
       description: 'The ICCIDs',
     }),
-    operator: Type.Optional(code('Code of the mobile operator: profiles of others are not withdrawn')),
-    tariff: Type.Optional(code('Code of a tariff of `operator`: profiles of others are not withdrawn')),
+    operator: Type.Optional(code('Code of the mobile operator: profiles of others are not withdrawn', 'kyivstar')),
+    tariff: Type.Optional(code('Code of a tariff of `operator`: profiles of others are not withdrawn', 'eu-10gb')),
   },
   closed,
 )

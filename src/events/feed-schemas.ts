@@ -58,7 +58,6 @@ export const FeedQuery = Type.Object(
         ...mustBe('sequence-or-now'),
         description:
           'Only events with a higher sequence; `now`: no events, only `nextAfter` of the present end. Default: 0',
-        examples: ['0'],
       }),
     ),
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Most events of one answer' }),

@@ -13,12 +13,12 @@ import { closed, count, flag, instant, uuid } from '../http/schemas.ts'
 import { mailStates } from './mail/mail-store.ts'
 import { userStatuses } from './users-store.ts'
 
-const code = (of: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: ['alpha'] }))
+const code = (of: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: [example] }))
 export const AccountQuery = Type.Object(
   {
-    bank: code('bank; for managers of the platform, who without it mean the platform itself'),
-    merchant: code('merchant; likewise'),
+    bank: code('bank; for managers of the platform, who without it mean the platform itself', 'alpha'),
+    merchant: code('merchant; likewise', 'grocer'),
   },
   closed,
 )
@@ -246,7 +246,7 @@ export const CredentialBody = Type.Object(
 )
 
 export const ClientPath = Type.Object({
-  clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),
+  clientId: Type.String({ maxLength: 256, description: 'Name of the credential', examples: ['pk_sample_alpha'] }),
 })
 export const OwnCredentials = Type.Array(
   Type.Object({

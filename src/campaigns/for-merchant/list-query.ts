@@ -38,7 +38,6 @@ export const MerchantListQuery = Type.Object(
         maximum: maxPages,
         ...mustBe('whole-number', { min: 1 }),
         description: 'Page, from 1; a page past the end is empty. Default: 1',
-        examples: [1],
       }),
     ),
     pageSize: Type.Optional(
@@ -47,7 +46,6 @@ export const MerchantListQuery = Type.Object(
         maximum: maxPageSize,
         ...mustBe('whole-number', { min: 1, max: maxPageSize }),
         description: `Campaigns on a page. Left out: ${defaultPageSize}`,
-        examples: [defaultPageSize],
       }),
     ),
     ...nameParameter,
@@ -71,7 +69,6 @@ export const MerchantListQuery = Type.Object(
       Type.Enum([...sortBys], {
         description:
           '`status` sorts from the first to the last state, `name` by Unicode code point; ties are sorted by id. Default: createdAt',
-        examples: ['createdAt'],
       }),
     ),
     sortOrder: Type.Optional(
@@ -79,7 +76,6 @@ export const MerchantListQuery = Type.Object(
         pattern: '^(?:[Aa][Ss][Cc]|[Dd][Ee][Ss][Cc])$',
         ...mustBe('sort-order'),
         description: 'ASC or DESC, in any case. Default: DESC',
-        examples: ['DESC'],
       }),
     ),
   },

@@ -183,10 +183,14 @@ export const ConfirmBody = Type.Object(
 export const NoBody = Type.Object({}, closed)
 
 export const OrderPath = Type.Object({
-  orderId: Type.String({ format: 'uuid', description: 'Identifier of the order' }),
+  orderId: Type.String({
+    format: 'uuid',
+    description: 'Identifier of the order',
+    examples: ['019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'],
+  }),
 })
 export const OperatorPath = Type.Object({
-  operatorCode: Type.String({ maxLength: 256, description: 'Code of the mobile operator' }),
+  operatorCode: Type.String({ maxLength: 256, description: 'Code of the mobile operator', examples: ['kyivstar'] }),
 })
 export const QrQuery = Type.Object(
   {

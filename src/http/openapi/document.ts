@@ -5,7 +5,14 @@ import { type Answer, declareHeaders, type Header } from './answer-headers.ts'
 import { exampleOf, type Media } from './examples.ts'
 import { createNamedSchemas, type NamedSchemas, type Schema } from './schemas.ts'
 
-type Parameter = { name: string; in: string; required?: boolean; schema: Schema }
+type Parameter = {
+  name: string
+  in: string
+  description?: string
+  required?: boolean
+  example?: unknown
+  schema: Schema
+}
 type Body = { required?: boolean; content: Record<string, Media> }
 
 type Operation = {
@@ -48,6 +55,7 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
     // schema by a reference, which has no `default`.
     if (parameter.schema.default !== undefined) delete parameter.required
     parameter.schema = schemas.document(parameter.schema)
+    if (!parameter.required) describeExample(parameter)
   }
   for (const media of Object.values(requestBody?.content ?? {})) {
     media.schema = schemas.root(media.schema, `${name}Body`)
@@ -64,3 +72,18 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
     }
   }
 }
+
+/**
+ * Moves the example of an optional parameter into its description. The page fills every example into its form and sends it,
+ * so a reader who only presses "Execute" would send filters, cursors and keys that they did not choose.
+ */
+function describeExample(parameter: Parameter): void {
+  const { example, description } = parameter
+  delete parameter.example
+  if (example === undefined || typeof example === 'boolean') return
+  const values = [example].flat().map(value => `\`${value}\``)
+  const sentence = `For example ${values.join(', ')}.`
+  parameter.description = description ? `${withFullStop(description)} ${sentence}` : sentence
+}
+
+const withFullStop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

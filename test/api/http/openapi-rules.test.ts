@@ -123,6 +123,18 @@ test('generators can read every schema', () => {
   assert.deepEqual(wrong, none)
 })
 
+test('only required parameters have an example: the page of a document sends every example', () => {
+  const wrong: string[] = []
+  for (const { file, operation } of operations)
+    for (const { name, required = false, example, examples, schema } of operation.parameters ?? []) {
+      const { examples: ofSchema } = referred(file, schema)
+      const hasExample = [example, examples, ofSchema].some(one => one !== undefined)
+      if (hasExample !== required)
+        wrong.push(`${operation.operationId}?${name}: ${required ? 'give it `examples`' : 'describe its example'}`)
+    }
+  assert.deepEqual(wrong, none)
+})
+
 test('every answer declares what it carries', () => {
   const wrong: string[] = []
   for (const { path, operation } of operations)
