@@ -158,6 +158,10 @@ function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
             400: 'The body is invalid',
             404: 'There is no such operator or tariff',
             409: 'The externalId was used with another operator or tariff',
+            429:
+              'Too many requests (`perkline-error-code`: `too-many`): wait `Retry-After` seconds, and twice as long after each ' +
+              'further 429. Or the bank has too many open reservations (`too-many-reservations`): confirm or cancel some. ' +
+              'Waiting helps only when reservations expire',
             503: 'The tariff cannot be sold now (`perkline-error-code`: `no-stock` or `off-sale`), or the platform is away (`unavailable`)',
           }),
         },
