@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
@@ -168,6 +169,19 @@ test('every body has an example', () => {
       if (lacksExample(content)) missing.push(`${operation.operationId} ${status}`)
   }
   assert.deepEqual(missing, none, advice)
+})
+
+test('an example of an error has the cause that its description names', () => {
+  const wrong: string[] = []
+  for (const { operation } of operations)
+    for (const [status, { description, content }] of Object.entries<any>(operation.responses)) {
+      const { message, text = message } = content?.['application/json']?.example ?? {}
+      if (Number(status) < 400 || text === undefined) continue
+      const isRunning = text === 'A request with this Idempotency-Key is still running'
+      const hasOwnCause = status === '409' && !description.startsWith('A request with this `Idempotency-Key`')
+      if (text === STATUS_CODES[status] || (isRunning && hasOwnCause)) wrong.push(`${operation.operationId} ${status}`)
+    }
+  assert.deepEqual(wrong, none, 'write the text that the code answers into src/http/openapi/error-texts.ts')
 })
 
 test('every example works when it is tried, and what is answered is as documented', async () => {
