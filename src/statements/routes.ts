@@ -29,8 +29,11 @@ const fileAnswer = {
   content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
   headers: {
     'content-disposition': header('Name of the file', 'attachment; filename="statement-2026-11-22.csv"'),
-    'repr-digest': header('SHA-256 of the bytes (RFC 9530)', 'sha-256=:oTzj5NA6bMw3CJyh1aNmnb0pG52K80FEOFNcgC33aKk=:'),
-    etag: header('The same bytes have the same tag', '"a13ce3e4"'),
+    'repr-digest': header('SHA-256 of the bytes (RFC 9530)', 'sha-256=:4psjir0w87vFOJlq69HbjiBA4ukS2JY6mee8RNlHSBY=:'),
+    etag: header(
+      'The same bytes have the same tag',
+      '"e29b238abd30f3bbc538996aebd1db8e2040e2e912d8963a99e7bc44d9474816"',
+    ),
   },
 }
 

@@ -51,7 +51,12 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]))
 }
 
-const firstLines = (text: string): string => text.split('\n').slice(0, 3).join('\n')
+/** The first lines with their ends, so that a file of no more lines stays what it is, byte by byte. */
+const firstLines = (text: string): string =>
+  text
+    .split(/(?<=\n)/)
+    .slice(0, 3)
+    .join('')
 
 function record(examples: Examples, { operationId, status, request, answer }: Exchange): void {
   const of = examples[operationId] ?? {}

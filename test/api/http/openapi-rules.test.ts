@@ -3,6 +3,7 @@
  * Each message says what to do.
  */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
@@ -169,6 +170,18 @@ test('every body has an example', () => {
       if (lacksExample(content)) missing.push(`${operation.operationId} ${status}`)
   }
   assert.deepEqual(missing, none, advice)
+})
+
+test('the file of a statement has the SHA-256 that the example of the statement names', () => {
+  const exampleOf = (id: string): any =>
+    Object.values<any>(
+      operations.find(({ operation }) => operation.operationId === id)?.operation.responses['200'].content,
+    )[0].example
+  for (const [statement, file] of [
+    ['readStatement', 'exportStatement'],
+    ['readAnyStatement', 'exportAllStatements'],
+  ] as const)
+    assert.equal(createHash('sha256').update(exampleOf(file)).digest('hex'), exampleOf(statement).sha256, file)
 })
 
 test('an example of an error has the cause that its description names', () => {
