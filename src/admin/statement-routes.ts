@@ -6,7 +6,7 @@ import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { flag, text, uuid } from '../http/schemas.ts'
 import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '../statements/operator-reads.ts'
 import { type StatementRoutesDeps, sendFile } from '../statements/routes.ts'
-import { DaysQuery, Statement, StatementPath } from '../statements/schemas.ts'
+import { DaysQuery, recordsDescription, Statement, StatementPath } from '../statements/schemas.ts'
 import { verifyStatements } from '../statements/verify.ts'
 import { statementView } from '../statements/views.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
@@ -67,7 +67,7 @@ const Verified = Type.Object(
 const notFound = { 404: 'There is no such bank or statement' }
 const file = {
   200: {
-    description: 'The files, one after the other',
+    description: `The files, one after the other. ${recordsDescription}`,
     content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
     headers: {
       'content-disposition': {
@@ -78,9 +78,13 @@ const file = {
       'repr-digest': {
         type: 'string',
         description: 'SHA-256 of the bytes',
-        examples: ['sha-256=:oTzj5NA6bMw3CJyh1aNmnb0pG52K80FEOFNcgC33aKk=:'],
+        examples: ['sha-256=:apTWJIsMaJji58nL2Jn2wBTzmc0GRjTAF9L+O27DiXU=:'],
       },
-      etag: { type: 'string', description: 'The same bytes have the same tag', examples: ['"a13ce3e4"'] },
+      etag: {
+        type: 'string',
+        description: 'The same bytes have the same tag',
+        examples: ['"6a94d6248b0c6898e2e7c9cbd899f6c014f399cd064634c017d2fe3b6ec38975"'],
+      },
     },
   },
 }

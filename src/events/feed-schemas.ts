@@ -162,7 +162,7 @@ export const webhooks = Object.fromEntries(
         description:
           one.type === testType
             ? 'Sent once by the test of an endpoint that names no other type.'
-            : 'Sent to every endpoint that is subscribed to this type. An attempt that fails is repeated (docs/contract/webhooks.md).',
+            : 'Sent to every endpoint that is subscribed to this type. The introduction says how it is signed and repeated.',
         tags: ['Events'],
         security: [],
         parameters: Object.keys(webhookHeaders).map(name => ({ $ref: `#/components/parameters/${name}` })),

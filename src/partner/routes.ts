@@ -39,7 +39,12 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
       'What systems of banks and merchants need beside campaigns and eSIM sales. `x-roles` of an operation tells which roles of which ' +
       'kind of account may call it.\n\n' +
       'Within `v1` this API only grows: new paths, optional parameters, fields of answers, event types, and values of lists that are ' +
-      'called open. Ignore what you do not know. A breaking change would get a `v2` beside `v1` for at least 12 months.',
+      'called open. Ignore what you do not know. A breaking change would get a `v2` beside `v1` for at least 12 months.\n\n' +
+      'A webhook is a `POST` of an event to an endpoint of yours. Answer it with 2xx within 15 seconds; anything else is a failure. ' +
+      'A failed attempt is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each 10 % more or less: 10 ' +
+      'attempts in all. `Retry-After` of your 429, 502, 503 or 504 makes the wait longer, up to 24 h. The requests follow Standard ' +
+      'Webhooks 1.0.0: check `webhook-signature`, and refuse a `webhook-timestamp` that is more than 5 minutes away. The same event ' +
+      'may come twice, with the same `webhook-id`.',
     page: '/swagger',
     tags,
     secured: true,

@@ -25,7 +25,7 @@ export type StatementRoutesDeps = ReadDeps & Omit<OpenDeps, 'reads'> & { clock: 
 const notFound = { 404: 'The bank has no such statement' }
 const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
 const fileAnswer = {
-  description: 'The file; contract/statements.md describes its records',
+  description: `The file. ${schemas.recordsDescription}`,
   content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
   headers: {
     'content-disposition': header('Name of the file', 'attachment; filename="statement-2026-11-22.csv"'),

@@ -72,6 +72,14 @@ const fields = {
   sha256: nullable(text('SHA-256 of the CSV file’s bytes, in hex', someHash)),
 }
 
+/** The records of the file (contract/statements.md, "The file"), for callers who have only the OpenAPI document. */
+export const recordsDescription =
+  'Each line is a record, and its first column is the type. `H`, the header: format version, bank code, day, time zone, from, to, ' +
+  'number, SHA-256 of the file before (`-` for the first). `D`, one for each sale: line, type, orderId, externalId, ' +
+  'paymentReference, operatorCode, tariffCode, tariffName, confirmedAt, currency, amount, commission, net, late (0 or 1), creditOf. ' +
+  '`T`, one for each currency: currency, sales, salesAmount, credits, creditsAmount, gross, commission, net; without any sale one ' +
+  'with the currency `-` and zeros. Quotes only where needed, CRLF, UTF-8'
+
 export const Statement = Type.Object(fields, { title: 'Statement', description: 'The statement of a day' })
 export const StatementsPage = newestFirstOf(Statement, 'Statements, newest first')
 

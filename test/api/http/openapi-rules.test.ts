@@ -78,6 +78,10 @@ test('operation ids are unique over all documents', () => {
   )
 })
 
+test('no document refers to a file of the repository, which its readers may not have', () => {
+  for (const [file, text] of texts) assert.doesNotMatch(text, /\b(docs|contract|src)\/|\.(md|ts)\b/, file)
+})
+
 test('no document names a component Error', () => {
   for (const { document } of parsed) assert.ok(!('Error' in document.components.schemas))
 })
