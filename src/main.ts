@@ -100,7 +100,7 @@ credentials
   .description('Issue a clientId and a secret; the secret is shown only once')
   .option('--bank <CODE>', 'for this bank', filled)
   .option('--merchant <CODE>', 'for this merchant', filled)
-  .option('--role <ROLE>', 'of a bank’s credential: ADMIN, EDITOR or VIEWER', filled)
+  .option('--role <ROLE>', 'of a bank’s credential: ADMIN, EDITOR or VIEWER; each of them may sell eSIMs', filled)
   .option('--label <TEXT>', 'a name to recognize it by')
   .addHelpText(
     'after',

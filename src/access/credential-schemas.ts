@@ -33,6 +33,10 @@ export const newLogin = (description: string) =>
     description,
     examples: ['olena'],
   })
+/** The description of the role of a new credential. */
+export const bankRoleOfCredential =
+  'For a bank, and required there. The eSIM API asks a system for its bank only: a credential with any of these roles, also ' +
+  '`VIEWER`, may sell eSIMs and read activation data. The cashback API, events and webhooks refuse a `VIEWER`'
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })

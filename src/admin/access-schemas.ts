@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
-import { credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
+import { bankRoleOfCredential, credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
@@ -75,9 +75,7 @@ export const Applied = Type.Object(
 export const CredentialBody = Type.Object(
   {
     ...account,
-    role: Type.Optional(
-      Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
-    ),
+    role: Type.Optional(Type.Enum([...bankRoles], { title: 'BankRole', description: bankRoleOfCredential })),
     label: credentialLabel,
   },
   { ...closed, description: 'Give either `bank` or `merchant`' },

@@ -1,7 +1,7 @@
 /** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
 import { accountTypes, bankRoles } from '../access/caller.ts'
-import { credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
+import { bankRoleOfCredential, credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
@@ -237,9 +237,7 @@ export const PolicyBody = Type.Object(
 
 export const CredentialBody = Type.Object(
   {
-    role: Type.Optional(
-      Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
-    ),
+    role: Type.Optional(Type.Enum([...bankRoles], { title: 'BankRole', description: bankRoleOfCredential })),
     label: credentialLabel,
   },
   closed,

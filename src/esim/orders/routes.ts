@@ -155,6 +155,7 @@ function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
             headers: locationHeader('/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
           },
           ...esimErrors({
+            ...schemas.notForViewers,
             400: 'The body is invalid',
             404: 'There is no such operator or tariff',
             409: 'The externalId was used with another operator or tariff',
@@ -238,6 +239,7 @@ function confirmOrderRoute(api: App, deps: EsimRoutesDeps): void {
             },
           },
           ...esimErrors({
+            ...schemas.notForViewers,
             400: 'The body is invalid, or `customerEmail` is missing in `qr_email` mode',
             404: 'There is no such order of this bank',
             409: 'The order is cancelled or expired',
@@ -283,6 +285,7 @@ function readOrderQrRoute(api: App, deps: EsimRoutesDeps): void {
             },
           },
           ...esimErrors({
+            ...schemas.notForViewers,
             400: 'The orderId is not a UUID, or the format is unknown',
             404: 'There is no such order of this bank',
             409: 'The order is not confirmed',
@@ -319,6 +322,7 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
         response: {
           200: { ...ref(schemas.Order), description: 'The cancelled order' },
           ...esimErrors({
+            ...schemas.notForViewers,
             400: 'The orderId is not a UUID, or the body is not empty',
             404: 'There is no such order of this bank',
             409: 'The order is confirmed or expired',

@@ -210,6 +210,11 @@ const always = {
   503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
+/** The error of operations that sell or return activation data. Systems may have any role (contract/access.md, "Roles"). */
+export const notForViewers = {
+  403: 'The token does not belong to a bank, or belongs to a person with the role `VIEWER`. A system may have any role',
+}
+
 /** The errors of one operation: the common ones and its own. */
 export const esimErrors = (causes: Record<number, string>) => errorAnswers(EsimError, { ...always, ...causes })
 
