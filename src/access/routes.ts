@@ -100,7 +100,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         response: {
           200: { ...ref(Token), description: 'A new token' },
           ...errorAnswers(TokenError, {
-            400: 'The body is invalid, or the clientId or the secret is wrong',
+            400: 'The body is invalid, the clientId or the secret is wrong, or the account’s list does not allow this address',
             429: tooManyAttempts,
             ...away,
           }),
