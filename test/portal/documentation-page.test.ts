@@ -69,3 +69,25 @@ test('a token that is given to the page is sent, and is gone with the page', asy
   await page.reload()
   assert.equal(await sent(), undefined)
 })
+
+test('"Try it out" sends only what was chosen, and defaults', async t => {
+  if (!requireProgram(t, ...browserPrograms)) return
+  const page = await openNewPage(
+    { baseURL: platform.url },
+    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  )
+  t.after(() => page.context().close())
+  // The page renders its whole document again, which takes long on a busy machine.
+  page.setDefaultTimeout(60_000)
+  for (const [target, path, query] of [
+    ['Events/readEvents', '/events', 'limit=100&wait=0'],
+    ['Orders/listOrders', '/orders', 'sort=-createdAt&limit=100'],
+  ] as const) {
+    await page.goto('about:blank')
+    await page.goto(`/partner/v1/swagger#/${target}`)
+    await page.getByRole('button', { name: 'Try it out' }).click()
+    const asked = page.waitForRequest(request => new URL(request.url()).pathname.endsWith(path))
+    await page.getByRole('button', { name: 'Execute' }).click()
+    assert.equal(new URL((await asked).url()).searchParams.toString(), query, target)
+  }
+})
