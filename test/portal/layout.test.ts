@@ -119,3 +119,38 @@ test('the words of the tiles at home stay whole on the narrowest screen', { time
     assert.deepEqual(broken, [])
   }
 })
+
+/** The facts whose value or name is wider than its cell, or covers the next one. */
+const overflowingFacts = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('dl > div')].flatMap(fact =>
+    [fact, ...fact.querySelectorAll('dt, dd')]
+      .filter(each => each.scrollWidth > each.clientWidth)
+      .map(each => each.textContent + ': ' + each.scrollWidth + ' in ' + each.clientWidth + ' px'))`)
+
+test('each fact of a campaign stays in its cell', { timeout: 90_000 }, async t => {
+  const id = await createCampaign(site.platform, {
+    name: 'Winter',
+    dateFrom: '2026-12-19T22:00:00.000Z',
+    dateTo: '2027-01-13T22:00:00.000Z',
+    minAmount: 1000,
+    maxAmount: 1_234_567.89,
+    maxBudget: 12_345_678.9,
+  })
+  for (const language of ['uk-UA', 'en-GB'] as const) {
+    const visitor = await visit(t, site.platform, { language })
+    if (!visitor) return
+    const { page } = visitor
+    for (const [account, path] of [
+      [bank, `/bank/campaigns/${id}`],
+      [merchant, `/merchant/campaigns/${id}`],
+    ] as const) {
+      await visitor.logIn(account, path)
+      await titled(page, 'Winter')
+      await page.locator('dl').first().waitFor()
+      for (const width of [1280, 1024]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await overflowingFacts(page), [], `${path} in ${language} at ${width} px`)
+      }
+    }
+  }
+})

@@ -1,13 +1,17 @@
-import { SimpleGrid, Text } from '@mantine/core'
+import { Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './key-facts.module.css'
 
 export type KeyFact = { label: string; value: ReactNode; hint?: ReactNode }
 
-/** A few figures or facts side by side, each with its name; on a phone one below the other. */
+/**
+ * A few figures or facts side by side, each with its name; in a narrow card or on a phone one below the other.
+ *
+ * @param props.columns the most columns; there are fewer where a column would be too narrow for its values
+ */
 export function KeyFacts({ facts, columns = 4 }: { facts: readonly KeyFact[]; columns?: number }) {
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="lg" verticalSpacing="md" m={0}>
+    <Box component="dl" className={classes.facts} __vars={{ '--columns': String(columns) }}>
       {facts.map(({ label, value, hint }) => (
         <div key={label}>
           <Text component="dt" size="sm" c="dimmed">
@@ -23,6 +27,6 @@ export function KeyFacts({ facts, columns = 4 }: { facts: readonly KeyFact[]; co
           </dd>
         </div>
       ))}
-    </SimpleGrid>
+    </Box>
   )
 }

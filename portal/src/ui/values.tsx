@@ -50,14 +50,18 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
 /** A campaign's period: whole days as days with the last one included, any other period with times. */
 export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string }) {
   const format = useFormat()
+  const text = format.isWholeDays(dateFrom, dateTo)
+    ? format.period(dateFrom, dateTo)
+    : `${format.dateTime(dateFrom)} – ${format.dateTime(dateTo)}`
+  const [start, end] = text.split(/(?<=–)\s/)
   return (
     <Hint label={() => `${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
       <span className={classes.period}>
-        {format.isWholeDays(dateFrom, dateTo) ? (
-          <span>{format.period(dateFrom, dateTo)}</span>
-        ) : (
+        <span>{start}</span>
+        {end && (
           <>
-            <span>{format.dateTime(dateFrom)} –</span> <span>{format.dateTime(dateTo)}</span>
+            {' '}
+            <span>{end}</span>
           </>
         )}
       </span>
