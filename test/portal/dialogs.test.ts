@@ -1,15 +1,21 @@
-/** Checks in a real browser what happens to open dialogs when the person leaves the page or the session ends. */
+/**
+ * Checks in a real browser what happens to open dialogs when the person leaves the page, when the session ends, and when
+ * a change asks for a fresh factor.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeBrowser, expectRefusals, visit } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, expectRefusals, visit } from '../support/browser.ts'
 import { button, dialog, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
 let platform: TestPlatform
 let manager: Account
+let staff: Account
 before(async () => {
   platform = await startPlatform()
+  staff = await addAccount(platform, 'platform', 'admin')
   manager = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
 })
 after(async () => {
@@ -64,5 +70,71 @@ test('no dialog stays over the login when the session ends', { timeout: 60_000 }
   await other.getByRole('menuitem', { name: 'Log out' }).click()
   await titled(page, 'Log in')
   await dialog(page).waitFor({ state: 'detached' })
+  await expectRefusals(visitor)
+})
+
+/** The dialog that asks for a fresh factor. */
+const factor = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
+
+test('a form below the dialog of the factor keeps its input and shows the refusal', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  await logIn(staff, '/account/people')
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  await button(page, 'Invite').click()
+  const form = page.getByRole('dialog', { name: 'Invite someone' })
+  await form.getByRole('textbox', { name: 'Login' }).fill('petro')
+  await form.getByRole('textbox', { name: 'Email' }).fill('petro@')
+  const invite = form.getByRole('button', { name: 'Invite' })
+  const assertKept = async () => {
+    await factor(page).waitFor({ state: 'detached' })
+    await invite.and(page.locator(':not([data-loading])')).waitFor()
+    assert.equal(await form.getByRole('textbox', { name: 'Login' }).inputValue(), 'petro')
+    assert.equal(await form.getByRole('textbox', { name: 'Email' }).inputValue(), 'petro@')
+  }
+  for (const cancel of [
+    () => page.keyboard.press('Escape'),
+    () => factor(page).getByRole('button', { name: 'Cancel' }).click(),
+  ]) {
+    await invite.click()
+    await factor(page).locator('input:focus').waitFor()
+    await cancel()
+    await assertKept()
+    assert.equal(await page.getByRole('alert').count(), 0)
+  }
+  await invite.click()
+  await factor(page).getByText('more than 15 minutes ago').waitFor()
+  await factor(page).locator('input[autocomplete=current-password]').fill('not the password of theirs')
+  await factor(page).getByRole('button', { name: 'Continue' }).click()
+  await factor(page).getByText('This isn’t right').waitFor()
+  await assertAccessible(visitor)
+  await factor(page).locator('input[autocomplete=current-password]').fill(staff.password)
+  await factor(page).getByRole('button', { name: 'Continue' }).click()
+  await form.locator('[aria-invalid=true]:focus').waitFor()
+  await assertKept()
+  await expectRefusals(visitor)
+})
+
+test('a change that is cancelled in the dialog of the factor shows no error', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, walk } = visitor
+  await logIn(manager, '/account/security')
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  const minutes = field(page, 'Session length, minutes')
+  await minutes.fill('60')
+  await button(page, 'Save').click()
+  await factor(page).locator('input:focus').waitFor()
+  await page.keyboard.press('Escape')
+  await factor(page).waitFor({ state: 'detached' })
+  await button(page, 'Save').and(page.locator(':not([data-loading])')).waitFor()
+  assert.equal(await minutes.inputValue(), '60')
+  assert.equal(await page.getByRole('alert').count(), 0)
+
+  await button(page, 'Save').click()
+  await factor(page).waitFor()
+  await walk('/account/people')
+  await factor(page).waitFor({ state: 'detached' })
   await expectRefusals(visitor)
 })

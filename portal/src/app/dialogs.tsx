@@ -1,6 +1,7 @@
 import { useModals } from '@mantine/modals'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { closeTopDialog } from '../ui/top-dialog.tsx'
 
 /**
  * Closes the open dialogs when their page is left, for example with the browser's Back button. Dialogs are not part of
@@ -14,6 +15,7 @@ export function DialogsOfPage() {
     () =>
       router.subscribe('onBeforeLoad', ({ pathChanged }) => {
         if (!pathChanged) return
+        closeTopDialog()
         for (const { id, props } of modals) if (props.withCloseButton !== false) closeModal(id)
       }),
     [router, modals, closeModal],

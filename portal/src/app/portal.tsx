@@ -10,6 +10,7 @@ import { wayBack } from '../routing/way-back.ts'
 import { forgetSession, wasLeftElsewhere } from '../session/session.ts'
 import { keepFocus, watchFocus } from '../ui/keep-focus.ts'
 import { uiTexts } from '../ui/texts.ts'
+import { closeTopDialog, TopDialog, useIsTopDialogOpen } from '../ui/top-dialog.tsx'
 import { isLost, learnFrom, watchConnection } from './connection.ts'
 import { createPortalRouter } from './router.ts'
 import { styleNonce } from './style-nonce.ts'
@@ -51,6 +52,7 @@ onSessionEnd(() => {
   if (!forgetSession(queryClient)) return
   // Close dialogs that show a secret, too: the next user of the browser must not see it.
   modals.closeAll()
+  closeTopDialog()
   void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })
 
@@ -59,9 +61,13 @@ onFactorNeeded(() => void router.navigate({ to: '/account/profile', replace: tru
 
 function Pages() {
   const { close } = useTexts(uiTexts)
+  const closeOnEscape = !useIsTopDialogOpen()
   return (
-    <ModalsProvider modalProps={{ closeButtonProps: { 'aria-label': close }, closeOnClickOutside: false }}>
+    <ModalsProvider
+      modalProps={{ closeButtonProps: { 'aria-label': close }, closeOnClickOutside: false, closeOnEscape }}
+    >
       <RouterProvider router={router} />
+      <TopDialog />
     </ModalsProvider>
   )
 }

@@ -4,6 +4,7 @@ import { dictionary } from '../i18n/texts.ts'
 export const freshFactorTexts = dictionary({
   en: {
     title: 'Confirm it’s you',
+    reason: 'To make this change, confirm it again: you last did so more than 15 minutes ago.',
     code: 'Code',
     codeHint: 'Six digits from your authenticator app, or a recovery code. Each works once',
     password: 'Your password',
@@ -13,6 +14,7 @@ export const freshFactorTexts = dictionary({
   },
   uk: {
     title: 'Підтвердьте, що це ви',
+    reason: 'Щоб зробити цю зміну, підтвердьте це ще раз: востаннє ви робили це понад 15 хвилин тому.',
     code: 'Код',
     codeHint: 'Шість цифр із застосунку автентифікації або резервний код. Кожен діє один раз',
     password: 'Ваш пароль',

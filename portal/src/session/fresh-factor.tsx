@@ -2,14 +2,15 @@
  * Some changes need a second factor that was proven a short time ago. If the platform answers 401 `mfa-needed`, we ask
  * for the factor and repeat the change.
  */
-import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
-import { modals } from '@mantine/modals'
+import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { isApiError } from '../api/errors.ts'
+import { CancelledError, isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { Failure } from '../ui/states.tsx'
+import { uiTexts } from '../ui/texts.ts'
+import { closeTopDialog, openTopDialog } from '../ui/top-dialog.tsx'
 import { useOnce } from '../ui/use-once.ts'
 import { factorsQuery } from './factors-query.ts'
 import { freshFactorTexts } from './fresh-factor-texts.ts'
@@ -21,6 +22,9 @@ const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.co
  *
  *     const fresh = useFreshFactor()
  *     useMutation({ mutationFn: () => fresh(() => answer(api.POST('/portal/invitations', { body }))) })
+ *
+ * The function throws `CancelledError` when the person closes the dialog without a factor. Forms and notices show nothing
+ * for it.
  */
 export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Promise<Result> {
   const queryClient = useQueryClient()
@@ -32,7 +36,7 @@ export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Pro
       } catch (error) {
         if (!isNeeded(error)) throw error
         const factors = await queryClient.fetchQuery({ ...factorsQuery, staleTime: 0 })
-        if (!(await ask(texts.title, factors.totp !== null))) throw error
+        if (!(await ask(texts.title, factors.totp !== null))) throw new CancelledError()
         return change()
       }
     },
@@ -44,16 +48,15 @@ export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Pro
 const ask = (title: string, hasApp: boolean): Promise<boolean> =>
   new Promise(resolve => {
     let isShown = false
-    const id = modals.open({
+    openTopDialog({
       title,
-      centered: true,
       onClose: () => resolve(isShown),
       children: (
         <FactorForm
           hasApp={hasApp}
           onShown={() => {
             isShown = true
-            modals.close(id)
+            closeTopDialog()
           }}
         />
       ),
@@ -62,6 +65,7 @@ const ask = (title: string, hasApp: boolean): Promise<boolean> =>
 
 function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void }) {
   const texts = useTexts(freshFactorTexts)
+  const { cancel } = useTexts(uiTexts)
   const [code, setCode] = useState('')
   const show = useMutation({
     mutationFn: () => {
@@ -86,6 +90,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
       }}
     >
       <Stack>
+        <Text>{texts.reason}</Text>
         {isApiError(show.error, 401) ? (
           <Alert color="red" role="alert">
             {texts.wrong}
@@ -113,6 +118,9 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
           />
         )}
         <Group justify="flex-end">
+          <Button variant="default" onClick={closeTopDialog}>
+            {cancel}
+          </Button>
           <Button type="submit" loading={show.isPending}>
             {texts.submit}
           </Button>

@@ -69,7 +69,8 @@ function follow(): void {
 const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body
 
 function focusNearest(): void {
-  const dialog = document.querySelector('[role=dialog]')
+  // The last one is on top.
+  const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
   const wrong = last?.isConnected ? last.closest('form')?.querySelector('[aria-invalid=true]') : null
   const current = last?.isConnected ? last.closest('nav')?.querySelector('[aria-current]') : null
   const places = [

@@ -3,6 +3,7 @@ import { List } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useMemo } from 'react'
+import { CancelledError } from '../api/errors.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
@@ -14,6 +15,7 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
     const fail = (error: unknown, id?: string) => {
+      if (error instanceof CancelledError) return
       const { title, text, details } = errorText(error, texts, language)
       const message =
         details.length > 1 ? (

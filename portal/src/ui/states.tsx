@@ -3,6 +3,7 @@ import { Alert, Button, Center, List, Skeleton, Stack, Text, ThemeIcon, Title, V
 import { type Icon, IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { CancelledError } from '../api/errors.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
@@ -47,6 +48,7 @@ export function Empty(props: { title: string; text?: string; action?: ReactNode;
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
+  if (error instanceof CancelledError) return null
   const { title, text, details, requestId, isPassing } = errorText(error, texts, language)
   return (
     <Alert color={isPassing ? 'orange' : 'red'} icon={<IconAlertTriangle />} title={title}>

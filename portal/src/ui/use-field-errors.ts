@@ -1,6 +1,6 @@
 import type { UseFormReturnType } from '@mantine/form'
 import { useCallback, useState } from 'react'
-import { isApiError } from '../api/errors.ts'
+import { CancelledError, isApiError } from '../api/errors.ts'
 import { errorsByField } from '../api/field-errors.ts'
 import { ruleTexts } from '../api/rule-texts.ts'
 import { usePreferences } from '../i18n/preferences.tsx'
@@ -25,6 +25,7 @@ export function useFieldErrors<Values, Field extends string>(
   const [rest, setRest] = useState<unknown>(null)
   const place = useCallback(
     (error: unknown) => {
+      if (error instanceof CancelledError) return setRest(null)
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = errorsByField(error, fields, language)
       // An empty field may break several rules. Then we show only that the field must be filled in.
