@@ -223,6 +223,21 @@ suite('figures', () => {
       ['in 3 days', 'in 3 hours', '2 minutes ago', 'this minute'],
     )
   })
+
+  test('days until and since are counted by the calendar of the time zone', () => {
+    // Each row: now, the instant, what is said; both in Kyiv's time, where clocks are set back on 25 October 2026.
+    const cases = [
+      ['2026-11-30 14:00:00', '2026-12-13 00:00:00', 'in 13 days'],
+      ['2026-11-30 00:30:00', '2026-12-13 23:59:00', 'in 13 days'],
+      ['2026-11-30 23:30:00', '2026-12-01 23:30:00', 'tomorrow'],
+      ['2026-11-30 23:30:00', '2026-12-02 00:00:00', 'in 2 days'],
+      ['2026-11-30 23:30:00', '2026-12-01 23:29:00', 'in 23 hours'],
+      ['2026-11-30 14:00:00', '2026-11-28 23:59:00', '2 days ago'],
+      ['2026-10-25 00:00:00', '2026-10-25 23:30:00', 'in 24 hours'],
+    ] as const
+    for (const [now, at, said] of cases)
+      assert.equal(en.relative(fromZoned(at, 'Europe/Kyiv'), fromZoned(now, 'Europe/Kyiv')), said, `${now} ${at}`)
+  })
 })
 
 suite('days in a time zone', () => {

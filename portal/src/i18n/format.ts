@@ -1,6 +1,6 @@
 /** Writes numbers, money, dates, times, periods and lists in the chosen language and time zone, with `Intl`. */
 import type { Language } from './language.ts'
-import { daysOfPeriod, fromZoned } from './time-zone.ts'
+import { daysBetween, daysOfPeriod, fromZoned } from './time-zone.ts'
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 
@@ -78,15 +78,15 @@ export function createFormat(language: Language, timeZone: string) {
     isWholeDays: (dateFrom: string, dateTo: string): boolean => daysOfPeriod(dateFrom, dateTo, timeZone) !== null,
     /** The last day of a period that ends at this instant: midnight belongs to the day before, as in `period`. */
     lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
-    /** `in 3 days`, `2 hours ago`: whole days, or hours below one day, or minutes below one hour; the rest is cut off. */
+    /**
+     * `in 3 days`, `2 hours ago`. From 24 hours on, it counts calendar days of the time zone. Below, it counts whole hours or
+     * whole minutes, and cuts off the rest.
+     */
     relative(instant: string | Date, now: Date): string {
       const seconds = (new Date(instant).getTime() - now.getTime()) / 1000
-      const units = [
-        ['day', 86_400],
-        ['hour', 3_600],
-        ['minute', 60],
-      ] as const
-      const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]
+      const days = Math.abs(seconds) >= 86_400 ? daysBetween(now, instant, timeZone) : 0
+      if (days !== 0) return relative().format(days, 'day')
+      const [unit, length] = Math.abs(seconds) >= 3_600 ? (['hour', 3_600] as const) : (['minute', 60] as const)
       return relative().format(Math.trunc(seconds / length), unit)
     },
     bytes(size: number): string {

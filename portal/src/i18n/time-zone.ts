@@ -60,6 +60,12 @@ export function fromZoned(local: string, zone: string): Date {
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
+/** How many calendar days of the zone lie from one instant to another; negative if the other is earlier. */
+export function daysBetween(from: Date | string, to: Date | string, zone: string): number {
+  const [first, last] = [from, to].map(instant => Date.parse(`${toZoned(instant, zone).slice(0, 10)}T00:00:00Z`))
+  return ((last ?? 0) - (first ?? 0)) / 86_400_000
+}
+
 /**
  * A period of whole days in the zone, the last one included, as a half-open period in UTC.
  *
