@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { ApiError } from '../../portal/src/api/errors.ts'
+import { errorsByField } from '../../portal/src/api/field-errors.ts'
+import { withListedValues } from '../../portal/src/campaigns/form/listed-values.ts'
 import { emptyValues, periodOf, withTimes } from '../../portal/src/campaigns/form/values.ts'
 import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
@@ -102,6 +105,32 @@ suite('what is typed', { timeout: 60_000 }, () => {
     const timed = { ...values, ...withTimes(values, true) }
     assert.deepEqual([timed.days, periodOf(timed)], [['2026-12-05', '2026-12-21'], period])
     assert.deepEqual(withTimes(timed, false).days, values.days)
+  })
+
+  test('an error about a value in a list names the value', () => {
+    const message = 'merchantCategoryCode.1 must be four digits'
+    const rule = { field: 'merchantCategoryCode.1', rule: 'four-digits', params: {}, message } as const
+    const error = new ApiError(400, [message], null, { fieldErrors: [rule] })
+    const sent = { sku: [], categoryId: [], merchantCategoryCode: ['5411', '54a1'] }
+    const { byField } = errorsByField(withListedValues(error, sent) as ApiError, ['merchantCategoryCode'], 'en')
+    assert.deepEqual(byField, { merchantCategoryCode: '54a1: A code of four digits' })
+  })
+
+  test('a wrong category code is refused as soon as it is typed', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    const codes = page.locator('input[data-path=merchantCategoryCode]')
+    await codes.fill('5411')
+    await codes.press('Enter')
+    await codes.fill('54a1')
+    await codes.press('Enter')
+    const problem = page.getByText('54a1: enter a code of four digits')
+    await problem.waitFor()
+    assert.equal(await page.locator('form [aria-invalid=true]').count(), 1)
+    await codes.press('Backspace')
+    await problem.waitFor({ state: 'detached' })
   })
 
   test('what cannot be read stands at its field as it was typed, and nothing is sent', async t => {

@@ -16,6 +16,7 @@ import { ChoiceSection } from './choice-section.tsx'
 import { campaignFields, type FormPart, mayOnlyGrow } from './fields.ts'
 import { FormNavigation } from './form-navigation.tsx'
 import { formTexts } from './form-texts.ts'
+import { withListedValues } from './listed-values.ts'
 import { MoneySection } from './money-section.tsx'
 import { endOf, PeriodSection } from './period-section.tsx'
 import { problemsOf } from './problems.ts'
@@ -70,11 +71,12 @@ export function CampaignForm(props: Props) {
   const form = useForm<CampaignValues>({
     initialValues: { ...initial, ...restored },
     onValuesChange: onValues,
+    validateInputOnChange: ['merchantCategoryCode'],
     validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
   const { place, rest } = useFieldErrors(form, campaignFields)
-  const onError = (error: unknown, { participantsIds }: CampaignValues) =>
-    place(withBankNames(error, participantsIds, banks ?? []))
+  const onError = (error: unknown, values: CampaignValues) =>
+    place(withBankNames(withListedValues(error, values), values.participantsIds, banks ?? []))
   const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError })
   const isGrowing = editable !== null && mayOnlyGrow(editable)
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null

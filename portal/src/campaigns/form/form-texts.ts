@@ -130,6 +130,7 @@ export const formTexts = dictionary({
       share: 'Enter a percentage from 0 to 100',
       amounts: 'The maximum cannot be less than the minimum',
       budget: 'The budget must be more than 0',
+      code: (typed: string) => `${typed}: enter a code of four digits`,
     },
   },
   uk: {
@@ -258,6 +259,7 @@ export const formTexts = dictionary({
       share: 'Введіть відсоток від 0 до 100',
       amounts: 'Максимальна сума не може бути меншою за мінімальну',
       budget: 'Бюджет має бути більшим за 0',
+      code: typed => `${typed}: введіть код із чотирьох цифр`,
     },
   },
 })

@@ -28,6 +28,7 @@ export function problemsOf(
     ...money(values, words),
     retailerId: form.isByBank && values.retailerId === '' && words.retailer,
     sku: !values.allProducts && values.sku.length + values.categoryId.length === 0 && words.products,
+    merchantCategoryCode: wrongCodes(values.merchantCategoryCode, words),
     participantsIds: !form.isByBank && values.participantsIds.length === 0 && words.banks,
     terminals: !values.terminalsPlatform && values.terminals.length === 0 && words.terminals,
     paymentSystemsId: values.paymentSystemsId.length === 0 && words.paymentSystems,
@@ -51,6 +52,12 @@ function basics(values: CampaignValues, texts: Texts['problems']): Found {
     countryCode: values.countryCode === '' && texts.required,
   }
 }
+
+const wrongCodes = (codes: readonly string[], texts: Texts['problems']): string =>
+  codes
+    .filter(code => !/^\d{4}$/.test(code))
+    .map(texts.code)
+    .join('; ')
 
 function period(values: CampaignValues, texts: Texts['problems']): Found {
   const { days, clocks, hasTimes } = values

@@ -1,0 +1,20 @@
+import { ApiError } from '../../api/errors.ts'
+import type { CampaignValues } from './values.ts'
+
+const lists = ['sku', 'categoryId', 'merchantCategoryCode'] as const
+
+/**
+ * Puts the typed values into the errors about lists, because the platform names a value by its place in the list.
+ *
+ * @param values the values that were sent
+ */
+export function withListedValues(error: unknown, values: Pick<CampaignValues, (typeof lists)[number]>): unknown {
+  if (!(error instanceof ApiError)) return error
+  const named = (field: string) => {
+    const [name, place] = field.split('.')
+    const list = lists.find(each => each === name)
+    const value = list && values[list][Number(place)]
+    return value === undefined ? field : `${list}.${value}`
+  }
+  return error.with({ fieldErrors: error.fieldErrors.map(one => ({ ...one, field: named(one.field) })) })
+}
