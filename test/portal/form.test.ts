@@ -7,7 +7,7 @@ import { ApiError } from '../../portal/src/api/errors.ts'
 import { errorsByField } from '../../portal/src/api/field-errors.ts'
 import { withListedValues } from '../../portal/src/campaigns/form/listed-values.ts'
 import { emptyValues, periodOf, withTimes } from '../../portal/src/campaigns/form/values.ts'
-import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
+import { isMissingDay, readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
@@ -82,6 +82,9 @@ suite('what is typed', { timeout: 60_000 }, () => {
       ['tomorrow', null],
     ]
     for (const [typed, day] of cases) assert.equal(readDay(typed), day, typed)
+    const missing = ['31.11.2026', '30/02/2026', '2026-02-29', '31 Nov 2026', '31 листопада 2026', '0.5.2026']
+    for (const typed of missing) assert.deepEqual([readDay(typed), isMissingDay(typed)], [null, true], typed)
+    for (const [typed] of cases) assert.equal(isMissingDay(typed), typed === '31.02.2026', typed)
     for (const language of ['en', 'uk'] as const)
       for (let month = 1; month <= 12; month++) {
         const day = `2027-${String(month).padStart(2, '0')}-09`
@@ -145,7 +148,7 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await field(page, /^Budget per bank/).fill('1.234,56')
     await button(page, create).click()
     await page.locator('[data-path=countryCode]:focus').waitFor()
-    await sees(page, 'Enter the date like this: 31.12.2026 or 31 Dec 2026')
+    await sees(page, 'There is no such day in this month')
     assert.equal(await page.getByText('Enter the number like this: 1,234.50').count(), 3)
     assert.equal(await field(page, /^Maximum purchase/).inputValue(), '20.000')
     assert.equal(await field(page, 'First day').inputValue(), '31.02.2027')

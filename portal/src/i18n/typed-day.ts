@@ -27,18 +27,28 @@ const two = (value: number | string): string => String(value).padStart(2, '0')
  * @returns `YYYY-MM-DD`; null when it is no calendar day, or the year does not have four digits
  */
 export function readDay(typed: string): string | null {
+  const parts = readParts(typed)
+  if (!parts) return null
+  const day = `${parts.year}-${two(parts.month)}-${two(parts.day)}`
+  const instant = new Date(`${day}T00:00:00Z`)
+  // `Date` would read the 31st of February as a day of March.
+  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(day) ? day : null
+}
+
+/** Whether the format is right and there is such a month, but not such a day in it: `31.11.2026`. */
+export function isMissingDay(typed: string): boolean {
+  const month = Number(readParts(typed)?.month ?? 0)
+  return month >= 1 && month <= 12 && readDay(typed) === null
+}
+
+function readParts(typed: string): { year: string; month: string | number; day: string } | null {
   const text = typed.trim().toLowerCase()
   const iso = /^(?<year>\d{4})-(?<month>\d{1,2})-(?<day>\d{1,2})$/.exec(text)
   const numbers = /^(?<day>\d{1,2})([./-])(?<month>\d{1,2})\2(?<year>\d{4})$/.exec(text)
   const words = /^(?<day>\d{1,2})\s+(?<name>\p{L}+)\.?,?\s+(?<year>\d{4})(?:\s*р\.?)?$/u.exec(text)
   const found = (iso ?? numbers ?? words)?.groups
-  if (!found) return null
-  const month = found.month ?? months[found.name ?? '']
-  if (month === undefined) return null
-  const day = `${found.year}-${two(month)}-${two(found.day ?? '')}`
-  const instant = new Date(`${day}T00:00:00Z`)
-  // `Date` would read the 31st of February as a day of March.
-  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(day) ? day : null
+  const { year, day, month = months[found?.name ?? ''] } = found ?? {}
+  return year === undefined || day === undefined || month === undefined ? null : { year, month, day }
 }
 
 const english = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' })

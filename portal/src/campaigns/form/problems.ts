@@ -1,6 +1,6 @@
 /** Why the form cannot be sent yet, by field. The platform checks everything again. Pure. */
 import type { SameTexts } from '../../i18n/texts.ts'
-import { readClock, readDay } from '../../i18n/typed-day.ts'
+import { isMissingDay, readClock, readDay } from '../../i18n/typed-day.ts'
 import { isTooLong } from '../../ui/text-length.ts'
 import { type FormField, maxLength } from './fields.ts'
 import type { formTexts } from './form-texts.ts'
@@ -61,7 +61,11 @@ const wrongCodes = (codes: readonly string[], texts: Texts['problems']): string 
 
 function period(values: CampaignValues, texts: Texts['problems']): Found {
   const { days, clocks, hasTimes } = values
-  const day = (side: 0 | 1) => (days[side].trim() === '' ? texts.required : readDay(days[side]) === null && texts.day)
+  const day = (side: 0 | 1) => {
+    const typed = days[side]
+    if (typed.trim() === '') return texts.required
+    return readDay(typed) === null && (isMissingDay(typed) ? texts.missingDay : texts.day)
+  }
   const clock = (side: 0 | 1) => hasTimes && readClock(clocks[side]) === null && texts.clock
   const { dateFrom, dateTo } = periodOf(values)
   const isReversed = dateFrom !== undefined && dateTo !== undefined && dateTo <= dateFrom
