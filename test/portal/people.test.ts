@@ -367,6 +367,7 @@ test('a forgotten password: the page says the same for everybody', async t => {
   const { page, open } = visitor
   await open('/login')
   await page.getByRole('link', { name: 'Забули пароль?' }).click()
+  await page.getByRole('radiogroup', { name: 'Я працюю' }).getByText('у торговця').waitFor()
   await page.getByRole('button', { name: 'Надіслати посилання' }).click()
   await page.getByText('Заповніть це поле').waitFor()
   await page.getByRole('textbox', { name: 'Логін' }).fill('nobody')

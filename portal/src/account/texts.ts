@@ -190,7 +190,6 @@ export const accountTexts = dictionary({
     forgotten: {
       title: 'New password',
       lead: 'If your login has an email address, we’ll send you a link. If not, ask the administrator of your account.',
-      typeAccount: 'Account type',
       login: 'Login',
       submit: 'Send the link',
       done: 'If your login has an email address, the link is on its way. It works for 30 minutes.',
@@ -391,7 +390,6 @@ export const accountTexts = dictionary({
     forgotten: {
       title: 'Новий пароль',
       lead: 'Якщо для логіна вказано електронну пошту, ми надішлемо посилання. Якщо ні, зверніться до адміністратора свого облікового запису.',
-      typeAccount: 'Тип облікового запису',
       login: 'Логін',
       submit: 'Надіслати посилання',
       done: 'Якщо для логіна вказано електронну пошту, ми вже надіслали посилання. Воно діє 30 хвилин.',

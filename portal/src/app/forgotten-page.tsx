@@ -14,7 +14,7 @@ import { appTexts } from './texts.ts'
 /** The page for people who have forgotten their password. Its texts (account/texts.ts) never reveal whether a login exists. */
 export function ForgottenPage() {
   const texts = useTexts(accountTexts).forgotten
-  const { typeAccounts: types, fillIn } = useTexts(appTexts).login
+  const { typeAccount, typeAccounts: types, fillIn } = useTexts(appTexts).login
   const typeLabel = useId()
   const form = useForm({
     initialValues: { typeAccount: 'retailer' as AccountType, login: '' },
@@ -33,7 +33,7 @@ export function ForgottenPage() {
         <form noValidate onSubmit={form.onSubmit(values => send.mutate(values))}>
           <Stack>
             {send.error && <Failure error={send.error} />}
-            <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
+            <Input.Wrapper size="md" label={typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
               <SegmentedControl
                 fullWidth
                 mt={4}
