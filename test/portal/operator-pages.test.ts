@@ -32,6 +32,7 @@ test('the home page tells what runs out, what is sold in all, whether the checks
     .waitFor()
   await sees(page, '1 in the last 24 hours')
   await sees(page, '1 suspended')
+  assert.equal(await page.title(), 'Perkline')
   await assertAccessible(visitor)
   await page.getByRole('link', { name: 'Kyivstar · Without stock' }).click()
   await titled(page, 'Without stock')

@@ -3,6 +3,9 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './page-header.module.css'
 
+/** The end of each title in the browser. The platform's own home is titled with it alone. */
+const product = 'Perkline'
+
 /** The page that was shown last. A heading takes the focus when the page has changed, but not at the first load. */
 let shownPath: string | null = null
 
@@ -35,7 +38,7 @@ export function PageHeader(props: {
 
   return (
     <Stack gap={6} className={classes.header}>
-      <title>{`${title} · Perkline`}</title>
+      <title>{title === product ? product : `${title} · ${product}`}</title>
       {back}
       <Group justify="space-between" align="flex-start" gap="md">
         <Stack gap={6} className={classes.naming}>
