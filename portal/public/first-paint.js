@@ -21,12 +21,14 @@ try {
 function fetchAhead(files, person) {
   const homes = { retailer: '/merchant', bank: '/bank', platform: '/operator' }
   const path = location.pathname.slice('/app'.length).replace(/\/$/, '')
-  const first = person === null ? '/login' : path || homes[person.split(':')[0]]
+  const home = homes[person?.split(':')[0]]
+  const first = person === null ? '/login' : path || home
   const role = localStorage.getItem('perkline.role')
-  // `build/ahead.ts` knows only the reads of the usual first page. A bank's viewer sees no campaigns, and filters in
-  // the address or another page size lead to other reads.
+  // `build/ahead.ts` knows only the reads of the usual first page. Nobody may read the pages of another kind
+  // of account, a bank's viewer sees no campaigns, and filters in the address or another page size lead to other reads.
+  const isOwn = first === home || first?.startsWith(`${home}/`)
   const isUsual =
-    role !== null && role !== 'VIEWER' && location.search === '' && !localStorage.getItem('perkline.page-size')
+    isOwn && role !== null && role !== 'VIEWER' && location.search === '' && !localStorage.getItem('perkline.page-size')
   for (const file of files[first] ?? files['']) {
     const isRead = !file.startsWith('/app/')
     if (isRead && !isUsual && file !== '/portal/session') continue

@@ -169,6 +169,20 @@ suite('a session', () => {
     await open('/login?back=https://elsewhere.example/')
     await page.waitForURL('**/app/bank')
   })
+
+  test('requests no data of pages for another kind of account', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn, open } = visitor
+    await logIn(await addAccount(platform, 'platform', 'admin'))
+    const read: string[] = []
+    page.on('request', request => read.push(new URL(request.url()).pathname))
+    for (const area of ['/bank', '/merchant']) {
+      await open(area)
+      await page.getByRole('heading', { level: 1, name: 'No access' }).waitFor()
+    }
+    assert.ok(!read.includes('/portal/home'), read.join())
+  })
 })
 
 suite('the frame', () => {
