@@ -169,10 +169,15 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await gone(page)
     assert.equal(await row(page, site.admin.login).getByRole('button').count(), 0, 'nobody locks themselves out')
     await row(page, 'olena').getByRole('button', { name: 'Disable' }).click()
+    await sees(page, 'You can enable them again on the page “People”.')
     await press(page, 'Disable')
     await row(page, 'olena').getByText('Disabled').waitFor()
     const olena = (await read('/users')).find((user: any) => user.login === 'olena')
     assert.deepEqual([olena.merchant, olena.role, olena.disabledAt !== null], ['grocer', 'editor', true])
+    await page.getByRole('link', { name: 'Enable in People: olena' }).click()
+    await titled(page, 'People')
+    await button(page, 'Actions for olena').click()
+    await page.getByRole('menuitem', { name: 'Enable' }).waitFor()
   })
 
   test('a credential’s secret is shown once, and again only as a new one', async t => {

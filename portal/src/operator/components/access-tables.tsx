@@ -9,6 +9,7 @@ import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange, useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime } from '../../ui/values.tsx'
 import { type Credential, type User, useOperatorChanged } from '../queries.ts'
@@ -43,7 +44,7 @@ export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
     title: texts.actions,
     align: 'right',
     // People cannot disable their own login.
-    cell: ({ login, disabledAt }) => disabledAt === null && login !== self && <Disable login={login} />,
+    cell: user => (user.disabledAt ? <ToEnable user={user} /> : user.login !== self && <Disable login={user.login} />),
   }
   const columns: Column<User>[] = [
     {
@@ -100,6 +101,17 @@ function Disable({ login }: { login: string }) {
     <Button size="xs" variant="subtle" color="red" loading={action.isPending} onClick={action.ask}>
       {texts.disable}
     </Button>
+  )
+}
+
+/** Links to the row of a disabled person on the page that can enable them. */
+function ToEnable({ user: { login, bank, merchant } }: { user: User }) {
+  const { access: texts } = useTexts(operatorTexts)
+  const search = { search: login, bank: bank ?? undefined, merchant: merchant ?? undefined }
+  return (
+    <LinkAnchor to="/account/people" search={search} size="sm" aria-label={`${texts.toEnable}: ${login}`}>
+      {texts.toEnable}
+    </LinkAnchor>
   )
 }
 
