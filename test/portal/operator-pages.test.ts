@@ -57,6 +57,8 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
     await titled(page, 'Summer')
     for (const text of ['Payment received', 'The campaign was created', 'Alpha Bank uploaded its report'])
       await sees(page, text)
+    // The campaign has no segment.
+    await page.getByRole('cell', { name: 'All customers' }).waitFor()
     await assertAccessible(visitor)
     await button(page, 'Complete now').click()
     await press(page, 'Complete now')

@@ -102,6 +102,12 @@ function Complete({ campaign: { cashbackId, status } }: Pick<Props, 'campaign'>)
   )
 }
 
+/** Whether the newest segment has a part for this bank. Without one, the campaign is for all of the bank's customers. */
+function hasSegment({ history }: CampaignWithHistory, bankId: string): boolean {
+  const formed = history.findLast(entry => entry.trigger === 'segment' && entry.bankId === bankId)
+  return formed !== undefined && formed.changes?.customersCount?.[1] !== null
+}
+
 function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['banks'][number]>[] {
   const { campaigns: texts } = useTexts(operatorTexts)
   const { reporting: stages } = useTexts(statusTexts)
@@ -128,7 +134,8 @@ function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['
       key: 'customers',
       title: texts.customers,
       align: 'right',
-      cell: ({ segmentCustomers }) => <Count value={segmentCustomers} />,
+      cell: ({ id, segmentCustomers }) =>
+        segmentCustomers > 0 || hasSegment(campaign, id) ? <Count value={segmentCustomers} /> : texts.everyone,
       isMinor: true,
     },
   ]
