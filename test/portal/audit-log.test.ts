@@ -7,7 +7,10 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { actionText, actionTexts } from '../../portal/src/account/audit-log/action-texts.ts'
+import { clockOrigin } from '../../src/audit-log/origin.ts'
+import { recordEntries } from '../../src/audit-log/recording.ts'
 import { triggers } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { userObject } from '../../src/people/managers.ts'
 import { chained } from '../support/audit-log.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { titled } from '../support/pages.ts'
@@ -119,6 +122,31 @@ test('the platform’s people read all accounts, and one of them', async t => {
   assert.equal(await rows(page, 'Alpha Bank').count(), 0)
   await page.getByRole('button', { name: 'Directory changed' }).click()
   await page.getByRole('dialog').getByText('Name in English').waitFor()
+})
+
+test('a request for a new password does not look like a job, and a language is named', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const { database } = platform.platform
+  const { login } = await addAccount(platform, { bank: 'beta' }, 'VIEWER')
+  const [user] = await database.query<{ id: string }>('select user_id as id from portal_users where login = $1', [
+    login,
+  ])
+  assert.ok(user)
+  const object = userObject(user.id)
+  await database.transaction(transaction =>
+    recordEntries(transaction, clockOrigin, [
+      { action: 'password.reset_link_made', object },
+      { action: 'user.changed', object, change: { language: [null, 'en'] } },
+    ]),
+  )
+  await chained(platform)
+  await visitor.logIn(auditor, '/account/audit-log')
+  const made = rows(page, 'Link to a new password made')
+  await made.getByText('Somebody at the login page').waitFor()
+  assert.equal(await made.getByText('On schedule').count(), 0)
+  await rows(page, 'Person changed').getByText('Language of mails: none → English').waitFor()
 })
 
 test('on a phone, in Ukrainian; not for those who manage nobody', async t => {

@@ -11,7 +11,7 @@ import type { KnownNames } from './names.ts'
 import type { Entry } from './queries.ts'
 import { type ShownChange, useShownChanges } from './shown-value.ts'
 import { auditLogTexts } from './texts.ts'
-import { useActorText } from './use-actor-text.ts'
+import { useActorText, useViaText } from './use-actor-text.ts'
 
 /**
  * Opens a dialog with the whole entry.
@@ -37,12 +37,13 @@ function useFacts(entry: Entry, known: KnownNames) {
   const texts = useTexts(auditLogTexts)
   const format = useFormat()
   const actorText = useActorText()
-  const { seq, accountSeq, at, actor, via, object, outcome, requestId, address } = entry
+  const viaText = useViaText()
+  const { seq, accountSeq, at, actor, object, outcome, requestId, address } = entry
   return [
     { label: texts.at, value: format.precise(at) },
-    { label: texts.who, value: actorText(actor), hint: id(actor.id) },
+    { label: texts.who, value: actorText(entry), hint: id(actor.id) },
     { label: texts.object, value: <ObjectName object={object} known={known} />, hint: id(object.id) },
-    { label: texts.way, value: texts.via[via] ?? via },
+    { label: texts.way, value: viaText(entry) },
     { label: texts.outcome, value: <Outcome outcome={outcome} /> },
     { label: texts.address, value: address ?? none },
     { label: texts.number, value: format.number(accountSeq) },

@@ -23,6 +23,7 @@ export const fieldTexts = dictionary({
       revoked: 'Revoked',
       disabled: 'Disabled',
       email: 'Email',
+      language: 'Language of mails',
       mfa: 'Two-step login',
       sessionMinutes: 'Session length, minutes',
       addresses: 'Addresses',
@@ -58,6 +59,7 @@ export const fieldTexts = dictionary({
       isReview: 'Under review',
       isMask: 'Masked',
     },
+    languages: { uk: 'Ukrainian', en: 'English' },
     networks: { people: 'people', systems: 'systems' },
     orders: { concurrent: 'as they come', serial: 'one after the other' },
     reasons: {
@@ -86,6 +88,7 @@ export const fieldTexts = dictionary({
       revoked: 'Відкликано',
       disabled: 'Вимкнено',
       email: 'Ел. пошта',
+      language: 'Мова листів',
       mfa: 'Двоетапний вхід',
       sessionMinutes: 'Тривалість сеансу, хвилин',
       addresses: 'Адреси',
@@ -121,6 +124,7 @@ export const fieldTexts = dictionary({
       isReview: 'На перевірці',
       isMask: 'Приховано',
     },
+    languages: { uk: 'українська', en: 'англійська' },
     networks: { people: 'люди', systems: 'системи' },
     orders: { concurrent: 'щойно з’являються', serial: 'одна за одною' },
     reasons: {

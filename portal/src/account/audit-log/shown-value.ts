@@ -136,6 +136,7 @@ function useWords(): (entry: Entry, field: string) => Record<string, string> {
   const account = useTexts(accountTexts)
   const words: Record<string, Record<string, string>> = {
     role: useTexts(appTexts).role,
+    language: texts.languages,
     mfa: account.security.rules,
     method: account.profile.methods,
     participation: statuses.participation,

@@ -20,7 +20,7 @@ import { checkpointQuery, type Entry, entriesQuery, exportPath } from '../audit-
 import { type AuditLogSearch, readObject, writeObject } from '../audit-log/search.ts'
 import { useShownChanges } from '../audit-log/shown-value.ts'
 import { auditLogTexts } from '../audit-log/texts.ts'
-import { useActorText } from '../audit-log/use-actor-text.ts'
+import { useActorText, useViaText } from '../audit-log/use-actor-text.ts'
 
 const route = getRouteApi('/signed-in/account/audit-log')
 const here = '/account/audit-log'
@@ -163,9 +163,11 @@ function ObjectLink({ object, known }: { object: Entry['object']; known: KnownNa
 }
 
 /** The actor and the interface used, as a link to all entries of this actor. */
-function Who({ entry: { actor, via } }: { entry: Entry }) {
+function Who({ entry }: { entry: Entry }) {
   const texts = useTexts(auditLogTexts)
-  const name = useActorText()(actor)
+  const name = useActorText()(entry)
+  const via = useViaText()(entry)
+  const { actor } = entry
   return (
     <Stack gap={6} align="flex-start">
       {actor.id === null ? (
@@ -176,7 +178,7 @@ function Who({ entry: { actor, via } }: { entry: Entry }) {
         </LinkAnchor>
       )}
       <Text size="sm" c="dimmed">
-        {texts.via[via] ?? via}
+        {via}
       </Text>
     </Stack>
   )
