@@ -80,9 +80,10 @@ function useColumns(): Column<Campaign>[] {
         texts.takePart(format.number(banksApproved), format.number(banksInvited)),
     },
     {
-      key: 'created',
-      title: texts.created,
-      cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
+      // The platform lists the campaigns by this instant, the newest first.
+      key: 'changed',
+      title: texts.changed,
+      cell: ({ updatedAt }) => <DateTime at={updatedAt} />,
       isMinor: true,
     },
   ]
