@@ -72,7 +72,8 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
     },
   })
   const attempt = useMutation({
-    mutationFn: (credentials: Credentials) => logIn(queryClient, credentials),
+    // Browsers and phones often add a space after a completed login.
+    mutationFn: (credentials: Credentials) => logIn(queryClient, { ...credentials, login: credentials.login.trim() }),
     onSuccess: result => ('challenge' in result ? onChallenge(result) : enter(result)),
     onError() {
       form.setFieldValue('password', '')
