@@ -18,6 +18,7 @@ export const orderHistoryTexts = dictionary({
       'email-unknown': 'E-mail may have arrived',
       stated: 'On a daily statement',
     },
+    bySystem: 'the bank’s system',
     times: (count: number) => counted('en', count, { one: 'time', other: 'times' }),
   },
   uk: {
@@ -36,6 +37,7 @@ export const orderHistoryTexts = dictionary({
       'email-unknown': 'Лист міг дійти',
       stated: 'Внесено до денної виписки',
     },
+    bySystem: 'система банку',
     times: (count: number) => counted('uk', count, { one: 'раз', few: 'рази', many: 'разів', other: 'разу' }),
   },
 })

@@ -4,7 +4,12 @@ import { orderHistoryTexts } from './order-history-texts.ts'
 import { Timeline } from './timeline.tsx'
 
 type OrderEvent = keyof (typeof orderHistoryTexts)['en']['events']
-type Entry = { at: string; event: OrderEvent; by: { id: string | null } | null; count: number | null }
+type Entry = {
+  at: string
+  event: OrderEvent
+  by: { type: 'system' | 'person'; id: string | null } | null
+  count: number | null
+}
 
 /** The history of an eSIM order and who was shown its activation data, latest first. */
 export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
@@ -20,7 +25,8 @@ export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
             key: `${at} ${event} ${by?.id}`,
             at,
             title: texts.events[event],
-            by: by?.id ?? null,
+            // Nobody can remember the client id of a system. Only systems of the order's bank are in its history.
+            by: by?.type === 'system' ? texts.bySystem : (by?.id ?? null),
             text: count !== null && count > 1 ? texts.times(count) : null,
           }))
           .toReversed()}

@@ -10,7 +10,7 @@ const staleTime = 10 * 60_000
 type Partner = { kind: 'bank' | 'merchant'; code: string }
 
 /** @returns the code until the name is loaded */
-function usePartnerName({ kind, code }: Partner): string {
+export function usePartnerName({ kind, code }: Partner): string {
   const names = useNames()
   const partners = useQuery({ ...partnersQuery(), staleTime, enabled: kind === 'bank' })
   const merchant = useQuery({ ...merchantQuery(code), staleTime, enabled: kind === 'merchant' })

@@ -11,6 +11,7 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Count } from '../../ui/values.tsx'
 import { ImportProfiles } from '../components/import-profiles.tsx'
 import { LevelBadge } from '../components/level-badge.tsx'
+import { usePartnerName } from '../components/partner-name.tsx'
 import { WithdrawProfiles } from '../components/withdraw-profiles.tsx'
 import { type StockLine, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
@@ -70,17 +71,24 @@ function Whole({ line }: { line: StockLine }) {
 
 /** The banks that hold reservations, largest number first. */
 function Holders({ line: { holders } }: { line: StockLine }) {
-  const format = useFormat()
   return (
     <Group gap="xs">
-      {holders.map(({ bank, reserved }) => (
-        <span key={bank}>
-          <LinkAnchor to="/operator/partners/$kind/$code" params={{ kind: 'banks', code: bank }} inherit>
-            {bank}
-          </LinkAnchor>
-          {`: ${format.number(reserved)}`}
-        </span>
+      {holders.map(holder => (
+        <Holder key={holder.bank} holder={holder} />
       ))}
     </Group>
+  )
+}
+
+function Holder({ holder: { bank, reserved } }: { holder: StockLine['holders'][number] }) {
+  const format = useFormat()
+  const name = usePartnerName({ kind: 'bank', code: bank })
+  return (
+    <span>
+      <LinkAnchor to="/operator/partners/$kind/$code" params={{ kind: 'banks', code: bank }} inherit>
+        {name}
+      </LinkAnchor>
+      {`: ${format.number(reserved)}`}
+    </span>
   )
 }
