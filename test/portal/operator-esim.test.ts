@@ -36,6 +36,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     const onSale = page.getByRole('switch', { name: 'On sale: Ukraine 5 GB' })
     for (const isOn of [false, true]) {
       await onSale.press('Space')
+      if (!isOn) await press(page, 'Take off sale')
       await sees(page, `Ukraine 5 GB is ${isOn ? 'on' : 'off'} sale`)
       assert.equal((await tariff('ua-5gb')).onSale, isOn)
     }
@@ -43,9 +44,17 @@ suite('eSIM', { timeout: 120_000 }, () => {
     page.on('requestfinished', request => {
       if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
     })
+    await onSale.press('Space')
+    await press(page, 'Cancel')
+    await gone(page)
+    assert.equal(await onSale.isChecked(), true)
     // A person presses quickly. No press is lost, not even one at the moment at which an earlier press is answered.
     for (let presses = 1; presses <= 8; presses++) {
       await onSale.press('Space')
+      if (presses % 2 === 1) {
+        await press(page, 'Take off sale')
+        await gone(page)
+      }
       await until('the switch has moved', async () => (await onSale.isChecked()) === (presses % 2 === 0))
     }
     await until('all are sent', () => applied === 8)

@@ -39,6 +39,9 @@ export const stockTexts = dictionary({
       onSale: 'On sale',
       switchedOn: (name: string) => `${name} is on sale`,
       switchedOff: (name: string) => `${name} is off sale`,
+      takeOff: 'Take off sale',
+      takeOffTitle: (name: string) => `Take ${name} off sale?`,
+      takeOffText: 'No bank sees or sells it any more. eSIMs already sold keep working.',
       changed: (name: string) => `${name} is saved`,
       actions: 'Actions',
       statusTitles: {
@@ -180,6 +183,9 @@ export const stockTexts = dictionary({
       onSale: 'У продажу',
       switchedOn: name => `${name}: у продажу`,
       switchedOff: name => `${name}: знято з продажу`,
+      takeOff: 'Зняти з продажу',
+      takeOffTitle: name => `Зняти ${name} з продажу?`,
+      takeOffText: 'Жоден банк не бачитиме й не продаватиме його. Продані eSIM працюватимуть.',
       changed: name => `${name}: збережено`,
       actions: 'Дії',
       statusTitles: {

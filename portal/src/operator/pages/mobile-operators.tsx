@@ -182,6 +182,7 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
   const mayChange = useMayChange()
   const notify = useNotify()
   const changed = useOperatorChanged()
+  const confirm = useConfirm()
   const turn = useMutation({
     mutationFn: (onSale: boolean) => applyTariff(operator, { code: tariff.code, onSale } as { code: string }),
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
@@ -194,12 +195,21 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
   // would jump back for this moment, and a click would send the wrong value.
   const { onSale } = operator.tariffs.find(({ code }) => code === tariff.code) ?? tariff
   if (!mayChange) return onSale ? texts.yes : texts.no
+  const takeOff = async () => {
+    const question = {
+      title: texts.takeOffTitle(tariff.name),
+      text: texts.takeOffText,
+      action: texts.takeOff,
+      isDangerous: true,
+    }
+    if (await confirm(question)) turn.mutate(false)
+  }
   return (
     <Switch
       aria-label={`${texts.onSale}: ${tariff.name}`}
       // Never disabled, because a disabled button loses the keyboard focus.
       checked={turn.isPending ? turn.variables : onSale}
-      onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
+      onChange={({ currentTarget }) => (currentTarget.checked ? turn.mutate(true) : void takeOff())}
     />
   )
 }
