@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { assertAccessible, assertCount, closeBrowser, expectRefusals, fillLogin, visit } from '../support/browser.ts'
+import { assertFits, inPage } from '../support/pages.ts'
 import { codeOf, logInAs } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { addAccount } from '../support/portal.ts'
@@ -31,6 +32,19 @@ test('a second factor: set up from its QR code, then asked for at the login', as
   const { stdout } = spawnSync('zbarimg', ['--quiet', '--raw', 'png:-'], { input: png, encoding: 'utf8' })
   const secret = new URL(stdout.trim()).searchParams.get('secret') ?? ''
   assert.equal(new TOTP({ secret: Secret.fromBase32(secret) }).digits, 6)
+  // A phone cannot scan its own screen.
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  await page.setViewportSize({ width: 360, height: 740 })
+  const opener = page.getByRole('link', { name: 'Open in your app' })
+  assert.equal(await opener.getAttribute('href'), stdout.trim())
+  const shownKey = page.getByText(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/)
+  assert.equal((await shownKey.innerText()).replaceAll(' ', ''), secret)
+  const overflow = 'return element.scrollWidth - element.clientWidth'
+  assert.equal(await inPage(shownKey, overflow), 0)
+  await assertFits(page)
+  await assertAccessible(visitor)
+  await page.setViewportSize({ width, height })
+  await opener.waitFor({ state: 'hidden' })
   await page.getByRole('textbox', { name: 'Code' }).fill(codeOf(secret, -1))
   await page.getByRole('button', { name: 'Confirm' }).click()
   const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')

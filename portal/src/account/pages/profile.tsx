@@ -1,4 +1,18 @@
-import { Badge, Button, Card, Group, Image, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import {
+  Badge,
+  Button,
+  Card,
+  Code,
+  CopyButton,
+  Group,
+  Image,
+  Input,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
@@ -11,6 +25,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
+import { uiTexts } from '../../ui/texts.ts'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { useOnce } from '../../ui/use-once.ts'
 import { DateTime } from '../../ui/values.tsx'
@@ -117,9 +132,9 @@ function Factor() {
   )
 }
 
-type Begun = { secret: string; qr: string }
+type Begun = { secret: string; qr: string; uri: string }
 
-function SetUp({ secret, qr, onDone }: Begun & { onDone: (codes: { recoveryCodes: string[] }) => void }) {
+function SetUp({ secret, qr, uri, onDone }: Begun & { onDone: (codes: { recoveryCodes: string[] }) => void }) {
   const texts = useTexts(accountTexts).profile
   const fresh = useFreshFactor()
   const form = useForm({ initialValues: { code: '' } })
@@ -135,7 +150,11 @@ function SetUp({ secret, qr, onDone }: Begun & { onDone: (codes: { recoveryCodes
       <Stack maw={460}>
         <Text>{texts.scan}</Text>
         <Image src={qr} alt={texts.qr} w={220} h={220} />
-        <TextInput label={texts.secret} description={texts.secretHint} value={secret} readOnly />
+        {/* A phone cannot scan its own screen. Its app can open this address. */}
+        <Button component="a" href={uri} variant="default" hiddenFrom="md">
+          {texts.openApp}
+        </Button>
+        <SecretKey secret={secret} />
         {rest !== null && <Failure error={rest} />}
         <TextInput
           label={texts.code}
@@ -152,6 +171,26 @@ function SetUp({ secret, qr, onDone }: Begun & { onDone: (codes: { recoveryCodes
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** The key in groups of four, which can be compared and typed, and which wrap on a phone. */
+function SecretKey({ secret }: Pick<Begun, 'secret'>) {
+  const texts = useTexts(accountTexts).profile
+  const { copy: copyText, copied: copiedText } = useTexts(uiTexts)
+  return (
+    <Input.Wrapper label={texts.secret} labelElement="div" description={texts.secretHint}>
+      <Group mt={4} gap="sm">
+        <Code fz="md">{secret.match(/.{1,4}/g)?.join(' ')}</Code>
+        <CopyButton value={secret}>
+          {({ copied, copy }) => (
+            <Button variant="default" size="xs" onClick={copy}>
+              {copied ? copiedText : copyText}
+            </Button>
+          )}
+        </CopyButton>
+      </Group>
+    </Input.Wrapper>
   )
 }
 
