@@ -78,6 +78,12 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   ] as const)
     await byTariff.getByRole('row').filter({ hasText: name }).filter({ hasText: sum }).waitFor()
   await assertAccessible(visitor)
+  // On paper, the statement says whose it is.
+  const letterhead = page.getByText('Alpha Bank · Perkline')
+  assert.equal(await letterhead.isVisible(), false)
+  await page.emulateMedia({ media: 'print' })
+  await letterhead.waitFor()
+  await page.emulateMedia({ media: null })
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   assert.equal((await download).suggestedFilename(), `statement-${day}.csv`)

@@ -1,7 +1,8 @@
 import { Button, Card, Stack, Table, Text, Title } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -18,6 +19,7 @@ import { Count, DateTime, Money } from '../../ui/values.tsx'
 import { statementLinesQuery, statementQuery } from '../queries.ts'
 import { useTariffName } from '../tariff-names.ts'
 import type { Statement, StatementLine } from '../types.ts'
+import classes from './statement.module.css'
 
 const route = getRouteApi('/signed-in/bank/statements/$statementId')
 
@@ -41,9 +43,14 @@ export function StatementPage() {
 function Whole({ statement, statementId }: { statement: Statement; statementId: string }) {
   const texts = useTexts(statementTexts)
   const format = useFormat()
+  const names = useNames()
+  const session = useSession()
   const { day, totals, late } = statement
   return (
     <>
+      <Text fw={600} mb="xs" className={classes.letterhead}>
+        {names.of(session)} · Perkline
+      </Text>
       <PageHeader
         back={<Back />}
         title={format.calendarDay(day)}
