@@ -53,7 +53,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await press(page, 'Issue credentials')
     await sees(page, 'It is shown only once.')
     await assertAccessible(visitor)
-    await press(page, 'I’ve saved it')
+    await press(page, 'I have saved it')
     await field(page, 'Login').fill('delta-admin')
     await page.locator('input[autocomplete=new-password]').fill('a long password of theirs')
     await press(page, 'Add user')
@@ -256,7 +256,7 @@ async function keepSecret({ page }: Visitor): Promise<{ clientId: string; secret
   await press(page, 'Copy')
   await press(page, 'Copied')
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
-  await press(page, 'I’ve saved it')
+  await press(page, 'I have saved it')
   await gone(page)
   const kept = `document.documentElement.outerHTML + [...document.querySelectorAll('input, textarea')].map(each => each.value)
     + JSON.stringify([localStorage, sessionStorage])`

@@ -11,7 +11,7 @@ export const uiTexts = dictionary({
     today: 'Today',
     copy: 'Copy',
     copied: 'Copied',
-    kept: 'I have kept it',
+    kept: 'I have saved it',
     characters: {
       left: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} left`,
       over: (count: number) => `${counted('en', count, { one: 'character', other: 'characters' })} too many`,
@@ -115,7 +115,7 @@ export const uiTexts = dictionary({
     today: 'Сьогодні',
     copy: 'Копіювати',
     copied: 'Скопійовано',
-    kept: 'Збережено',
+    kept: 'Готово, збережено',
     characters: {
       left: count =>
         `Залишилося ${counted('uk', count, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,

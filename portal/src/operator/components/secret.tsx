@@ -4,6 +4,7 @@ import { modals } from '@mantine/modals'
 import { isApiError, noAnswer } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { openKeptDialog } from '../../ui/kept-dialog.ts'
+import { uiTexts } from '../../ui/texts.ts'
 import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
@@ -30,6 +31,7 @@ export function Secret(props: { issued: Issued; oldUntil?: string | null; onKept
   const { issued, oldUntil = null, onKept } = props
   const { clientId, secret } = issued
   const { access: texts } = useTexts(operatorTexts)
+  const { kept } = useTexts(uiTexts)
   const format = useFormat()
   return (
     <Stack gap="md">
@@ -46,7 +48,7 @@ export function Secret(props: { issued: Issued; oldUntil?: string | null; onKept
             </Button>
           )}
         </CopyButton>
-        <Button onClick={onKept}>{texts.done}</Button>
+        <Button onClick={onKept}>{kept}</Button>
       </Group>
     </Stack>
   )
