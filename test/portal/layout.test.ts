@@ -71,6 +71,19 @@ test('a long value without spaces leaves the other columns in sight', { timeout:
   await inSight(visitor, 'Banks')
 })
 
+test('the campaigns of a bank fit beside the navigation, in both languages', { timeout: 60_000 }, async t => {
+  await createCampaign(site.platform, { name: 'Everything for the new year' })
+  for (const [language, table] of [
+    ['en-GB', 'Campaigns'],
+    ['uk-UA', 'Кампанії'],
+  ] as const) {
+    const visitor = await visit(t, site.platform, { language, viewport: { width: 1280, height: 800 } })
+    if (!visitor) return
+    await visitor.logIn(bank, '/bank/campaigns')
+    await inSight(visitor, table)
+  }
+})
+
 test('the focused field of the campaign form is in sight on small screens', { timeout: 90_000 }, async t => {
   for (const viewport of [
     { width: 320, height: 568 },

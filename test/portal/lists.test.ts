@@ -193,10 +193,10 @@ suite('lists', { timeout: 120_000 }, () => {
     if (!visitor) return
     const { page } = visitor
     await visitor.logIn(banker, '/bank/campaigns?name=Three')
-    await page.getByRole('cell', { name: 'Grocer', exact: true }).waitFor()
+    await page.getByRole('table').getByText('Grocer', { exact: true }).waitFor()
     await page.getByText(/^28\s?–\s?30 Nov 2030$/).waitFor()
     await page.getByRole('button', { name: 'Українська' }).click()
-    await page.getByRole('cell', { name: 'Гросер', exact: true }).waitFor()
+    await page.getByRole('table').getByText('Гросер', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'English' }).click()
     await visitor.empty()
     await visitor.logIn(manager, `/merchant/campaigns/${id}`)

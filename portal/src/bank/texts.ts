@@ -51,7 +51,6 @@ export const bankTexts = dictionary({
       author: 'Created by',
       anyAuthor: 'Created by anyone',
       authors: { retailer: 'Created by the merchant', bank: 'Created by your bank' },
-      merchant: 'Merchant',
       noneText: 'Campaigns that merchants invite your bank to, and those you create for a merchant, will appear here.',
     },
     newCampaign: {
@@ -114,7 +113,6 @@ export const bankTexts = dictionary({
       author: 'Хто створив',
       anyAuthor: 'Усі автори',
       authors: { retailer: 'Створив торговець', bank: 'Створив ваш банк' },
-      merchant: 'Торговець',
       noneText: 'Тут з’являться кампанії, до яких вас запросять торговці, і ті, які ви створите для торговця.',
     },
     newCampaign: {

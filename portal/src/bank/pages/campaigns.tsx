@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { fromList } from '../../campaigns/list/back-to-list.ts'
@@ -53,19 +54,23 @@ function useColumns(search: CampaignsSearch): Column<ListedCampaign>[] {
       key: 'name',
       title,
       sortBy: 'name',
-      cell: ({ cashbackId, name }) => (
-        <LinkAnchor
-          to="/bank/campaigns/$cashbackId"
-          params={{ cashbackId }}
-          state={fromList(search)}
-          fw={600}
-          c="inherit"
-        >
-          {name}
-        </LinkAnchor>
+      cell: ({ cashbackId, name, retailer }) => (
+        <>
+          <LinkAnchor
+            to="/bank/campaigns/$cashbackId"
+            params={{ cashbackId }}
+            state={fromList(search)}
+            fw={600}
+            c="inherit"
+          >
+            {name}
+          </LinkAnchor>
+          <Text size="sm" c="dimmed">
+            {names.of(retailer)}
+          </Text>
+        </>
       ),
     },
-    { key: 'merchant', title: texts.merchant, cell: ({ retailer }) => names.of(retailer) },
     status,
     {
       key: 'decision',

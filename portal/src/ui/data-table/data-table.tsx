@@ -66,6 +66,7 @@ export function DataTable<Row>(props: {
           aria-label={label}
           highlightOnHover={rows !== undefined}
           verticalSpacing="sm"
+          horizontalSpacing={8}
         >
           <Table.Thead role="rowgroup">
             <Table.Tr role="row">
