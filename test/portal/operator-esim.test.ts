@@ -425,5 +425,10 @@ suite('eSIM', { timeout: 120_000 }, () => {
       await sees(page, text)
     assert.ok(!(await page.content()).includes('LPA:'))
     await assertAccessible(visitor)
+
+    // The stock of their tariff names the bank that holds them.
+    await visitor.open('/operator/stock/kyivstar/eu-10gb')
+    await page.getByRole('link', { name: 'Alpha Bank', exact: true }).waitFor()
+    await sees(page, /^Alpha Bank: \d+$/)
   })
 })
