@@ -29,7 +29,7 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
        where endpoint_id in (
          select endpoint_id from webhook_endpoints
          where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1
-         order by endpoint_id for update skip locked)
+         order by endpoint_id for update)
        returning ${columns}`,
       [new Date(nowMs - warnAfterMs)],
     )
@@ -42,7 +42,7 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
     const dead = await transaction.query<Failing>(
       `select ${columns} from webhook_endpoints
        where status = 'enabled' and deleted_at is null and failing_since <= $1 and failed_attempts >= $2
-       order by endpoint_id for update skip locked`,
+       order by endpoint_id for update`,
       [new Date(nowMs - disabledAfterMs), minAttempts],
     )
     for (const endpoint of dead) await disable(transaction, endpoint, 'failing')

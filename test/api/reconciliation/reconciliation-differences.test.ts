@@ -81,12 +81,14 @@ suite('against the terms', () => {
 
   test('terminals of the platform’s directory, compared letter by letter', async () => {
     const { found } = await reported({}, campaign =>
-      ['T-0001', 'T-0002', 't-0001', 'T-0001 ', 'V-0001'].map(terminalId => line(campaign, terminalId, { terminalId })),
+      ['T-0001', 'T-0002', 't-0001', 'T-0001 ', 'V-0001'].map((terminalId, n) =>
+        line(campaign, `tx-${n}`, { terminalId }),
+      ),
     )
     assert.deepEqual(found, [
-      ['unknown-terminal', 't-0001', null, 't-0001'],
-      ['unknown-terminal', 'T-0001 ', null, 'T-0001 '],
-      ['unknown-terminal', 'V-0001', null, 'V-0001'],
+      ['unknown-terminal', 'tx-2', null, 't-0001'],
+      ['unknown-terminal', 'tx-3', null, 'T-0001 '],
+      ['unknown-terminal', 'tx-4', null, 'V-0001'],
     ])
   })
 

@@ -167,9 +167,9 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
     const { alpha } = sides
     const campaign = await endedCampaign(sides, [alpha])
     const terminalId = '"a, ""b"" "'
-    await uploadBank(alpha, campaign.id, reportOf(line(campaign, '" x,1"', { terminalId })))
+    await uploadBank(alpha, campaign.id, reportOf(line(campaign, '"x, 1"', { terminalId })))
     const { text } = await csv(campaign.id)
-    assert.equal(text, `${csvHeader}"unknown-terminal"," x,1",2,,,"a, ""b"" "\r\n`)
+    assert.equal(text, `${csvHeader}"unknown-terminal","x, 1",2,,,"a, ""b"" "\r\n`)
   })
 
   test('what a spreadsheet would calculate is text to it, in every piece of a cell', async () => {
