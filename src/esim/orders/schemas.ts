@@ -190,7 +190,7 @@ export const OrderPath = Type.Object({
   }),
 })
 export const OperatorPath = Type.Object({
-  operatorCode: Type.String({ maxLength: 256, description: 'Code of the mobile operator', examples: ['kyivstar'] }),
+  operatorCode: Type.String({ description: 'Code of the mobile operator', examples: ['kyivstar'] }),
 })
 export const QrQuery = Type.Object(
   {

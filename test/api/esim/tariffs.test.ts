@@ -122,7 +122,17 @@ describe('404', () => {
   afterEach(() => platform.applyDirectory(testDirectory))
 
   test('an operator that does not exist, in whatever spelling', async () => {
-    const spellings = ['nobody', 'Kyivstar', 'kyivstar%20', '%D0%9A', '%00', 'kyivstar%2F', '__proto__', 'constructor']
+    const spellings = [
+      'nobody',
+      'Kyivstar',
+      'kyivstar%20',
+      '%D0%9A',
+      '%00',
+      'kyivstar%2F',
+      '__proto__',
+      'constructor',
+      'k'.repeat(300),
+    ]
     for (const code of spellings) assertError(await alpha.tariffs(code), 404)
   })
 
