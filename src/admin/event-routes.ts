@@ -7,7 +7,7 @@ import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
-import { count, instant, text } from '../http/schemas.ts'
+import { count, instant, NoBody, text } from '../http/schemas.ts'
 import { readOverlap } from '../webhooks/endpoint-routes.ts'
 import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
@@ -34,8 +34,6 @@ const OfAccount = Type.Object(
   { title: 'AccountEndpoint', description: 'An endpoint' },
 )
 const notFound = { 404: 'There is no such endpoint' }
-const NoBody = Type.Object({}, closed)
-
 /** Endpoints with the names of their accounts. */
 async function viewsOf({ database }: Deps, found: readonly Endpoint[]) {
   const codes = await findCodes(

@@ -27,6 +27,7 @@ export const flag = (description: string) => Type.Boolean({ description })
 export const money = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
 export const NoQuery = Type.Object({}, closed)
+export const NoBody = Type.Object({}, { ...closed, title: 'NoBody' })
 
 const common = {
   401: 'The token is missing, expired or invalid',

@@ -19,8 +19,6 @@ export const PartPath = Type.Object({
   bankId: uuid('The bank, which is invited to it'),
 })
 export const ReportPath = Type.Object({ reportId: uuid('The report', reportExample) })
-export const NoBody = Type.Object({}, closed)
-
 const file = Type.Unsafe<string>({
   type: 'string',
   format: 'binary',

@@ -12,7 +12,7 @@ import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { ref } from '../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
+import { cashbackErrors, NoBody, NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import * as operations from './operations.ts'
 import * as schemas from './schemas.ts'
@@ -42,7 +42,7 @@ function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
         headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The report is accepted' },
           ...cashbackErrors({
@@ -75,7 +75,7 @@ function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
         headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'Settlement is confirmed' },
           ...cashbackErrors({
@@ -106,7 +106,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is marked as paid' },
           ...cashbackErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign', 412: stale }),
@@ -137,7 +137,7 @@ export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         headers: BankGuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is acknowledged' },
           ...cashbackErrors({

@@ -1,6 +1,5 @@
 /** Routes of `/webhook-deliveries` (contract/webhooks.md, "The log"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
@@ -9,6 +8,7 @@ import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
+import { NoBody } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { readCursor, writeCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -22,7 +22,6 @@ import * as schemas from './schemas.ts'
 import { deliveryView } from './views.ts'
 
 const notFound = { 404: 'The account has no such delivery' }
-const NoBody = Type.Object({}, { additionalProperties: false })
 
 type Deps = WebhookRoutesDeps['webhooks']
 

@@ -12,6 +12,7 @@ import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { etagHeader, locationHeader } from '../http/openapi/operations.ts'
+import { NoBody } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { finitePage, type Position, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -232,7 +233,7 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
-        body: Type.Object({}, { additionalProperties: false }),
+        body: NoBody,
         response: { 200: schemas.Endpoint, ...partnerErrors(notFound) },
       },
     },
@@ -323,7 +324,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.delete(
     '/webhook-endpoints/:endpointId',
     {
-      config: idempotent,
+      config: { ...idempotent, ...bodyOptional },
       schema: {
         ...changes(
           'deleteEndpoint',
@@ -332,6 +333,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
+        body: NoBody,
         response: { 204: Type.Null({ description: 'The endpoint is deleted' }), ...partnerErrors(notFound) },
       },
     },

@@ -13,7 +13,7 @@ import { idempotent } from '../../http/idempotency-key.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { locationHeader, ref } from '../../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, NoBody, NoQuery, secured } from '../../http/schemas.ts'
 import { answerOnce } from '../../idempotency/request/once.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -25,7 +25,6 @@ import { CampaignPath, OperationResult } from '../schemas.ts'
 import { resultView } from '../views.ts'
 import { detailsAnswer, notOwn, sendDetails } from './details-views.ts'
 import * as operations from './operations.ts'
-import * as schemas from './schemas.ts'
 
 const common = { tags: ['Merchants'], security: secured }
 const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
@@ -143,7 +142,7 @@ function deleteCampaignRoute(app: App, deps: CampaignDeps): void {
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The campaign is deleted' },
           ...cashbackErrors({
@@ -181,7 +180,7 @@ function launchCampaignRoute(app: App, deps: CampaignDeps): void {
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           201: { ...ref(OperationResult), description: 'The campaign is `approved` and starts at `dateFrom`' },
           ...cashbackErrors({

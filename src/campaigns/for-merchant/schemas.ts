@@ -2,11 +2,9 @@
 import Type, { type TSchema } from 'typebox'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { Pagination } from '../../http/paging.ts'
-import { closed, count, flag, instant, money, text, uuid } from '../../http/schemas.ts'
+import { count, flag, instant, money, text, uuid } from '../../http/schemas.ts'
 import { offer, origin, participation, standing } from '../campaign-schemas.ts'
 import { editableFields } from '../lifecycle/editable-fields.ts'
-
-export const NoBody = Type.Object({}, closed)
 
 export const ConnectedBank = Type.Object(
   {

@@ -13,6 +13,7 @@ import type { App } from '../../http/app.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { limitRequest, type RateLimiter } from '../../http/limits/rate-limit.ts'
 import { document, locationHeader, ref } from '../../http/openapi/operations.ts'
+import { NoBody } from '../../http/schemas.ts'
 import type { Catalogue, MobileOperator } from '../catalogue.ts'
 import { mimeType } from '../delivery/qr.ts'
 import type { Availability } from './availability.ts'
@@ -318,7 +319,7 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
         security: secured,
         params: schemas.OrderPath,
         querystring: schemas.NoQuery,
-        body: schemas.NoBody,
+        body: NoBody,
         response: {
           200: { ...ref(schemas.Order), description: 'The cancelled order' },
           ...esimErrors({

@@ -180,8 +180,6 @@ export const ConfirmBody = Type.Object(
   closed,
 )
 
-export const NoBody = Type.Object({}, closed)
-
 export const OrderPath = Type.Object({
   orderId: Type.String({
     format: 'uuid',

@@ -529,6 +529,7 @@ test('an account sends 100 tests a minute, also when it makes its endpoint anew'
       const { status, body } = await call('POST', `${path}/test`, {}, token)
       codes.push(`${status} ${body.message ?? ''}`)
     }
+    assert.deepEqual((await call('DELETE', path, { a: 1 }, token)).body.message, ['a must be omitted'])
     assert.equal((await call('DELETE', path, undefined, token)).status, 204)
     return codes
   }
