@@ -6,6 +6,7 @@ import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/orders/order-id.ts'
+import { forEachItem } from '../work/for-each.ts'
 import { cutoff } from './cutoff.ts'
 import * as store from './removal-store.ts'
 
@@ -24,15 +25,12 @@ const ordersAtOnce = 1_000
  *   again and gets the error later
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
-  const errors: unknown[] = []
   let isMore = false
-  for (const remove of [removeReportLines, removeSegments, removeMsisdns])
-    try {
-      if (await remove(deps)) isMore = true
-    } catch (error) {
-      errors.push(error)
-    }
-  if (errors.length > 0 && !isMore) throw errors[0]
+  await forEachItem([removeReportLines, removeSegments, removeMsisdns], async remove => {
+    if (await remove(deps)) isMore = true
+  }).catch(error => {
+    if (!isMore) throw error
+  })
   return isMore
 }
 
