@@ -8,6 +8,7 @@ import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { listUsers } from '../access/user-store.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
@@ -22,7 +23,6 @@ import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { fresh, mfaNeeded, operation, operatorErrors, unknownPartner } from './request/documents.ts'
 import { withCheckedCaller } from './request/with-checked-caller.ts'
-import { withOrigin } from './request/with-origin.ts'
 
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 

@@ -2,6 +2,7 @@
  * Routes with which the operator reads, exports and checks the audit log. The commands `perkline audit-log` call them
  * (contract/audit-log.md, "Checking").
  */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { platformAccount } from '../access/caller.ts'
@@ -9,6 +10,7 @@ import { checkLog } from '../audit-log/check.ts'
 import { type CheckpointDeps, makeCheckpoint } from '../audit-log/checkpoints.ts'
 import { readableAccount } from '../audit-log/reads.ts'
 import { listEntries, sendLog } from '../audit-log/request/answers.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { EntriesPage, EntriesQuery, LogLines, LogQuery } from '../audit-log/schemas.ts'
 import { faultReasons } from '../audit-log/verifier.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
@@ -17,7 +19,6 @@ import { nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
 import { readFromTo } from '../text/span.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
-import { withOrigin } from './request/with-origin.ts'
 
 /** The maximum size of the checkpoints in a request. It is enough for one checkpoint an hour for some years. */
 const anchorBytes = 16 * 1024 * 1024

@@ -1,13 +1,14 @@
 /** Routes with which the operator loads customers into the directory and forgets them. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { count } from '../http/schemas.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { importCustomers } from '../segments/customers.ts'
 import { forgetCustomers } from '../segments/forget.ts'
 import { closed, csvBody, operation, operatorErrors } from './request/documents.ts'
-import { withOrigin } from './request/with-origin.ts'
 
 const ImportQuery = Type.Object(
   { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }) },

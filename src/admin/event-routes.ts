@@ -1,7 +1,9 @@
 /** Events and endpoints of all accounts, for the operator (contract/webhooks.md, "The operator"). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type Account, platformAccountId } from '../access/caller.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { Event } from '../events/feed-schemas.ts'
 import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
@@ -17,7 +19,6 @@ import { readReplay, replayEvents } from '../webhooks/replay.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
 import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
-import { withOrigin } from './request/with-origin.ts'
 
 type Deps = endpoints.EndpointDeps
 export type EventAdminDeps = { webhooks: Deps }

@@ -1,4 +1,5 @@
 /** Routes below `/portal` for the person who calls: password, sessions, second factors, language. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import {
@@ -16,7 +17,7 @@ import { clientOf } from '../access/request/client.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import { findNames } from '../access/shown-names-store.ts'
-import { withOrigin } from '../admin/request/with-origin.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'

@@ -1,6 +1,6 @@
 /** Routes of `/webhook-deliveries` (contract/webhooks.md, "The log"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { originOf } from '../audit-log/request/origin.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
 import { requireForm } from '../form-errors.ts'
@@ -118,7 +118,7 @@ function retryDeliveryRoute(app: App, deps: Deps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 202 }, async own =>
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 202 }, async own =>
         deliveryView(await retryDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )
@@ -142,7 +142,7 @@ function skipDeliveryRoute(app: App, deps: Deps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own =>
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own =>
         deliveryView(await skipDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )

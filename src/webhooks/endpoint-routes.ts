@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { originOf } from '../audit-log/request/origin.ts'
+import { withOrigin } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import type { NumberAllEvents } from '../events/feed.ts'
@@ -89,8 +89,7 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { startAfter = 'now', ...fields } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (startAfter === 'now') await deps.numberAllEvents()
-      const withOrigin = { ...deps, origin: originOf(request) }
-      return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
+      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
         reply.headers({ location: `${app.prefix}/webhook-endpoints/${made.endpointId}`, etag: endpointTag(made) })
         return { ...endpointView(made), secret: made.secret }
@@ -168,8 +167,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
     },
     (request, reply) => {
       endpoints.requireFields(deps.urls, { body: request.body, schemaErrors: schemaErrors(request) })
-      const withOrigin = { ...deps, origin: originOf(request as never) }
-      return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own => {
+      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
         const changed = await endpoints.changeEndpoint(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           change: request.body,
@@ -210,8 +208,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { resume = 'position' } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (resume === 'now') await deps.numberAllEvents()
-      const withOrigin = { ...deps, origin: originOf(request) }
-      return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own =>
+      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own =>
         endpointView(
           await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
         ),
@@ -238,7 +235,7 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
         const { endpointId } = request.params
         return endpointView(await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' }))
       }) as never,
@@ -263,7 +260,7 @@ function rotateEndpointSecretRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, own =>
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, own =>
         endpoints.rotateSecret(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           overlapMs: readOverlap(request.body.overlap),
@@ -312,8 +309,7 @@ function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
     },
     (request, reply) => {
       const asked = readReplay(request.body, schemaErrors(request))
-      const withOrigin = { ...deps, origin: originOf(request as never) }
-      return answerOnce(request, reply, { deps: withOrigin, status: 202 }, own =>
+      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 202 }, own =>
         replayEvents(own, callerAccount(request), { endpointId: request.params.endpointId, ...asked }),
       ) as never
     },
@@ -338,7 +334,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 204 }, async own => {
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 204 }, async own => {
         await endpoints.removeEndpoint(own, callerAccount(request), request.params.endpointId)
         return null
       }) as never,

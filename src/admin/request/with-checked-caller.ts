@@ -1,8 +1,9 @@
 /** Makes the dependencies of operations with which the operator changes people and their access. */
+
 import type { FastifyRequest } from 'fastify'
+import { withOrigin } from '../../audit-log/request/origin.ts'
 import type { Database } from '../../db/database.ts'
 import { checkingCaller } from '../../people/managers.ts'
-import { withOrigin } from './with-origin.ts'
 
 /**
  * Like `withOrigin`. In addition, each transaction first checks that the person who makes the change may still make it. Nobody

@@ -9,3 +9,13 @@ import { type Origin, operatorOrigin, originOfCaller } from '../origin.ts'
  */
 export const originOf = (request: FastifyRequest): Origin =>
   request.caller ? originOfCaller(request.caller) : operatorOrigin(traceOf(request))
+
+/**
+ * Adds the origin of a request to the dependencies of an operation.
+ *
+ * @param request a request of any route; its type differs between routes
+ */
+export const withOrigin = <Deps extends object>(deps: Deps, request: unknown) => ({
+  ...deps,
+  origin: originOf(request as FastifyRequest),
+})
