@@ -1,3 +1,4 @@
+/** The error for a campaign that the caller may not see. */
 import { DomainError } from '../errors.ts'
 
 /** The same message for every campaign that a bank may not see, whatever the reason (contract/campaigns.md, "Who decides when"). */

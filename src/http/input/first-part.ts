@@ -1,3 +1,4 @@
+/** Waits for the beginning of a body. */
 import type { IncomingMessage } from 'node:http'
 
 /**

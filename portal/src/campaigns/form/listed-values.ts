@@ -1,3 +1,4 @@
+/** Names the values of lists in errors of the campaign form. */
 import { ApiError } from '../../api/errors.ts'
 import type { CampaignValues } from './values.ts'
 
