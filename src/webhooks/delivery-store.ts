@@ -40,6 +40,8 @@ export type Claimed = {
   url: string
   /** The endpoint's version. It changes when the secrets change. */
   version: number
+  /** Whether the endpoint gets one request at a time: it is serial, or it is being probed. */
+  oneOnly: boolean
   eventId: string
   attempt: number
   /** Whether somebody asked for this attempt. Such an attempt does not wait for its scheduled time. */

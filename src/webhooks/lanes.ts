@@ -26,6 +26,8 @@ export type Lane = {
    * How long the last request took. It is infinite before the first request has ended, and after a request that failed.
    */
   tookMs: number
+  /** Whether the endpoint had one request at a time when its last delivery was claimed. */
+  oneOnly: boolean
   secrets: Secret[]
   /** The endpoint's version when its secrets were read. */
   version: number
@@ -133,8 +135,9 @@ export class Lanes {
     return this.#shareOf(accountId).underWay < this.#max - this.#requests.size
   }
 
-  #roomOf({ accountId, waiting, underWay, tookMs }: Lane): number {
-    if (!this.#hasPlace(accountId)) return 0
+  #roomOf(lane: Lane): number {
+    const { accountId, waiting, underWay, tookMs } = lane
+    if (!this.#hasPlace(accountId) || (lane.oneOnly && !isIdle(lane))) return 0
     const share = this.#maxOfLane(accountId)
     const ahead = Math.min(maxAhead, Math.floor((share * aheadMs) / Math.max(tookMs, 1)))
     return share + ahead - waiting.length - underWay
@@ -183,6 +186,7 @@ const openLane = (endpointId: string, accountId: string): Lane => ({
   waiting: [],
   underWay: 0,
   tookMs: Number.POSITIVE_INFINITY,
+  oneOnly: false,
   secrets: [],
   version: 0,
 })

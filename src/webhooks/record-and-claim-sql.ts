@@ -97,7 +97,7 @@ const facts = `
 /** The next deliveries of each endpoint. An endpoint with `one_only` gets its oldest delivery, and only when none is under way. */
 const chosen = `
   chosen as materialized (
-    select d.*, e.url, e.version from facts e cross join lateral (
+    select d.*, e.url, e.version, e.one_only from facts e cross join lateral (
       select d.delivery_id, d.day, d.attempts, d.leased_until, d.forced from webhook_deliveries d
       where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null and coalesce(d.leased_until, '-infinity') <= now()
         and (d.forced or (${isEarly} or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
@@ -124,7 +124,7 @@ const claimed = `
   ), claimed as (
     update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
     from chosen c where d.delivery_id = c.delivery_id and d.day = c.day and d.attempts = c.attempts and d.state || '' = 'pending'
-    returning d.*, c.url, c.version, c.forced as was_forced
+    returning d.*, c.url, c.version, c.one_only, c.forced as was_forced
   ), marked as (
     update webhook_endpoints set version = version where endpoint_id in (
       select endpoint_id from free where endpoint_id in (select endpoint_id from claimed))
@@ -133,8 +133,8 @@ const claimed = `
 /** Records successes and claims the next deliveries. Parameters: `doneRows`, `claimRows`, and three more. */
 export const recordAndClaimText = `
   with ${[unsynced, recorded, freeEndpoints, facts, chosen, claimed].join(', ')}
-  select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.event_id as "eventId",
-    c.attempts as attempt, c.was_forced as "wasForced", c.failures, v.body, v.recorded_at as "recordedAt"
+  select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.one_only as "oneOnly",
+    c.event_id as "eventId", c.attempts as attempt, c.was_forced as "wasForced", c.failures, v.body, v.recorded_at as "recordedAt"
   from claimed c left join events v on v.event_id = c.event_id
     and v.day = (to_timestamp(('x' || substr(replace(c.event_id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date
   order by c.sequence`

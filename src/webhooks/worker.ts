@@ -107,9 +107,9 @@ export function startDelivering(
 
 /**
  * Gives back what is not sent, records what was accepted, and claims the next deliveries of due endpoints. An endpoint
- * stays due if the claim found as many deliveries as the endpoint has room for. If the claim found none, the endpoint
- * stays due until the loop looks for due endpoints again. Perhaps the hand-over or another process had locked it, or
- * its only allowed request was just ending.
+ * stays due if the claim found as many deliveries as the endpoint has room for, or the one delivery that such an endpoint
+ * may have under way. If the claim found none, the endpoint stays due until the loop looks for due endpoints again.
+ * Perhaps the hand-over or another process had locked it, or its only allowed request was just ending.
  *
  * What should have been given back or recorded while the database was away is kept for the next call.
  */
@@ -130,7 +130,9 @@ async function exchange(
   const found = claims.map(one => ({ ...one, claimed: byEndpoint.get(one.endpointId) ?? [] }))
   for (const { lane, max, claimed } of found) {
     due.delete(lane.endpointId)
-    if (claimed.length === max || claimed.length === 0) due.set(lane.endpointId, lane.accountId)
+    const [first] = claimed
+    lane.oneOnly = first?.oneOnly === true
+    if (claimed.length === max || !first || first.oneOnly) due.set(lane.endpointId, lane.accountId)
   }
   await readSecrets(deps, found, onError).catch(error => {
     lanes.unsent.push(...claimed)
