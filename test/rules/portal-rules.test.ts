@@ -13,7 +13,7 @@ import { blockingText } from '../../portal/src/bank/status-summary.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
 import { emptyValues } from '../../portal/src/campaigns/form/values.ts'
 import { changeTexts } from '../../portal/src/campaigns/history/change-texts.ts'
-import { createFormat } from '../../portal/src/i18n/format.ts'
+import { createFormat, restOfPercent } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
 import { createNames } from '../../portal/src/i18n/names.ts'
 import { counted } from '../../portal/src/i18n/texts.ts'
@@ -183,6 +183,8 @@ suite('figures', () => {
     assert.equal(en.money(0.1, 'EUR'), '€0.10')
     assert.equal(plain(uk.money(7)), '7,00')
     assert.equal(plain(uk.percent(5.5)), '5,5%')
+    assert.deepEqual([100, 99.999, 12.3456, 0.004].map(en.percent), ['100%', '99.999%', '12.3456%', '0.004%'])
+    assert.deepEqual([33.335, 66.6667, 0.01].map(restOfPercent), [66.665, 33.3333, 99.99])
     assert.deepEqual([0, 1, 198, 1000, 1_250_000].map(en.bytes).map(plain), [
       '0 bytes',
       '1 byte',

@@ -4,6 +4,12 @@ import { daysBetween, daysOfPeriod, fromZoned } from './time-zone.ts'
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 
+/** The maximum number of decimals in a percentage. More digits are not exact in JavaScript. */
+export const percentDecimals = 15
+
+/** What is left of 100 %. The difference of two such numbers may be off in the last digits, and these are rounded away. */
+export const restOfPercent = (share: number): number => Number((100 - share).toFixed(12))
+
 /** Creates a format only when it is first used, because creating one takes time and no page uses all of them. */
 function whenNeeded<Value>(make: () => Value): () => Value {
   let made: Value | undefined
@@ -22,7 +28,9 @@ export function createFormat(language: Language, timeZone: string) {
     whenNeeded(() => new Intl.DateTimeFormat(locale, { timeZone, ...options }))
   const number = whenNeeded(() => new Intl.NumberFormat(locale))
   const compact = whenNeeded(() => new Intl.NumberFormat(locale, { notation: 'compact' }))
-  const percent = whenNeeded(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }))
+  const percent = whenNeeded(
+    () => new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent', maximumFractionDigits: percentDecimals }),
+  )
   const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
   const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
   const dayOfYear = dates({ timeZone: 'UTC', day: 'numeric', month: 'short' })
@@ -39,8 +47,11 @@ export function createFormat(language: Language, timeZone: string) {
     number: (value: number): string => number().format(value),
     /** `12 K`: for the scale of a chart. */
     compact: (value: number): string => compact().format(value),
-    /** @param value as in the API: 5.5 means 5.5 % */
-    percent: (value: number): string => percent().format(value / 100),
+    /**
+     * Shows all decimals, because these are terms that two sides agree on.
+     * @param value as in the API: 5.5 means 5.5 %
+     */
+    percent: (value: number): string => percent().format(value),
     /** @param currency code of ISO 4217; without it, the bare amount with two decimals */
     money(amount: number, currency?: string | null): string {
       const key = currency ?? ''

@@ -1,6 +1,7 @@
 import { Card, Divider, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { restOfPercent } from '../../i18n/format.ts'
 import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
 import { Money, none, Percent, Period } from '../../ui/values.tsx'
@@ -62,7 +63,11 @@ function useFacts(campaign: CampaignOffer): KeyFact[] {
       label: texts.budget,
       value: maxBudget === null ? texts.noBudget : <Money amount={maxBudget} currency={currency} />,
     },
-    { label: texts.share, value: <Percent value={share} />, hint: texts.bankShare(format.percent(100 - share)) },
+    {
+      label: texts.share,
+      value: <Percent value={share} />,
+      hint: texts.bankShare(format.percent(restOfPercent(share))),
+    },
     { label: texts.products, value: <Products campaign={campaign} /> },
     { label: texts.purchases, value: purchasesText(campaign, texts) },
     { label: texts.paymentSystems, value: paymentSystems },

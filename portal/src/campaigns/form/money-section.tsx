@@ -1,4 +1,5 @@
 import { SimpleGrid } from '@mantine/core'
+import { percentDecimals, restOfPercent } from '../../i18n/format.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import type { FormPart } from './fields.ts'
@@ -22,12 +23,22 @@ export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { 
       fields={['percentage', 'merchantCompensationPercentage', 'minAmount', 'maxAmount', 'maxBudget']}
     >
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Figure {...part} name="percentage" label={texts.percentage} hint={texts.percentageHint} isRequired />
+        <Figure
+          {...part}
+          name="percentage"
+          label={texts.percentage}
+          hint={texts.percentageHint}
+          decimals={percentDecimals}
+          isRequired
+        />
         <Figure
           {...part}
           name="merchantCompensationPercentage"
           label={isByBank ? texts.byBank.share : texts.share}
-          hint={isShare ? rest(format.percent(100 - share)) : isByBank ? texts.byBank.shareRule : texts.shareRule}
+          hint={
+            isShare ? rest(format.percent(restOfPercent(share))) : isByBank ? texts.byBank.shareRule : texts.shareRule
+          }
+          decimals={percentDecimals}
           isRequired
         />
         <Figure {...part} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
@@ -45,10 +56,13 @@ export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { 
 
 type FigureName = 'percentage' | 'merchantCompensationPercentage' | 'minAmount' | 'maxAmount' | 'maxBudget'
 
-function Figure(props: FormPart & { name: FigureName; label: string; hint?: string; isRequired?: boolean }) {
-  const { form, isOpen, name, label, hint, isRequired = false } = props
+function Figure(
+  props: FormPart & { name: FigureName; label: string; hint?: string; isRequired?: boolean; decimals?: number },
+) {
+  const { form, isOpen, name, label, hint, isRequired = false, decimals } = props
   return (
     <NumberField
+      {...(decimals && { decimals })}
       label={label}
       {...(hint && { description: hint })}
       required={isRequired}
