@@ -326,8 +326,8 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await assertAccessible(visitor)
     await page.getByRole('region', { name: 'By tariff' }).getByRole('button').click()
     await page.getByRole('rowheader', { name: 'Europe 10 GB' }).waitFor()
-    await page.getByRole('combobox', { name: 'Tariff' }).selectOption('eu-10gb')
-    await page.waitForURL(/tariff=eu-10gb/)
+    await page.getByRole('combobox', { name: 'Tariff' }).selectOption('Europe 10 GB')
+    await page.waitForURL(/operator=kyivstar&tariff=eu-10gb/)
     await facts.getByText('₴399.00').waitFor()
     assert.deepEqual(await facts.locator('dd').allInnerTexts(), ['1', '₴399.00', '1', '1'])
     await page.getByRole('region', { name: 'Europe 10 GB: sales and failures by day' }).getByRole('button').click()
@@ -340,6 +340,24 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await walk('/bank/esim/sales?from=2020-01-01&to=2021-12-31')
     await sees(page, 'At most 366 days at once')
     await assertAccessible(visitor)
+  })
+
+  test('the last days end with the day of the bank’s statements, whatever the time zone of the reader', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    // A zone whose day is not the day in UTC at this hour.
+    const zone = new Date().getUTCHours() < 11 ? 'Etc/GMT+12' : 'Pacific/Kiritimati'
+    const setZone = (timeZone: string) =>
+      platform.platform.database.execute(`update banks set esim_time_zone = $1 where code = 'alpha'`, [timeZone])
+    await setZone(zone)
+    t.after(() => setZone('UTC'))
+    await visitor.logIn(viewer, '/bank/esim/sales')
+    await sees(page, `Days are in ${zone} time`)
+    // Without days, the platform counts until today by the bank's zone.
+    const { to } = await page.evaluate(() => fetch('/portal/esim/sales').then(answer => answer.json()))
+    await page.getByText('7 days', { exact: true }).click()
+    await page.waitForURL(url => url.searchParams.get('to') === to)
   })
 
   test('orders found by both ids, by day and status, page by page, without secrets, and saved', async t => {

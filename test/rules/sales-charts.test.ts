@@ -67,8 +67,17 @@ suite('figures of the sales', () => {
     assert.deepEqual(points[0], { label: '2026-03-28', tariff0: 2, tariff1: 1 })
   })
 
+  test('a chosen tariff of one mobile operator leaves out the one of another with the same code', () => {
+    const own = day('2026-03-28', 'a', { confirmed: 1 })
+    const both = { ...sales, days: [own, { ...own, operatorCode: 'roamwide', confirmed: 2 }] }
+    const sold = (chosen: object) => onlyTariff(both, chosen).days.map(({ confirmed }) => confirmed)
+    assert.deepEqual(sold({ operator: 'roamwide', tariff: 'a' }), [2])
+    assert.deepEqual(sold({ tariff: 'a' }), [1, 2])
+    assert.deepEqual(sold({}), [1, 2])
+  })
+
   test('the sums of one tariff, exact to the cent', () => {
-    const { confirmed, cancelled, amounts } = withTotals(onlyTariff(sales, 'a')).totals
+    const { confirmed, cancelled, amounts } = withTotals(onlyTariff(sales, { tariff: 'a' })).totals
     assert.deepEqual([confirmed, cancelled, amounts], [3, 3, [{ currency: 'UAH', amount: 0.3 }]])
   })
 })

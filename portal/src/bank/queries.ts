@@ -117,12 +117,12 @@ export const statementLinesQuery = (statementId: string) =>
  * @param timeZone the time zone of the days
  */
 export function ordersParams(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
-  const { externalId, exact, orderId, status, tariff } = search
+  const { externalId, exact, orderId, status, operator, tariff } = search
   return {
     ...(externalId && { externalId, ...(exact && { exact: true }) }),
     ...(orderId && { orderId: orderId.toLowerCase() }),
     ...(status && { status }),
-    ...(tariff && { tariffCode: tariff }),
+    ...(tariff && { tariffCode: tariff, ...(operator && { operatorCode: operator }) }),
     ...periodParams(search, timeZone),
   }
 }

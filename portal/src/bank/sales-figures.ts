@@ -1,6 +1,7 @@
 /** Sales figures prepared for charts: every day of the span, and the most important tariffs. Pure. */
 import { addDays } from '../i18n/time-zone.ts'
 import type { ChartPoint, ChartSeries } from '../ui/chart-figures.ts'
+import type { TariffSearch } from './search.ts'
 import type { Sales } from './types.ts'
 
 type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
@@ -17,20 +18,25 @@ export const daysIn = (from: string, to: string): number =>
 const maxSeries = 5
 const others = 'others'
 
-type Tariff = Pick<SoldDays['days'][number], 'operatorCode' | 'tariffCode'>
+/** A tariff. Its code alone does not name it, because two mobile operators may use the same code. */
+export type TariffCodes = { operatorCode: string; tariffCode: string }
 
-/** The key also contains the operator, because two mobile operators may use the same code for a tariff. */
-const keyOf = ({ operatorCode, tariffCode }: Tariff): string => `${tariffCode} ${operatorCode}`
+const keyOf = ({ operatorCode, tariffCode }: TariffCodes): string => `${tariffCode} ${operatorCode}`
 
 /** The tariffs of the span, the most sold first; those with only failed orders come last. */
-export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ tariff: Tariff } & Counted)[] {
+export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ tariff: TariffCodes } & Counted)[] {
   return [...Map.groupBy(days, keyOf).values()]
     .flatMap(some => some.slice(0, 1).map(tariff => ({ tariff, ...summed(some) })))
     .toSorted((one, other) => other.confirmed - one.confirmed || (keyOf(one.tariff) < keyOf(other.tariff) ? -1 : 1))
 }
 
-export const onlyTariff = <Some extends Pick<Sales, 'days'>>(sales: Some, tariff: string | undefined): Some =>
-  tariff === undefined ? sales : { ...sales, days: sales.days.filter(({ tariffCode }) => tariffCode === tariff) }
+/** Whether this is the chosen tariff. Without a chosen operator, it is each tariff with the code. */
+export const isChosen = ({ operatorCode, tariffCode }: TariffCodes, { operator, tariff }: TariffSearch): boolean =>
+  tariffCode === tariff && (operator === undefined || operatorCode === operator)
+
+/** The sales of one tariff, if one is chosen. */
+export const onlyTariff = <Some extends Pick<Sales, 'days'>>(sales: Some, chosen: TariffSearch): Some =>
+  chosen.tariff === undefined ? sales : { ...sales, days: sales.days.filter(day => isChosen(day, chosen)) }
 
 /** The sales figures with the sums of all their days. Money is added in whole cents. */
 export function withTotals(sales: Sales): Sales {
@@ -55,7 +61,7 @@ const summed = (counts: readonly Counted[]): Counted => ({
  */
 export function soldByDay(
   sales: SoldDays,
-  input: { labelOf: (day: string) => string; nameOf: (tariff: Tariff) => string; othersName: string },
+  input: { labelOf: (day: string) => string; nameOf: (tariff: TariffCodes) => string; othersName: string },
 ): { points: ChartPoint[]; series: ChartSeries[] } {
   const sold = tariffsOf(sales).filter(({ confirmed }) => confirmed > 0)
   const hasOthers = sold.length > maxSeries

@@ -27,7 +27,11 @@ export const newCampaignSearch = searchParams({ from: text })
 
 export const reconciliationSearch = searchParams(differenceFields)
 
-export const salesSearch = searchParams({ from: day, to: day, tariff: text })
+/** A chosen tariff, by the codes of its mobile operator and its own. */
+const tariffFields = { operator: text, tariff: text }
+export type TariffSearch = { operator?: string | undefined; tariff?: string | undefined }
+
+export const salesSearch = searchParams({ from: day, to: day, ...tariffFields })
 export type SalesSearch = ReturnType<typeof salesSearch>
 
 export const statementsSearch = searchParams({ month })
@@ -39,7 +43,7 @@ export const ordersSearch = searchParams({
   exact: oneOf(['yes']),
   orderId: text,
   status: oneOf(orderStatuses),
-  tariff: text,
+  ...tariffFields,
   from: day,
   to: day,
   page: counting,

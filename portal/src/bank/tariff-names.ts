@@ -2,15 +2,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNames } from '../i18n/preferences.tsx'
 import { stockQuery } from './queries.ts'
+import type { TariffCodes } from './sales-figures.ts'
 
-/** Names of the tariffs by their codes; empty until they are loaded. */
-export function useTariffNames(): ReadonlyMap<string, string> {
+/** The codes of the bank's tariffs; empty until they are loaded. */
+export function useTariffs(): TariffCodes[] {
   const { data = [] } = useQuery(stockQuery)
-  return new Map(data.flatMap(({ tariffs }) => tariffs.map(({ code, name }) => [code, name] as const)))
+  return data.flatMap(({ code: operatorCode, tariffs }) =>
+    tariffs.map(({ code: tariffCode }) => ({ operatorCode, tariffCode })),
+  )
 }
 
 /** The name of a tariff; with its mobile operator, if another one has a tariff of the same name. */
-export function useTariffName(): (tariff: { operatorCode: string; tariffCode: string }) => string {
+export function useTariffName(): (tariff: TariffCodes) => string {
   const names = useNames()
   const { data = [] } = useQuery(stockQuery)
   return ({ operatorCode, tariffCode }) => {

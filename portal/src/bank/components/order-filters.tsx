@@ -19,6 +19,7 @@ const nothing = {
   exact: undefined,
   orderId: undefined,
   status: undefined,
+  operator: undefined,
   tariff: undefined,
   from: undefined,
   to: undefined,
@@ -28,7 +29,7 @@ const nothing = {
 export function OrderFilters({ search, onSearch }: Props) {
   const { days, clear, orders: texts } = useTexts(esimTexts)
   const statuses = useTexts(statusTexts).order
-  const { externalId, exact, orderId, status, tariff, from, to } = search
+  const { externalId, exact, orderId, status, from, to } = search
   const isFiltered = Object.values(search).some(value => value !== undefined)
   return (
     <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
@@ -60,7 +61,7 @@ export function OrderFilters({ search, onSearch }: Props) {
         value={status ?? ''}
         onChange={({ currentTarget }) => onSearch({ status: orderStatuses.find(each => each === currentTarget.value) })}
       />
-      <TariffSelect value={tariff} onChange={code => onSearch({ tariff: code })} />
+      <TariffSelect value={search} onChange={onSearch} />
       <DaysFilter
         aria-label={days}
         placeholder={days}

@@ -1,6 +1,6 @@
 import { Chip, Group, Stack, Text } from '@mantine/core'
 import classes from '../../campaigns/parts.module.css'
-import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { addDays, toZoned } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import { DaysFilter } from '../../ui/days-filter.tsx'
@@ -18,15 +18,20 @@ const defaultSpan = 30
 export const isTooLong = ({ from, to }: SalesSearch): boolean =>
   from !== undefined && to !== undefined && daysIn(from, to) > maxDays
 
-type Props = { search: SalesSearch; onSearch: (change: Partial<SalesSearch>) => void }
+type Props = {
+  search: SalesSearch
+  onSearch: (change: Partial<SalesSearch>) => void
+  /** The time zone of the days; undefined until it is known. */
+  timeZone: string | undefined
+}
 
 /** The filters of the sales figures: days and tariff. */
-export function SalesFilters({ search, onSearch }: Props) {
+export function SalesFilters({ search, onSearch, timeZone }: Props) {
   const { days, sales: texts } = useTexts(esimTexts)
-  const { from, to, tariff } = search
+  const { from, to } = search
   return (
     <Stack gap="sm" mb="lg">
-      <Spans search={search} onSearch={onSearch} />
+      <Spans search={search} onSearch={onSearch} timeZone={timeZone} />
       <div className={classes.filters}>
         <DaysFilter
           aria-label={days}
@@ -35,7 +40,7 @@ export function SalesFilters({ search, onSearch }: Props) {
           value={[from ?? null, to ?? null]}
           onChange={([first, last]) => onSearch({ from: first ?? undefined, to: last ?? undefined })}
         />
-        <TariffSelect value={tariff} onChange={code => onSearch({ tariff: code })} />
+        <TariffSelect value={search} onChange={onSearch} />
       </div>
       {isTooLong(search) && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
@@ -46,10 +51,9 @@ export function SalesFilters({ search, onSearch }: Props) {
   )
 }
 
-function Spans({ search: { from, to }, onSearch }: Props) {
+function Spans({ search: { from, to }, onSearch, timeZone }: Props) {
   const { sales: texts } = useTexts(esimTexts)
-  const { timeZone } = usePreferences()
-  const today = toZoned(useNow(), timeZone).slice(0, 10)
+  const today = toZoned(useNow(), timeZone ?? 'UTC').slice(0, 10)
   const firstOf = (span: number) => addDays(today, 1 - span)
   const chosen = from ? spans.find(span => to === today && from === firstOf(span)) : to ? undefined : defaultSpan
   const choose = (span: number) =>
@@ -58,7 +62,7 @@ function Spans({ search: { from, to }, onSearch }: Props) {
     <Chip.Group value={String(chosen ?? '')} onChange={value => choose(Number(value))}>
       <Group gap={6} role="radiogroup" aria-label={texts.spans}>
         {spans.map(span => (
-          <Chip key={span} value={String(span)}>
+          <Chip key={span} value={String(span)} disabled={timeZone === undefined && span !== defaultSpan}>
             {texts.lastDays(span)}
           </Chip>
         ))}

@@ -12,8 +12,8 @@ import { isTooLong, SalesFilters } from '../components/sales-filters.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { salesQuery } from '../queries.ts'
 import { endedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
-import type { SalesSearch } from '../search.ts'
-import { useTariffName, useTariffNames } from '../tariff-names.ts'
+import type { SalesSearch, TariffSearch } from '../search.ts'
+import { useTariffName } from '../tariff-names.ts'
 import type { Sales } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/sales')
@@ -27,7 +27,7 @@ export function SalesPage() {
   return (
     <>
       <PageHeader title={texts.title} lead={data && texts.lead(data.timeZone)} />
-      <SalesFilters search={search} onSearch={setSearch} />
+      <SalesFilters search={search} onSearch={setSearch} timeZone={data?.timeZone} />
       {!isTooLong(search) && <CountedSales search={search} />}
     </>
   )
@@ -39,12 +39,12 @@ function CountedSales({ search }: { search: SalesSearch }) {
   return (
     <Loaded query={query}>
       {data => {
-        const sales = withTotals(onlyTariff(data, search.tariff))
+        const sales = withTotals(onlyTariff(data, search))
         return (
           <Stack gap="lg">
             <Totals totals={sales.totals} />
             {sales.days.length > 0 ? (
-              <Charts sales={sales} tariff={search.tariff} />
+              <Charts sales={sales} chosen={search} />
             ) : (
               <Card p={0}>
                 <Empty title={texts.none} text={texts.noneText} />
@@ -79,10 +79,9 @@ function Totals({ totals: { confirmed, cancelled, expired, amounts } }: Pick<Sal
 }
 
 /** All tariffs side by side; or the chosen tariff with all outcomes of its orders. */
-function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined }) {
+function Charts({ sales, chosen: { operator, tariff } }: { sales: Sales; chosen: TariffSearch }) {
   const { sales: texts } = useTexts(esimTexts)
   const format = useFormat()
-  const names = useTariffNames()
   const nameOf = useTariffName()
   const ended = endedByDay(sales, format.dayOfYear)
   const failures = [
@@ -91,8 +90,10 @@ function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined })
   ]
   const all = [{ name: 'confirmed', label: texts.sold }, ...failures]
   const shared = { kind: 'bars', value: format.number } as const
-  if (tariff)
-    return <Chart {...shared} title={texts.byDay(names.get(tariff) ?? tariff)} isStacked points={ended} series={all} />
+  if (tariff) {
+    const name = nameOf({ operatorCode: operator ?? sales.days[0]?.operatorCode ?? '', tariffCode: tariff })
+    return <Chart {...shared} title={texts.byDay(name)} isStacked points={ended} series={all} />
+  }
   const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
   const byTariff = tariffsOf(sales).map(({ tariff: each, ...counts }) => ({ label: nameOf(each), ...counts }))
   return (
