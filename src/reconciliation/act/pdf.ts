@@ -109,11 +109,15 @@ function writePartners({ document, act, bank, style, texts }: BankPage): void {
 }
 
 function writeReports({ document, bank, texts, format }: BankPage): void {
-  const row = (label: string, value: (report: Report) => string): [string, string, string] => [
+  type Value = (report: Report) => string
+  const row = (label: string, ofBank: Value, ofMerchant = ofBank): [string, string, string] => [
     label,
-    bank.bankReport ? value(bank.bankReport) : texts.none,
-    bank.merchantReport ? value(bank.merchantReport) : texts.none,
+    bank.bankReport ? ofBank(bank.bankReport) : texts.none,
+    bank.merchantReport ? ofMerchant(bank.merchantReport) : texts.none,
   ]
+  const cashback: Value = ({ totalCashback }) => format.money(totalCashback)
+  // A merchant's report may lack the column, and its sum is 0 then.
+  const cashbackOrDash: Value = report => (Number(report.totalCashback) === 0 ? '–' : cashback(report))
   heading(document, texts.reports)
   columns(document, [
     ['', texts.bankReport, texts.merchantReport],
@@ -122,7 +126,7 @@ function writeReports({ document, bank, texts, format }: BankPage): void {
     row(texts.uploaded, ({ uploadedAt }) => format.instant(uploadedAt)),
     row(texts.lines, ({ lines }) => format.count(lines)),
     row(texts.amount, ({ totalAmount }) => format.money(totalAmount)),
-    row(texts.totalCashback, report => cashback(report, format.money)),
+    row(texts.totalCashback, cashback, cashbackOrDash),
     row(texts.hash, ({ sha256 }) => sha256.replace(/(.{32})/g, '$1 ').trim()),
   ])
 }
@@ -158,10 +162,6 @@ function writeCompensation({ document, act, bank, texts, format }: BankPage): vo
     document.text(`${texts.totalCompensation}: ${format.money(act.totalCompensation)}`)
   }
 }
-
-/** The cashback of a report as text, with a dash for 0. A merchant's report may lack the cashback. */
-const cashback = ({ totalCashback }: Report, money: (amount: string) => string): string =>
-  Number(totalCashback) === 0 ? '–' : money(totalCashback)
 
 function heading(document: PDFKit.PDFDocument, text: string): void {
   document.moveDown(0.7).font('bold').fontSize(11).fillColor(colours.text).text(text, margin, document.y)

@@ -11,7 +11,7 @@ export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side:
   reports.findLast(report => report.side === side) ?? null
 
 /** The sum of the cashback; null for a merchant's report with the sum 0, which usually has no such column. */
-export const reportedCashback = ({ side, totalCashback }: Report): number | null =>
+export const reportedCashback = ({ side, totalCashback }: Pick<Report, 'side' | 'totalCashback'>): number | null =>
   side === 'merchant' && totalCashback === 0 ? null : totalCashback
 
 /** The totals of both sides' latest reports side by side, and their result. */

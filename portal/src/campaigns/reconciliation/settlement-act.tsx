@@ -10,6 +10,7 @@ import { Loaded } from '../../ui/states.tsx'
 import { Count, Money, none, Percent } from '../../ui/values.tsx'
 import { settlementActQuery } from '../queries.ts'
 import { differenceKinds } from './difference-search.ts'
+import { reportedCashback } from './report-totals.tsx'
 import classes from './settlement-act.module.css'
 import { reconciliationTexts } from './texts.ts'
 
@@ -67,7 +68,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
     [common.file, (report: Report) => report.fileName],
     [common.lines, (report: Report) => <Count value={report.lines} />],
     [common.amount, (report: Report) => <Money amount={report.totalAmount} currency={currency} />],
-    [common.cashback, (report: Report) => <Money amount={report.totalCashback || null} currency={currency} />],
+    [common.cashback, (report: Report) => <Money amount={reportedCashback(report)} currency={currency} />],
     [common.uploaded, (report: Report) => <Utc at={report.uploadedAt} />],
     [texts.hash, (report: Report) => <span className={classes.hash}>{report.sha256}</span>],
   ] as const
@@ -110,8 +111,10 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
                   <Table.Th scope="row" fw={400}>
                     {label}
                   </Table.Th>
-                  <Table.Td>{bank.bankReport ? value(bank.bankReport) : none}</Table.Td>
-                  <Table.Td>{bank.merchantReport ? value(bank.merchantReport) : none}</Table.Td>
+                  <Table.Td>{bank.bankReport ? value({ ...bank.bankReport, side: 'bank' }) : none}</Table.Td>
+                  <Table.Td>
+                    {bank.merchantReport ? value({ ...bank.merchantReport, side: 'merchant' }) : none}
+                  </Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -141,7 +144,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
   )
 }
 
-type Report = NonNullable<Bank['bankReport']>
+type Report = NonNullable<Bank['bankReport']> & { side: 'bank' | 'merchant' }
 
 /** An instant of the act. It is in UTC, so that both sides read the same, as in the PDF. */
 function Utc({ at }: { at: string | null }) {
