@@ -32,14 +32,16 @@ import * as store from './users-store.ts'
 const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
+/** The maximum number of people of an account, disabled ones included. Their list has no pages. */
+export const maxPeople = 5_000
 
 /**
  * Invites a person. Whether the login is free is checked only when the invitation is accepted.
  *
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, or a wrong address; 'conflict' when a person of
- *   this account has the login, or is invited with it; 'limit-reached' when `maxInvitations` of the account wait; 'too-many' when
- *   the manager's account has caused too many mails
+ *   this account has the login, or is invited with it; 'limit-reached' when `maxInvitations` of the account wait, or when it
+ *   has `maxPeople`; 'too-many' when the manager's account has caused too many mails
  */
 export async function invite(
   deps: PeopleDeps,
@@ -60,6 +62,8 @@ export async function invite(
       throw new DomainError('conflict', [broken('login', 'login-invited', { login })])
     if ((await store.countInvitations(transaction, owner)) >= maxInvitations)
       throw new DomainError('limit-reached', `At most ${maxInvitations} invitations of an account wait at a time`)
+    if ((await store.countPeople(transaction, owner)) >= maxPeople)
+      throw new DomainError('limit-reached', `An account has at most ${maxPeople} people`)
     const expiresAt = await store.insertInvitation(transaction, {
       invitationId,
       userId,

@@ -207,6 +207,15 @@ export function listInvitations(database: Queryable, owner: AccountOwner): Promi
   )
 }
 
+/** How many people an account has, disabled ones included. */
+export async function countPeople(database: Queryable, owner: AccountOwner): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from portal_users u where ${ofOwner(owner, 'u')}`,
+    [ownerId(owner)],
+  )
+  return row?.count ?? 0
+}
+
 /** How many invitations of an account can still be accepted. */
 export async function countInvitations(database: Queryable, owner: AccountOwner): Promise<number> {
   const [row] = await database.query<{ count: number }>(

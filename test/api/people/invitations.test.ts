@@ -172,6 +172,21 @@ suite('invitations', () => {
     assert.equal((await invite()).status, 201)
   })
 
+  test('an account has at most 5,000 people', async () => {
+    const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+    const invite = () => manager.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    assert.equal((await invite()).status, 201)
+    const { database } = platform.platform
+    await database.execute(
+      `insert into portal_users (user_id, bank_id, login, role, password_hash, created_at)
+       select gen_random_uuid(), bank_id, 'colleague-' || n, 'VIEWER', 'x', now() from banks, generate_series(1, 5000) n where code = 'gamma'`,
+    )
+    const over = await invite()
+    assert.deepEqual([over.status, over.body.code], [409, 'limit-reached'])
+    await database.execute(`delete from portal_users where login like 'colleague-%'`)
+    assert.equal((await invite()).status, 201)
+  })
+
   test('withdrawn: its link works no more', async () => {
     const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
     const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
