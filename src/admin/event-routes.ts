@@ -156,7 +156,10 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
         body: schemas.ReplayBody,
         response: {
           202: schemas.ReplayAnswer,
-          ...operatorErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+          ...operatorErrors({
+            ...notFound,
+            409: 'The endpoint is disabled or deleted, or 10 of its replays are unfinished',
+          }),
         },
       },
     },

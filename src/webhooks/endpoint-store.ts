@@ -189,16 +189,13 @@ export async function disableEndpoint(
   )
 }
 
-/** Marks all pending deliveries as skipped, and ends the unfinished replays. */
+/** Marks all pending deliveries as skipped, and ends the replays. */
 export async function skipPending(transaction: Queryable, endpointId: string): Promise<void> {
   await transaction.execute(
     `update webhook_deliveries set state = 'skipped', next_attempt_at = null where endpoint_id = $1 and state = 'pending'`,
     [endpointId],
   )
-  await transaction.execute(
-    `update webhook_replays set finished_at = now() where endpoint_id = $1 and finished_at is null`,
-    [endpointId],
-  )
+  await transaction.execute('delete from webhook_replays where endpoint_id = $1', [endpointId])
 }
 
 /** Marks an endpoint as deleted: skips its pending deliveries and deletes its secrets. The log of its deliveries is kept. */

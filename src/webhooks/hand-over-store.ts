@@ -39,8 +39,8 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
 }
 
 /**
- * Creates deliveries of replays, and those for the events after the endpoints' positions. A replay that fails holds up
- * neither the events nor other replays.
+ * Creates deliveries for the events after the endpoints' positions, and those of replays. A replay holds up no event of an
+ * endpoint without one, and a replay that fails holds up neither events nor other replays.
  *
  * @param onHandedOver called when there may be new deliveries
  * @returns whether there may be more
@@ -48,21 +48,23 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
  */
 export async function handOverAll(database: Database, onHandedOver?: () => void): Promise<boolean> {
   const waiting = await findWaitingEndpoints(database)
+  const [replaying = [], others = []] = [true, false].map(having =>
+    waiting.flatMap(({ endpointId, hasReplay }) => (hasReplay === having ? [endpointId] : [])),
+  )
   const errors: unknown[] = []
   let mayBeMore = false
-  // The replays come first. After an outage, the events that wait would leave them no room.
-  for (const { endpointId } of waiting.filter(({ hasReplay }) => hasReplay)) {
+  for (let first = 0; first < others.length; first += endpointsAtOnce)
+    mayBeMore = (await handOver(database, others.slice(first, first + endpointsAtOnce))) || mayBeMore
+  if (others.length > 0) onHandedOver?.()
+  // The replay comes before the events of its own endpoint. After an outage, the events that wait would leave it no room.
+  for (const endpointId of replaying) {
     const goesOn = await handOverReplay(database, endpointId).catch(error => {
       errors.push(error)
       return false
     })
-    mayBeMore = goesOn || mayBeMore
+    mayBeMore = (await handOver(database, [endpointId])) || goesOn || mayBeMore
   }
-  for (let first = 0; first < waiting.length; first += endpointsAtOnce) {
-    const ids = waiting.slice(first, first + endpointsAtOnce).map(({ endpointId }) => endpointId)
-    mayBeMore = (await handOver(database, ids)) || mayBeMore
-  }
-  if (waiting.length > 0) onHandedOver?.()
+  if (replaying.length > 0) onHandedOver?.()
   if (errors.length > 0) throw errors[0]
   return mayBeMore
 }
@@ -158,7 +160,8 @@ function handOverReplay(database: Database, endpointId: string): Promise<boolean
     const room = Math.min(replayedAtOnce, maxReplayedASecond - replay.justMade, maxPending - replay.pending)
     if (room <= 0) return false
     const values = [endpointId, replayId, room, type, id, position + 1, through, types, since, until]
-    const [handed] = await transaction.query<{ mayBeMore: boolean }>(replayText(onlyFailed), values)
+    const [handed] = await transaction.query<{ hasEnded: boolean; mayBeMore: boolean }>(replayText(onlyFailed), values)
+    if (handed?.hasEnded) await transaction.execute('delete from webhook_replays where replay_id = $1', [replayId])
     return handed?.mayBeMore === true
   })
 }
@@ -203,7 +206,6 @@ const replayText = (onlyFailed: boolean): string => `
   ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$1::uuid', '$2::uuid')} from wanted
   ), marked as (update webhook_endpoints set version = version where endpoint_id = $1
   )
-  update webhook_replays set position = coalesce((select last from passed), (select last from found), position),
-    finished_at = case when (select n from found) < $3 and (select n from passed) < ${examinedAtOnce} then now() end
-  where replay_id = $2
-  returning finished_at is null and (select n from found) < $3 as "mayBeMore"`
+  update webhook_replays set position = coalesce((select last from passed), (select last from found), position) where replay_id = $2
+  returning (select n from found) < $3 and (select n from passed) < ${examinedAtOnce} as "hasEnded",
+    (select n from found) < $3 and (select n from passed) = ${examinedAtOnce} as "mayBeMore"`

@@ -78,16 +78,26 @@ export async function countReplayed(
   return counted ?? { deliveries: 0, first: null, last: null }
 }
 
-/** @param isFinished whether the replay has nothing to send */
+/** The limit of unfinished replays of an endpoint. */
+export const maxReplays = 10
+
+/** How many replays of the endpoint are unfinished. While the endpoint is locked, none begins. */
+export async function countReplays(database: Queryable, endpointId: string): Promise<number> {
+  const [row] = await database.query<{ n: number }>(
+    'select count(*)::int as n from webhook_replays where endpoint_id = $1 and finished_at is null',
+    [endpointId],
+  )
+  return row?.n ?? 0
+}
+
 export async function insertReplay(
   transaction: Queryable,
   { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayParams,
-  isFinished: boolean,
 ): Promise<void> {
   await transaction.execute(
-    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at, finished_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), case when $9 then now() end)`,
-    [replayId, endpointId, from - 1, through, types, onlyFailed, since, until, isFinished],
+    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now())`,
+    [replayId, endpointId, from - 1, through, types, onlyFailed, since, until],
   )
 }
 

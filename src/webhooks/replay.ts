@@ -62,8 +62,8 @@ function readEdge(field: 'from' | 'to', input: number | string): number | Date {
 /**
  * Sends events again. Each gets a new delivery as soon as there is room.
  *
- * @throws DomainError 'not-found' when there is no such endpoint; 'conflict' for a disabled or deleted endpoint; 'invalid' when more
- *   than 100,000 events would be sent
+ * @throws DomainError 'not-found' when there is no such endpoint; 'conflict' for a disabled or deleted endpoint; 'limit-reached' when
+ *   10 of its replays are unfinished; 'invalid' when more than 100,000 events would be sent
  */
 export function replayEvents(
   { database, origin }: { database: Database } & By,
@@ -72,16 +72,16 @@ export function replayEvents(
 ): Promise<{ replayId: string; deliveries: number }> {
   const which = { account, endpointId: given.endpointId }
   return database.transaction(async transaction => {
-    const seen = await requireEnabled(transaction, which, readEndpoint)
+    const seen = await requireReplayable(transaction, which, readEndpoint)
     const replay = await rangeOf(transaction, seen, given)
     const counted = await count(transaction, seen, replay)
     // The count can take seconds. While an endpoint is locked, no process can record successes, not even of other accounts,
     // because one statement records those of several endpoints. So the endpoint is locked only now. Only the number in the
     // answer can be a little off: which deliveries have failed is decided when the events are handed over.
-    const endpoint = await requireEnabled(transaction, which, lockEndpoint)
+    const endpoint = await requireReplayable(transaction, which, lockEndpoint)
     const { deliveries, first, last } = counted
     const found = { ...replay, from: first ?? replay.from, through: last ?? replay.through }
-    await store.insertReplay(transaction, found, deliveries === 0)
+    if (deliveries > 0) await store.insertReplay(transaction, found)
     await note(transaction, origin, {
       action: 'endpoint.replayed',
       endpoint,
@@ -96,8 +96,11 @@ function requireOrder({ from, to }: Pick<Replay, 'from' | 'to'>): void {
   if (isReversed) throw new DomainError('invalid', ['to must not be before from'])
 }
 
-/** Checks that an endpoint is neither deleted nor disabled. @param read reads the endpoint, and may lock it */
-async function requireEnabled(
+/**
+ * Checks that an endpoint is neither deleted nor disabled, and has room for a replay. @param read reads the endpoint, and may
+ *   lock it
+ */
+async function requireReplayable(
   transaction: Queryable,
   { account, endpointId }: { account: Account | null; endpointId: string },
   read: typeof readEndpoint,
@@ -105,6 +108,8 @@ async function requireEnabled(
   if (await isDeleted(transaction, account, endpointId)) throw new DomainError('conflict', 'The endpoint is deleted')
   const endpoint = await read(transaction, account, endpointId)
   if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
+  if ((await store.countReplays(transaction, endpointId)) >= store.maxReplays)
+    throw new DomainError('limit-reached', `${store.maxReplays} replays of the endpoint are unfinished`)
   return endpoint
 }
 

@@ -200,8 +200,69 @@ test('a replay of nothing is over at once', async () => {
   const endpointId = await makeEndpoint()
   const { body } = await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'failed' })
   assert.equal(body.deliveries, 0)
-  assert.equal(await unfinished(endpointId), 0)
+  assert.equal(await replaysOf(endpointId), 0)
   await call('DELETE', `/webhook-endpoints/${endpointId}`)
+})
+
+const replaysOf = async (endpointId: string): Promise<number> => {
+  const rows = await database().query('select from webhook_replays where endpoint_id = $1', [endpointId])
+  return rows.length
+}
+
+test('an endpoint has at most 10 unfinished replays; what has ended is removed, and so is what a deleted endpoint had', async () => {
+  await tell(3)
+  const endpointId = await makeEndpoint()
+  const { lastSequence } = (await call('GET', '/events?after=now')).body
+  const replay = (from = lastSequence) =>
+    call('POST', `/webhook-endpoints/${endpointId}/replay`, { from, only: 'all', types: ['tariff.*'] })
+  const operator = (from: number) =>
+    platform.call('POST', `/admin/webhook-endpoints/${endpointId}/replay`, {
+      ...{ token: platform.config.operatorKey, body: { from, only: 'all' } },
+    })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => replay()))
+  const accepted = answers.filter(({ status }) => status === 202)
+  assert.equal(accepted.length, 10)
+  for (const { status, body } of answers.filter(answer => !accepted.includes(answer)))
+    assert.deepEqual([status, body.code], [409, 'limit-reached'])
+  assert.equal((await operator(lastSequence)).status, 409)
+  assert.equal((await replay(lastSequence + 1)).status, 409, 'also a replay of nothing')
+  assert.equal(await replaysOf(endpointId), 10)
+  while (await handOverAll(database()));
+  const left = await replaysOf(endpointId)
+  assert.ok(left < 10, `${left} replays of one event are left`)
+  const again = await Promise.all(Array.from({ length: 10 }, () => replay()))
+  assert.equal(again.filter(({ status }) => status === 202).length, 10 - left)
+  const other = await makeEndpoint()
+  assert.equal((await call('POST', `/webhook-endpoints/${other}/replay`, { from: 1, only: 'all' })).status, 202)
+  for (const id of [endpointId, other]) {
+    assert.ok((await replaysOf(id)) > 0)
+    await call('DELETE', `/webhook-endpoints/${id}`)
+    assert.equal(await replaysOf(id), 0)
+  }
+})
+
+test('the events of other endpoints do not wait for replays', async () => {
+  const replaying = await Promise.all([makeEndpoint(), makeEndpoint()])
+  const plain = await makeEndpoint()
+  const made = async (endpointId: string) =>
+    database().query(
+      `select from webhook_deliveries where endpoint_id = $1 and replay_id is null and type = 'tariff.availability_changed'`,
+      [endpointId],
+    )
+  while (await handOverAll(database()));
+  for (const endpointId of replaying)
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'all' })).status, 202)
+  await tell(2)
+  // Each replay takes as long as somebody holds its row.
+  const { passed } = await database().transaction(async transaction => {
+    await transaction.query('select from webhook_replays where endpoint_id = any($1::uuid[]) for update', [replaying])
+    const passed = handOverAll(database())
+    await until('the events are handed over', async () => (await made(plain)).length === 2)
+    return { passed }
+  })
+  await passed
+  for (const endpointId of replaying) assert.equal((await made(endpointId)).length, 2, 'their own events follow')
+  for (const endpointId of [...replaying, plain]) await call('DELETE', `/webhook-endpoints/${endpointId}`)
 })
 
 test('a replay that fails holds up neither events nor other replays', async () => {
