@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { DomainError } from '../errors.ts'
 import { addressUnit } from '../text/addresses.ts'
+import { countIn } from '../work/counting.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 
 const windowSeconds = 60
@@ -187,13 +188,8 @@ export function createLinkConflicts(create: (points: number, seconds: number) =>
       for (const [key, allowed] of [
         [invitationId, conflictsWithin.ofLink],
         [accountId, conflictsWithin.ofAccount],
-      ] as const) {
-        const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
-        if (consumedPoints > allowed)
-          throw new DomainError('too-many', 'Too many taken logins were sent with this link; wait a while', {
-            retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-          })
-      }
+      ] as const)
+        await countIn(counter, key, 'Too many taken logins were sent with this link; wait a while', allowed)
       let isConflict = false
       try {
         return await attempt()

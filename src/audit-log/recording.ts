@@ -5,6 +5,7 @@
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Account, recordRows } from '../events/outbox.ts'
+import { boundedChange } from './bounded-change.ts'
 import type { Entry } from './entry.ts'
 import type { Origin } from './origin.ts'
 
@@ -12,6 +13,7 @@ import type { Origin } from './origin.ts'
 export const entryKind = 'audit'
 
 export type Fact = Pick<Entry, 'action' | 'object'> & {
+  /** If it is longer than about 2 KB, it is recorded in short (`boundedChange`). */
   change?: Entry['change']
   outcome?: Entry['outcome']
   /**
@@ -33,7 +35,11 @@ export async function recordEntries(transaction: Queryable, origin: Origin, fact
   const rows = facts.map(({ action, object, change = {}, outcome = 'done', owner = platform }) => ({
     kind: entryKind,
     account: origin.account.type === 'platform' ? owner : origin.account,
-    data: { at, actor, via, action, object, outcome, change, requestId, address } satisfies RecordedEntry,
+    data: {
+      ...{ at, actor, via, action, object, outcome },
+      change: boundedChange(change),
+      ...{ requestId, address },
+    } satisfies RecordedEntry,
   }))
   await recordRows(transaction, rows)
 }

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { actionText, actionTexts } from '../../portal/src/account/audit-log/action-texts.ts'
+import type { EntryChange } from '../../src/audit-log/entry.ts'
 import { clockOrigin } from '../../src/audit-log/origin.ts'
 import { recordEntries } from '../../src/audit-log/recording.ts'
 import { triggers } from '../../src/campaigns/lifecycle/lifecycle.ts'
@@ -122,6 +123,42 @@ test('the platform’s people read all accounts, and one of them', async t => {
   assert.equal(await rows(page, 'Alpha Bank').count(), 0)
   await page.getByRole('button', { name: 'Directory changed' }).click()
   await page.getByRole('dialog').getByText('Name in English').waitFor()
+})
+
+test('addresses and types of events: what was added and removed, also in entries that have the whole lists', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const policy = { type: 'policy', id: null }
+  const people = ['192.0.2.0/24']
+  const facts = [
+    { 'addresses.people': [null, { added: people, removed: ['::/0'] }] },
+    { 'addresses.systems': [null, { added: 98, removed: 0 }] },
+    {
+      addresses: [
+        { people, systems: [] },
+        { people: [], systems: [] },
+      ],
+    },
+    { eventTypes: [null, { added: ['order.*'], removed: ['order.expired'] }], others: [null, 3] },
+  ] satisfies EntryChange[]
+  await platform.platform.database.transaction(transaction =>
+    recordEntries(
+      transaction,
+      clockOrigin,
+      facts.map(change => ({ action: 'policy.changed', object: policy, change })),
+    ),
+  )
+  await chained(platform)
+  await visitor.logIn(auditor, '/account/audit-log?object=policy')
+  for (const text of [
+    'Addresses of people: added: 192.0.2.0/24; removed: ::/0',
+    'Addresses of systems: added: 98',
+    /^Addresses: people: 192\.0\.2\.0\/24; /,
+    'Events: added: order.*; removed: order.expired',
+    'Further changes: 3',
+  ])
+    await page.getByText(text, { exact: true }).waitFor()
 })
 
 test('a request for a new password does not look like a job, and a language is named', async t => {

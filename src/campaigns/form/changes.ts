@@ -3,6 +3,7 @@
  * errors out.
  */
 
+import { isLongList } from '../../audit-log/bounded-change.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { editable, growingFields } from '../lifecycle/editable-fields.ts'
 import type * as lifecycle from '../lifecycle/lifecycle.ts'
@@ -58,24 +59,19 @@ const decimals: readonly FieldName[] = [
 ]
 
 /**
- * The longest list, and the longest text of one, that the history shows in full. Of other lists, and always of terminals, the
- * history shows only the length, because each edit is stored, and readers get the whole history at once.
+ * The changes of an edit as the history shows them: values as in the form. Of long lists, and always of terminals, it shows only
+ * the length, because each edit is stored, and readers get the whole history at once.
  */
-const maxListed = { items: 100, characters: 1_024 }
-
-/** The changes of an edit as the history shows them: values as in the form, long lists by their length. */
 export function shownChanges(
   present: Partial<Fields>,
   merged: Partial<Fields>,
   changed: readonly FieldName[],
 ): Record<string, readonly [unknown, unknown] | null> {
   const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0)
-  const isLong = (value: unknown) =>
-    lengthOf(value) > maxListed.items || (Array.isArray(value) && JSON.stringify(value).length > maxListed.characters)
   const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
     const value = fields[name] ?? null
     if (name === 'terminals') return fields.terminals?.count ?? 0
-    if (isLong(present[name]) || isLong(merged[name])) return lengthOf(value)
+    if (isLongList(present[name]) || isLongList(merged[name])) return lengthOf(value)
     return decimals.includes(name) && value !== null ? Number(value) : value
   }
   const change = (name: FieldName) =>

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
-import { DomainError } from '../../errors.ts'
 import type { MailOutcome } from '../../esim/delivery/mail.ts'
 import type { Account } from '../../events/outbox.ts'
 import { createSealer } from '../../sealing.ts'
+import { countIn } from '../../work/counting.ts'
 import type { createLocalCounter } from '../../work/local-counter.ts'
 import * as store from './mail-store.ts'
 
@@ -141,13 +141,6 @@ export function createPeopleMails(options: {
       return true
     },
   }
-}
-
-/** @throws DomainError 'too-many' with this text when the counter is over its limit */
-async function countIn(counter: ReturnType<typeof createLocalCounter>, key: string, text: string): Promise<void> {
-  const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
-  if (consumedPoints <= counter.points) return
-  throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
 }
 
 /** Whether the link in a mail no longer works. */

@@ -28,6 +28,7 @@ const ofAct = [
   'invitation',
   'method',
   'number',
+  'others',
   'profiles',
   'reason',
   'resealed',
@@ -53,7 +54,7 @@ export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChang
     Object.entries(entry.change).map(([field, [before, after]]) => {
       // The field has changed, but the log does not contain its values.
       if (before === null && after === null) return { field: nameOf(field), before: '', after: texts.changed }
-      const isOfAct = before === null && ofAct.includes(field)
+      const isOfAct = before === null && (ofAct.includes(field) || isListChange(after))
       return {
         field: nameOf(field),
         before: isOfAct ? '' : shown(entry, field, before),
@@ -83,6 +84,7 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
   const names = useNames()
   const word = useWords()
   const listed = useShownList(known)
+  const listChange = useShownListChange(listed)
   const changed = useTexts(directoryTexts).terminalsChange
   return (entry, field, value) => {
     if (value === null || value === undefined || value === '') return texts.nothing
@@ -90,6 +92,7 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
     if (Array.isArray(value)) return listed(field, value)
     if (field === 'terminals' && isTerminalsChange(value))
       return changed(format.number(value.added), format.number(value.removed), format.number(value.changed))
+    if (isListChange(value)) return listChange(field, value)
     if (typeof value === 'object') return listed(field, Object.entries(value))
     const text = String(value)
     if (percents.includes(field)) return format.percent(Number(value))
@@ -102,7 +105,27 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
 }
 
 type TerminalsChange = { added: number; removed: number; changed: number }
-const isTerminalsChange = (value: object): value is TerminalsChange => 'added' in value && 'removed' in value
+const isTerminalsChange = (value: object): value is TerminalsChange => 'changed' in value
+
+/** What was added to a list and removed from it, or how many elements. */
+type ListChange = Record<'added' | 'removed', readonly unknown[] | number>
+const isListChange = (value: unknown): value is ListChange =>
+  typeof value === 'object' && value !== null && Object.keys(value).join() === 'added,removed'
+
+/** @param listed writes the elements of a list */
+function useShownListChange(listed: ReturnType<typeof useShownList>): (field: string, change: ListChange) => string {
+  const texts = useTexts(fieldTexts)
+  const format = useFormat()
+  return (field, change) => {
+    const parts = (['added', 'removed'] as const).flatMap(name => {
+      const elements = change[name]
+      const count = typeof elements === 'number' ? elements : elements.length
+      const shown = typeof elements === 'number' ? format.number(elements) : listed(field, elements)
+      return count === 0 ? [] : [texts.named(texts[name], shown)]
+    })
+    return parts.join('; ') || texts.changed
+  }
+}
 
 /**
  * Returns a function that writes the elements of a list, or how many they are if the list is long. A pair of a name and a

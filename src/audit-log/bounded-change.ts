@@ -1,0 +1,72 @@
+/**
+ * Keeps the changes of entries small (contract/audit-log.md, "Entries"): nobody can shorten the log, so no caller may fill it
+ * with long values. Pure: values in, values out.
+ */
+import type { EntryChange } from './entry.ts'
+
+/**
+ * The longest list, and the longest JSON text of one, that an entry or the history of a campaign shows in full. Of other
+ * lists they show only the length.
+ */
+const maxListed = { items: 100, characters: 1_024 }
+
+export const isLongList = (value: unknown): boolean =>
+  Array.isArray(value) && (value.length > maxListed.items || JSON.stringify(value).length > maxListed.characters)
+
+type List = readonly string[]
+const shownList = (list: List): List | number => (isLongList(list) ? list.length : list)
+
+/** What was added to a list and removed from it. If that is long, only how many. @param before null: there was no list */
+export function listChange(before: List | null, after: List | null): EntryChange[string] {
+  if (before === null || after === null) return [before && shownList(before), after && shownList(after)]
+  const added = after.filter(element => !before.includes(element))
+  const removed = before.filter(element => !after.includes(element))
+  if (isLongList([...added, ...removed])) return [null, { added: added.length, removed: removed.length }]
+  return [null, { added, removed }]
+}
+
+const maxBytes = 2_048
+/** The longest values that are tried, in bytes, until a change is small enough. */
+const maxValueBytes = [1_024, 320, 80]
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/**
+ * Shortens a change of more than 2 KB: of long lists only the length stays, of long texts the beginning. If there are too many
+ * fields even so, the first ones stay, and `others` is the number of the rest.
+ */
+export function boundedChange(change: EntryChange): EntryChange {
+  if (bytesOf(change) <= maxBytes) return change
+  let bounded = change
+  for (const max of maxValueBytes) {
+    bounded = Object.fromEntries(Object.entries(change).map(([name, values]) => [name, shortenedPair(values, max)]))
+    if (bytesOf(bounded) <= maxBytes) return bounded
+  }
+  return firstFields(bounded)
+}
+
+/** If one of two lists is long, of both only the length stays, so that they can be compared. */
+function shortenedPair([old, present]: EntryChange[string], max: number): EntryChange[string] {
+  const hasLongList = [old, present].some(value => Array.isArray(value) && bytesOf(value) > max)
+  const shown = (value: unknown) => (hasLongList && Array.isArray(value) ? value.length : shortened(value, max))
+  return [shown(old), shown(present)]
+}
+
+function shortened(value: unknown, max: number): unknown {
+  if (bytesOf(value) <= max) return value
+  if (Array.isArray(value)) return value.length
+  // A character has at most four bytes. Half of one would be a text that the database refuses.
+  if (typeof value === 'string') return `${[...value].slice(0, max / 4).join('')}…`
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part, max)]))
+}
+
+function firstFields(change: EntryChange): EntryChange {
+  const fields = Object.entries(change)
+  /** Room for the braces and for `others`. */
+  let left = maxBytes - 40
+  const first = fields.filter(([name, values]) => {
+    left -= bytesOf(name) + bytesOf(values) + 2
+    return left >= 0
+  })
+  return { ...Object.fromEntries(first), others: [null, fields.length - first.length] }
+}
