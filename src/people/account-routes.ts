@@ -9,7 +9,7 @@ import {
   RotatedCredential,
   rotation,
 } from '../access/credential-schemas.ts'
-import { type Policy, policyTag, readPolicy, setPolicy } from '../access/policy/policies.ts'
+import { type Policy, type PolicyDeps, policyTag, readPolicy, setPolicy } from '../access/policy/policies.ts'
 import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { originOf } from '../audit-log/request/origin.ts'
@@ -29,7 +29,8 @@ import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/
 import * as schemas from './schemas.ts'
 import { ownCredentialView } from './views.ts'
 
-export type AccountRoutesDeps = PeopleRoutesDeps & { platformMfa: Policy['mfa'] }
+export type AccountRoutesDeps = PeopleRoutesDeps &
+  Pick<PolicyDeps, 'countSettingsChange'> & { platformMfa: Policy['mfa'] }
 
 /** The policy with its ETag, which clients send back in `If-Match`. */
 const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
@@ -116,7 +117,9 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
               throw new DomainError('stale', 'The policy has changed since you read it')
           },
         }
-        const set = await changing(on.database, manager, owner, within => setPolicy(within, owner, change))
+        const set = await changing(on.database, manager, owner, within =>
+          setPolicy({ ...on, database: within }, owner, change),
+        )
         reply.header('etag', policyTag(set))
         return set
       })

@@ -13,7 +13,7 @@ export type PeoplePortalDeps = Pick<
   'database' | 'pageReads' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
 > & {
   logins: Logins
-  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa'>
+  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa' | 'countSettingsChange'>
   factors: FactorDeps
 }
 

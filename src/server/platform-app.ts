@@ -81,7 +81,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
     publicUrl: config.publicUrl,
     auditKeys: () => findAuditKeys(others),
     access: createLoginsFor(login, config.admin === null),
-    people: { ...worker.people, factors: login.factors },
+    people: { ...worker.people, factors: login.factors, countSettingsChange: outside.countSettingsChange },
     campaigns: { ...callers, ...reads, ...parts.campaigns },
     esim: {
       ...callers,
@@ -130,7 +130,12 @@ const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker 
   }),
   masterKeys: worker.checkpoints.masterKeys,
   feed: { database: pools.others, waiters: monitoring.waiters, numberAllEvents: worker.numberAllEvents },
-  webhooks: { ...webhooks.deps, urls: webhooks.urls, onError: start.onError, numberAllEvents: worker.numberAllEvents },
+  webhooks: {
+    ...webhooks.deps,
+    ...webhooks.ofEndpoints,
+    onError: start.onError,
+    numberAllEvents: worker.numberAllEvents,
+  },
 })
 
 const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
@@ -139,7 +144,7 @@ const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales
   auditYears: config.auditYears,
   database: pools.others,
   clock,
-  webhooks: { ...webhooks.deps, urls: webhooks.urls },
+  webhooks: { ...webhooks.deps, ...webhooks.ofEndpoints },
   catalogue: sales.catalogue,
   sealing: sales.sealing,
   retention: config.retention,

@@ -2,6 +2,7 @@
 import { loadFactorKeys } from '../access/factors/factors.ts'
 import { createRefusals } from '../access/refusals.ts'
 import { createActivity } from '../access/sessions/activity.ts'
+import { createSettingsLimit } from '../access/settings-limit.ts'
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
@@ -141,7 +142,7 @@ export async function createOutside({ config, logger, closers }: Start, database
   closers.unshift(() => limits.close())
   const { masterKeys } = config
   const mails = createPeopleMails({ masterKeys, post: peoplePost.post, counter: limits.counter })
-  return { mailer, mails, limits }
+  return { mailer, mails, limits, countSettingsChange: createSettingsLimit(limits.counter) }
 }
 
 /** Creates the metrics, and the check whether this process is ready. */
@@ -265,10 +266,10 @@ export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts,
   pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
 })
 
-/** Creates the rules for endpoints' addresses (`urls`), and the dependencies of sending to endpoints (`deps`). */
+/** Creates the dependencies of sending to endpoints (`deps`), and what changes of endpoints need beside them (`ofEndpoints`). */
 export async function createWebhooks(
   { config, closers }: Start,
-  { pools, clock, monitoring }: Pick<Parts, 'pools' | 'clock' | 'monitoring'>,
+  { pools, clock, outside, monitoring }: Pick<Parts, 'pools' | 'clock' | 'outside' | 'monitoring'>,
 ) {
   const isSandbox = config.mode === 'sandbox'
   const { allowedAddresses, ports, caFile } = config.webhooks
@@ -284,7 +285,8 @@ export async function createWebhooks(
     isSandbox,
     observe: { attempt, delivered },
   }
-  return { deps, urls: { addresses, ports, isSandbox } }
+  const { countSettingsChange } = outside
+  return { deps, ofEndpoints: { urls: { addresses, ports, isSandbox }, countSettingsChange } }
 }
 
 /** Creates the background jobs and deliveries. They run if this process has the service `worker`. */

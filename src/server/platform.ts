@@ -93,7 +93,7 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   const sales = await createSales(start, { pools, clock, outside, monitoring })
   await listenForChanges(start, { pools, clock, access, monitoring, sales })
   const campaigns = createCampaigns(start, { pools, clock })
-  const webhooks = await createWebhooks(start, { pools, clock, monitoring })
+  const webhooks = await createWebhooks(start, { pools, clock, outside, monitoring })
   const worker = createWorker(start, { pools, outside, monitoring, sales, campaigns, webhooks })
   const refusalSums = createRefusalSums(pools.others, start.onError)
   // Closers run from the front, so this one runs before the worker signs its last checkpoint. The checkpoint then

@@ -296,14 +296,17 @@ function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
         ...changes(
           'replayEvents',
           'Send events again',
-          'Each is a new delivery, handed over as there is room, at most 50 a second.',
+          'Each is a new delivery, handed over as there is room, at most 50 a second. At most 10 replays of an endpoint are unfinished.',
         ),
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.ReplayBody,
         response: {
           202: schemas.ReplayAnswer,
-          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+          ...partnerErrors({
+            ...notFound,
+            409: 'The endpoint is disabled or deleted, or 10 of its replays are unfinished',
+          }),
         },
       },
     },

@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Account } from '../access/caller.ts'
+import type { CountSettingsChange } from '../access/settings-limit.ts'
+import { listChange } from '../audit-log/bounded-change.ts'
+import type { EntryChange } from '../audit-log/entry.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { Database, Queryable } from '../db/database.ts'
@@ -20,7 +23,12 @@ import { type UrlRules, urlError } from './urls.ts'
 /** The purpose for deriving the keys that encrypt secrets. */
 export const webhookPurpose = 'webhooks'
 
-export type EndpointDeps = { database: Database; sealer: Sealer; urls: UrlRules }
+export type EndpointDeps = {
+  database: Database
+  sealer: Sealer
+  urls: UrlRules
+  countSettingsChange: CountSettingsChange
+}
 /** The actor, for the audit log. */
 export type By = { origin: Origin }
 
@@ -28,11 +36,7 @@ export type By = { origin: Origin }
 export async function note(
   transaction: Queryable,
   origin: Origin,
-  {
-    action,
-    endpoint,
-    change = {},
-  }: { action: string; endpoint: Owned; change?: Record<string, readonly [unknown, unknown]> },
+  { action, endpoint, change = {} }: { action: string; endpoint: Owned; change?: EntryChange },
 ): Promise<void> {
   await recordEntries(transaction, origin, [
     { action, object: { type: 'endpoint', id: endpoint.endpointId }, change, owner: ownerOf(endpoint) },
@@ -131,7 +135,8 @@ function errorsOf(urls: UrlRules, form: EndpointForm): BrokenRule[] {
  *
  * @returns the endpoint and its secret, which is not shown again
  * @throws DomainError 'invalid' for a position after the end of the feed; 'events-removed' when events after the position were removed
- *   because of their age; 'limit-reached' when the account has as many endpoints as it may have
+ *   because of their age; 'limit-reached' when the account has as many endpoints as it may have; 'too-many' after too many changes
+ *   within an hour
  */
 export async function createEndpoint(
   deps: EndpointDeps & By,
@@ -144,7 +149,8 @@ export async function createEndpoint(
     if ((await store.findEndpoints(transaction, account)).length >= store.maxEndpoints)
       throw new DomainError('limit-reached', `An account has at most ${store.maxEndpoints} endpoints`)
     const endpointId = randomUUID()
-    const { url, description = null, eventTypes = null, order = 'concurrent' } = fields
+    await deps.countSettingsChange(deps.origin, ownerOf({ accountType: account.type, accountId: account.id }))
+    const { url, description = null, eventTypes = null, order = 'concurrent' } = withoutRepetitions(fields)
     await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
     const secret = await addSecret(transaction, deps.sealer, endpointId)
     const endpoint = await readEndpoint(transaction, account, endpointId)
@@ -156,6 +162,10 @@ export async function createEndpoint(
     return { ...endpoint, secret }
   })
 }
+
+/** The fields with each type of event once. */
+const withoutRepetitions = <Given extends Partial<Fields>>(fields: Given): Given =>
+  fields.eventTypes ? { ...fields, eventTypes: [...new Set(fields.eventTypes)] } : fields
 
 async function startOf(transaction: Queryable, account: Account, startAfter: number | 'now'): Promise<number> {
   const { last } = await findFeed(transaction, account)
@@ -181,39 +191,43 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
  *
  * @param requireExpected checks the version of the locked endpoint. It returns nothing, and throws when the caller has seen another
  *   version
- * @throws DomainError 'not-found' when the account has no such endpoint; and the error of `requireExpected`
+ * @throws DomainError 'not-found' when the account has no such endpoint; 'too-many' after too many changes within an hour; and the
+ *   error of `requireExpected`
  */
 export function changeEndpoint(
-  { database, origin }: Omit<EndpointDeps, 'urls'> & By,
+  { database, countSettingsChange, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account,
   {
     endpointId,
-    change,
+    change: given,
     requireExpected,
   }: { endpointId: string; change: Partial<Fields>; requireExpected(endpoint: store.Endpoint): void },
 ): Promise<store.Endpoint> {
   return database.transaction(async transaction => {
     const before = await lockEndpoint(transaction, account, endpointId)
     requireExpected(before)
+    const change = withoutRepetitions(given)
     const names = (Object.keys(change) as (keyof Fields)[]).filter(
       name => !isDeepStrictEqual(before[name], change[name]),
     )
     if (names.length === 0) return before
+    await countSettingsChange(origin, ownerOf(before))
     await store.updateEndpoint(transaction, endpointId, change)
-    const values = Object.fromEntries(
-      names.map(name => [name, [shownValue(name, before[name]), shownValue(name, change[name])] as const]),
-    )
+    const values = Object.fromEntries(names.map(name => [name, shownChange(name, before, change)]))
     await note(transaction, origin, { action: 'endpoint.changed', endpoint: before, change: values })
     return readEndpoint(transaction, account, endpointId)
   })
 }
 
 /**
- * The value for the audit log. Of a URL it shows only the origin, because a path or query may hold a partner's
+ * The change of a field for the audit log. Of a URL it shows only the origin, because a path or query may hold a partner's
  * secret.
  */
-const shownValue = (name: string, value: unknown): unknown =>
-  name === 'url' && typeof value === 'string' ? originOfUrl(value) : (value ?? null)
+function shownChange(name: keyof Fields, before: store.Endpoint, after: Partial<Fields>): EntryChange[string] {
+  if (name === 'eventTypes') return listChange(before.eventTypes, after.eventTypes ?? null)
+  const shown = (value: string | null | undefined) => (name === 'url' && value ? originOfUrl(value) : (value ?? null))
+  return [shown(before[name]), shown(after[name])]
+}
 const originOfUrl = (url: string): string => new URL(url).origin
 
 export type Switching = { endpointId: string; by: 'partner' | 'operator' }
@@ -289,14 +303,19 @@ export function endpointEvent(
   return { type, at: null, ...owner, platform: true, data }
 }
 
-/** Gives an endpoint a new secret. Until the overlap ends, requests are signed with both. */
+/**
+ * Gives an endpoint a new secret. Until the overlap ends, requests are signed with both.
+ *
+ * @throws DomainError 'not-found' when there is no such endpoint; 'too-many' after too many changes within an hour
+ */
 export function rotateSecret(
-  { database, sealer, origin }: Pick<EndpointDeps, 'database' | 'sealer'> & By,
+  { database, sealer, countSettingsChange, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account | null,
   { endpointId, overlapMs }: { endpointId: string; overlapMs: number },
 ): Promise<{ secret: string; previousValidUntil: string }> {
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
+    await countSettingsChange(origin, ownerOf(endpoint))
     await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
     const validUntil = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
     const secret = await addSecret(transaction, sealer, endpoint.endpointId)
@@ -379,14 +398,19 @@ export async function checkSecrets(database: Queryable, masterKeys: readonly Buf
   return opened
 }
 
-/** Deletes an endpoint and keeps its log. */
+/**
+ * Deletes an endpoint and keeps its log.
+ *
+ * @throws DomainError 'not-found' when there is no such endpoint; 'too-many' after too many changes within an hour
+ */
 export function removeEndpoint(
-  { database, origin }: Pick<EndpointDeps, 'database'> & By,
+  { database, countSettingsChange, origin }: Pick<EndpointDeps, 'database' | 'countSettingsChange'> & By,
   account: Account,
   endpointId: string,
 ): Promise<void> {
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
+    await countSettingsChange(origin, ownerOf(endpoint))
     await note(transaction, origin, { action: 'endpoint.deleted', endpoint })
     await store.deleteEndpoint(transaction, endpointId)
   })

@@ -1,6 +1,8 @@
 /** An account's policy: second factors, length of sessions, addresses (contract/people.md, "Policy of an account"). */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { listChange } from '../../audit-log/bounded-change.ts'
+import type { EntryChange } from '../../audit-log/entry.ts'
 import type { Origin } from '../../audit-log/origin.ts'
 import { recordEntries } from '../../audit-log/recording.ts'
 import type { Database, Queryable } from '../../db/database.ts'
@@ -10,11 +12,14 @@ import { DomainError } from '../../errors.ts'
 import { accountOf } from '../operations.ts'
 import type { AccountOwner } from '../owners.ts'
 import { endPasswordSessions } from '../sessions/session-store.ts'
+import type { CountSettingsChange } from '../settings-limit.ts'
 import { tokenLifetimeSeconds } from '../token-keys.ts'
 import { createAddressList, isNetwork } from './address-lists.ts'
 import * as store from './policy-store.ts'
 
 export type { Policy } from './policy-store.ts'
+
+export type PolicyDeps = { database: Database; countSettingsChange: CountSettingsChange }
 
 /**
  * Returns the policy of an account: the one that it has set, or the default.
@@ -51,10 +56,10 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
  *   contain this address, the change needs `force`
  * @param input.requireExpected throws when the policy is not the one that the caller has seen
  * @throws DomainError 'invalid' for a text that is no network, and without `force` when the new list lacks `address`; or what
- *   `requireExpected` throws
+ *   `requireExpected` throws; 'too-many' after too many changes within an hour
  */
 export async function setPolicy(
-  database: Database,
+  { database, countSettingsChange }: PolicyDeps,
   owner: AccountOwner,
   input: {
     policy: store.Policy
@@ -75,11 +80,14 @@ export async function setPolicy(
     await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, input.platformMfa)
     input.requireExpected(before)
+    const change = changeOf(before, policy)
+    if (!isEmpty(change)) await countSettingsChange(input.origin, accountOf(owner))
+    // A policy that equals the default is stored, too: it stays when the default changes.
     await store.savePolicy(transaction, owner, policy)
     // While second factors were off, people who have a second factor could log in with the password alone. End those
     // sessions.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
-    await recordPolicy(transaction, owner, input.origin, before, policy)
+    await recordPolicy(transaction, owner, input.origin, change)
     await notify(transaction, 'access')
   })
   return policy
@@ -95,24 +103,33 @@ export async function takeAddressesOff(database: Database, owner: AccountOwner, 
     const before = await store.findPolicy(transaction, owner)
     if (before === null) return
     await store.clearAddresses(transaction, owner)
-    await recordPolicy(transaction, owner, origin, before, { ...before, addresses: { people: [], systems: [] } })
+    const change = changeOf(before, { ...before, addresses: { people: [], systems: [] } })
+    await recordPolicy(transaction, owner, origin, change)
     await notify(transaction, 'access')
   })
 }
 
-/** Records the fields that have changed, if any. */
+/** The fields that differ. */
+function changeOf(before: store.Policy, after: store.Policy): EntryChange {
+  const lists = (['people', 'systems'] as const).flatMap(name => {
+    const [old, present] = [before.addresses[name], after.addresses[name]]
+    return isDeepStrictEqual(old, present) ? [] : [[`addresses.${name}`, listChange(old, present)] as const]
+  })
+  const values = (['mfa', 'sessionMinutes'] as const).flatMap(name =>
+    before[name] === after[name] ? [] : [[name, [before[name], after[name]]] as const],
+  )
+  return Object.fromEntries([...values, ...lists])
+}
+
+const isEmpty = (change: EntryChange): boolean => Object.keys(change).length === 0
+
 async function recordPolicy(
   transaction: Queryable,
   owner: AccountOwner,
   origin: Origin,
-  before: store.Policy,
-  after: store.Policy,
+  change: EntryChange,
 ): Promise<void> {
-  const names = (['mfa', 'sessionMinutes', 'addresses'] as const).filter(
-    name => !isDeepStrictEqual(before[name], after[name]),
-  )
-  if (names.length === 0) return
-  const change = Object.fromEntries(names.map(name => [name, [before[name], after[name]] as const]))
+  if (isEmpty(change)) return
   const object = { type: 'policy', id: null }
   await recordEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
 }

@@ -94,7 +94,7 @@ function connectBuckets(redisUrl: string): Buckets {
 
 /**
  * Makes counters that all processes share: of wrong passwords, secrets, codes and keys, of malformed bodies, of taken logins that are
- * sent with a link, and of mails that managers cause. While the store is away, each process counts on its own.
+ * sent with a link, of mails that managers cause, and of changes of an account's settings. While the store is away, each process counts on its own.
  */
 export function createSharedCounter(redisUrl: string) {
   const redis = new Redis(redisUrl, {

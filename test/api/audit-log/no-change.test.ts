@@ -81,10 +81,10 @@ test('a policy tells the fields that changed, from the defaults on', async () =>
   const off = () =>
     done(platform.call('POST', '/admin/security-policy/addresses-off', { token: platform.config.operatorKey, body }))
   assert.deepEqual(await actionsOf(off), [])
-  const addresses = { people: [], systems: ['0.0.0.0/0', '::/0'] }
-  await put({ ...policy, addresses })()
+  const systems = ['0.0.0.0/0', '::/0']
+  await put({ ...policy, addresses: { people: [], systems } })()
   const [taken] = await entriesOf(off)
-  assert.deepEqual(taken.change, { addresses: [addresses, { people: [], systems: [] }] })
+  assert.deepEqual(taken.change, { 'addresses.systems': [null, { added: [], removed: systems }] })
 })
 
 test('policies that are set at once: each entry begins where the one before ended', async () => {

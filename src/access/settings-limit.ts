@@ -1,0 +1,27 @@
+/**
+ * Limits how often an account changes its security policy and its webhook endpoints, because each change leaves an entry in the
+ * audit log for years (contract/limits.md, "Requests").
+ */
+import type { Origin } from '../audit-log/origin.ts'
+import type { Account } from '../events/outbox.ts'
+import { countIn } from '../work/counting.ts'
+import type { createLocalCounter } from '../work/local-counter.ts'
+
+const changesPerHour = 100
+
+/**
+ * Counts a change of an account's settings. What the platform does to an account counts apart from what the account does itself,
+ * so that neither can use up the other's changes.
+ *
+ * @param origin who makes the change
+ * @param owner the account whose settings they are
+ * @throws DomainError 'too-many' beyond 100 within an hour
+ */
+export type CountSettingsChange = (origin: Pick<Origin, 'account'>, owner: Account) => Promise<void>
+
+/** @param create makes a counter that all processes share */
+export function createSettingsLimit(create: typeof createLocalCounter): CountSettingsChange {
+  const counter = create('settings', changesPerHour, 3_600)
+  const text = 'The account has changed its security policy and its endpoints too often; wait a while'
+  return ({ account }, owner) => countIn(counter, `${account.type}:${account.id}:${owner.type}:${owner.id}`, text)
+}

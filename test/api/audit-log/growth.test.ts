@@ -1,0 +1,207 @@
+/** How fast an account can make the audit log grow, which nobody can shorten (contract/audit-log.md, "Entries"; limits.md, "Requests"). */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { eventTypes } from '../../../src/events/catalogue.ts'
+import { assertChained, chained, platformUserToken, readEntries } from '../../support/audit-log.ts'
+import { campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
+import { openPerson, type Person } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+const banks = Array.from({ length: 120 }, (_, index) => ({ id: randomUUID(), code: `many-${index}` }))
+const bankLines = banks.map(({ id, code }) => `  - { id: ${id}, code: ${code}, name: ${code} }\n`).join('')
+const directory = campaignDirectory.replace(/^banks:\n/m, `banks:\n${bankLines}`)
+
+let platform: TestPlatform
+let auditor: string
+let manager: Person
+let merchant: string
+before(async () => {
+  platform = await startPlatform({ API_RATE_LIMIT: '0' }, { directory })
+  auditor = await platformUserToken(platform)
+  manager = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+  merchant = await platform.merchantToken()
+})
+after(() => platform.close())
+
+/** The changes of the entries that a request leaves. */
+async function changesOf(work: () => Promise<{ status: number; text: string }>): Promise<any[]> {
+  const before = (await readEntries(platform, auditor)).length
+  const { status, text } = await work()
+  assert.ok(status < 300, text)
+  return (await readEntries(platform, auditor)).slice(before).map(({ change }) => change)
+}
+
+const everywhere = ['0.0.0.0/0', '::/0']
+/** 98 different networks with the longest texts that a network can have. */
+const networks = (from: number): string[] =>
+  Array.from(
+    { length: 98 },
+    (_, index) => `2001:db8:aaaa:bbbb:cccc:dddd:eeee:${(0x1000 + from + index).toString(16)}/128`,
+  )
+const policyOf = (people: string[], systems: string[], rest = {}) => ({
+  mfa: 'optional',
+  sessionMinutes: 120,
+  addresses: { people, systems },
+  ...rest,
+})
+const setPolicy = (body: object, { call } = manager) => call('PUT', '/portal/security-policy', body)
+const endpoints = '/partner/v1/webhook-endpoints'
+
+test('a policy’s entry has the addresses that were added and removed, and only the numbers of many', async () => {
+  assert.deepEqual(await changesOf(() => setPolicy(policyOf(everywhere, []))), [
+    { 'addresses.people': [null, { added: everywhere, removed: [] }] },
+  ])
+  const others = [...everywhere, '2001:db8::/32']
+  const next = policyOf(others, ['192.0.2.0/24'], { sessionMinutes: 60 })
+  assert.deepEqual(await changesOf(() => setPolicy(next)), [
+    {
+      sessionMinutes: [120, 60],
+      'addresses.people': [null, { added: ['2001:db8::/32'], removed: [] }],
+      'addresses.systems': [null, { added: ['192.0.2.0/24'], removed: [] }],
+    },
+  ])
+  const many = policyOf([...everywhere, ...networks(0)], [...everywhere, ...networks(0)])
+  assert.deepEqual(await changesOf(() => setPolicy(many)), [
+    {
+      sessionMinutes: [60, 120],
+      'addresses.people': [null, { added: 98, removed: 1 }],
+      'addresses.systems': [null, { added: 100, removed: 1 }],
+    },
+  ])
+  const [off] = await changesOf(() => setPolicy(policyOf([], [])))
+  assert.deepEqual(off['addresses.people'], [null, { added: 0, removed: 100 }])
+})
+
+test('an endpoint’s entry has the types that were added and removed; a type that is sent twice is stored once', async () => {
+  const [first, second, third] = eventTypes.map(({ type }) => type)
+  const url = 'http://127.0.0.1:9/hook'
+  const twice = { url, eventTypes: [first, second, first] }
+  const made = await platform.call('POST', endpoints, { token: merchant, body: twice })
+  assert.deepEqual([made.status, made.body.eventTypes], [201, [first, second]], made.text)
+  const path = `${endpoints}/${made.body.endpointId}`
+  const change = (body: object) => () => platform.call('PATCH', path, { token: merchant, body })
+  assert.deepEqual(await changesOf(change({ eventTypes: [third, second, third] })), [
+    { eventTypes: [null, { added: [third], removed: [first] }] },
+  ])
+  assert.deepEqual((await platform.call('GET', path, { token: merchant })).body.eventTypes, [third, second])
+  assert.deepEqual(await changesOf(change({ eventTypes: null })), [{ eventTypes: [[third, second], null] }])
+  const all = [...eventTypes.map(({ type }) => type), 'order.*', 'campaign.*', 'reconciliation.*']
+  assert.deepEqual(await changesOf(change({ eventTypes: all, description: 'A' })), [
+    { eventTypes: [null, all.length], description: [null, 'A'] },
+  ])
+  assert.equal((await platform.call('DELETE', path, { token: merchant })).status, 204)
+})
+
+test('no request makes an entry of more than about 2 KB, however long its values are', async () => {
+  const done = async (method: string, path: string, token: string, body?: object) => {
+    const answer = await platform.call(method, path, { token, ...(body && { body }) })
+    assert.ok(answer.status < 300, answer.text)
+    return answer.body
+  }
+  const wide = (length: number, last = 0) => `${'\u{20000}'.repeat(length - 1)}${String.fromCodePoint(0x20001 + last)}`
+  await setPolicy(policyOf([...everywhere, ...networks(0)], [...everywhere, ...networks(100)]))
+  await setPolicy(policyOf([...everywhere, ...networks(200)], [...everywhere, ...networks(300)]))
+  await setPolicy(policyOf([], []))
+
+  const all = eventTypes.map(({ type }) => type)
+  const form = { url: 'http://127.0.0.1:9/hook', eventTypes: all.slice(0, 25), description: wide(255) }
+  const { endpointId } = await done('POST', endpoints, merchant, form)
+  const change = { eventTypes: all.slice(25), description: wide(255, 1), order: 'serial' }
+  await done('PATCH', `${endpoints}/${endpointId}`, merchant, change)
+  await done('DELETE', `${endpoints}/${endpointId}`, merchant)
+
+  const lists = (last: number) => ({
+    name: wide(27, last),
+    participationTerms: wide(1_024, last),
+    description: wide(666, last),
+    sku: Array.from({ length: 100 }, (_, index) => wide(128, last + index)),
+    categoryId: Array.from({ length: 7 }, (_, index) => wide(128, last + index)),
+    merchantCategoryCode: Array.from({ length: 100 }, (_, index) => String(1_000 + index + last)),
+    paymentSystemsId: last === 0 ? [ids.visa] : [ids.visa, ids.mastercard],
+    maxBudget: 9_999_999_999.99 - last,
+  })
+  const invited = [ids.alpha, ...banks.map(({ id }) => id)]
+  const campaign = campaignForm(platform, { ...lists(0), participantsIds: invited, allProducts: false })
+  const { id } = await done('POST', '/cashbacks/for-merchant', merchant, campaign)
+  const edit = { ...lists(300), participantsIds: invited.slice(0, 25), maxAmount: 4_999.99 }
+  await done('PATCH', `/cashbacks/for-merchant/${id}`, merchant, edit)
+  const alpha = await platform.bankToken('alpha')
+  await done('POST', `/cashbacks/${id}/confirm`, alpha)
+  await done('POST', `/cashbacks/for-merchant/${id}/confirm`, merchant)
+
+  await done('POST', '/portal/credentials', manager.token, { label: wide(200) })
+  for (const letter of ['a', 'b']) {
+    const domains = Array.from({ length: 20 }, (_, index) => `${letter.repeat(50)}-${index}.example`).join(', ')
+    const texts = `nameEn: ${letter.repeat(200)}\n    description: ${letter.repeat(2_000)}\n    domain: [${domains}]`
+    const changed = directory.replace('nameEn: Grocer', texts)
+    await done('POST', '/admin/directory', platform.config.operatorKey, { directory: changed })
+  }
+
+  await chained(platform)
+  const rows = await platform.platform.database.query<{ entry: string }>('select entry from audit_log order by seq')
+  const entries = rows.map(({ entry }) => ({ bytes: Buffer.byteLength(entry), ...JSON.parse(entry) }))
+  const large = entries.filter(
+    ({ bytes, change }) => bytes > 2_600 || Buffer.byteLength(JSON.stringify(change)) > 2_048,
+  )
+  assert.deepEqual(
+    large.map(({ action, bytes }) => [action, bytes]),
+    [],
+  )
+  const edited = entries.find(({ action }) => action === 'campaign.edited')
+  assert.deepEqual(Object.keys(edited.change).toSorted(), Object.keys(edit).toSorted(), 'every changed field is named')
+  assert.deepEqual(
+    [edited.change.sku, edited.change.maxAmount],
+    [
+      [100, 100],
+      [5000, 4999.99],
+    ],
+  )
+  assert.match(edited.change.participationTerms[1], /^\u{20000}+…$/u)
+  const made = entries.find(({ action }) => action === 'campaign.create')
+  const named = Object.keys(made.change).filter(name => name.startsWith('participation.'))
+  assert.ok(named.length > 10, JSON.stringify(made.change))
+  assert.deepEqual(made.change.others, [null, invited.length - named.length])
+  await assertChained(platform)
+})
+
+test('an account changes its policy and its endpoints up to 100 times an hour', async () => {
+  const owner = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+  const token = await platform.bankToken('alpha')
+  const call = (method: string, path: string, body?: object) =>
+    platform.call(method, `${endpoints}${path}`, { token, ...(body && { body }) })
+  const policy = (sessionMinutes: number) => setPolicy(policyOf([], [], { sessionMinutes }), owner)
+  const { endpointId } = (await call('POST', '', { url: 'http://127.0.0.1:9/hook' })).body
+  assert.equal((await call('POST', `/${endpointId}/rotate-secret`)).status, 200)
+  const changes = Array.from({ length: 48 }, (_, n) => n)
+  for (const n of changes) {
+    assert.equal((await call('PATCH', `/${endpointId}`, { description: `${n}` })).status, 200)
+    assert.equal((await call('PATCH', `/${endpointId}`, { description: `${n}` })).status, 200, 'changes nothing')
+    assert.equal((await policy(20 + n)).status, 200)
+    assert.equal((await policy(20 + n)).status, 200, 'changes nothing')
+  }
+  const last = await Promise.all(Array.from({ length: 12 }, (_, n) => policy(80 + n)))
+  assert.equal(last.filter(({ status }) => status === 200).length, 2, 'the last two of a hundred')
+  const refused = [
+    ...last.filter(({ status }) => status !== 200),
+    await call('PATCH', `/${endpointId}`, { description: 'x' }),
+    await call('POST', `/${endpointId}/rotate-secret`),
+    await call('POST', '', { url: 'http://127.0.0.1:9/other' }),
+    await call('DELETE', `/${endpointId}`),
+  ]
+  for (const { status, headers, body } of refused) {
+    assert.deepEqual([status, body.code], [429, 'too-many'])
+    const seconds = Number(headers.get('retry-after'))
+    assert.ok(seconds > 3_000 && seconds <= 3_600, `${seconds}`)
+  }
+  assert.equal((await call('GET', `/${endpointId}`)).body.description, '47')
+  assert.equal((await call('POST', `/${endpointId}/disable`)).status, 200, 'is no change of this kind')
+  assert.equal((await setPolicy(policyOf([], [], { sessionMinutes: 99 }))).status, 200, 'of another account')
+  const staff = await openPerson(platform, 'platform', 'admin')
+  const ofAlpha = await staff.call(
+    'PUT',
+    '/portal/security-policy?bank=alpha',
+    policyOf([], [], { sessionMinutes: 99 }),
+  )
+  assert.equal(ofAlpha.status, 200, 'the platform’s people are counted apart from the account’s own')
+})
