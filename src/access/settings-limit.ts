@@ -7,7 +7,7 @@ import type { Account } from '../events/outbox.ts'
 import { countIn } from '../work/counting.ts'
 import type { createLocalCounter } from '../work/local-counter.ts'
 
-const changesPerHour = 100
+const changesPerHour = 300
 
 /**
  * Counts a change of an account's settings. What the platform does to an account counts apart from what the account does itself,
@@ -15,7 +15,7 @@ const changesPerHour = 100
  *
  * @param origin who makes the change
  * @param owner the account whose settings they are
- * @throws DomainError 'too-many' beyond 100 within an hour
+ * @throws DomainError 'too-many' beyond 300 within an hour
  */
 export type CountSettingsChange = (origin: Pick<Origin, 'account'>, owner: Account) => Promise<void>
 
