@@ -1,4 +1,4 @@
-/** SQL of ended tokens, and of everything else whose tokens must be refused. */
+/** SQL of ended tokens, and of everybody else whose tokens must be refused. */
 import type { Queryable } from '../db/database.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
@@ -10,21 +10,62 @@ const endedTokensLock = 7_365_022
  */
 export const refusalMargin = `interval '1 minute'`
 
-export type EndedToken = { id: string; number: number; msLeft: number }
+/** An id whose tokens are refused: of a token, a credential, a client secret or a person. */
+export type Ended = {
+  id: string
+  /** Later changes have higher numbers. */
+  number: number
+  /** When the access ends; null: it has ended. */
+  endsAt: Date | null
+  /** True: it does not end any more, because a person was enabled again. */
+  isUndone: boolean
+  /** When its last token has certainly expired. */
+  forgetAt: Date
+}
 
-/**
- * The tokens that were ended after the token with this number, ordered by number. Tokens that expired more than a
- * minute ago are left out.
- */
-export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
-  return database.query<EndedToken>(
+/** The tokens that were ended after the token with this number, ordered by number. Expired tokens are left out. */
+export function findEndedTokens(database: Queryable, after: number): Promise<Ended[]> {
+  return database.query<Ended>(
     {
       name: 'access.ended-tokens',
-      text: `select token_id as id, number, (extract(epoch from expires_at + ${refusalMargin} - now()) * 1000)::float8 as "msLeft"
+      text: `select token_id as id, number, null::timestamptz as "endsAt", false as "isUndone", expires_at + ${refusalMargin} as "forgetAt"
              from ended_tokens where number > $1 and expires_at > now() - ${refusalMargin} order by number`,
     },
     [after],
   )
+}
+
+const lastTokenExpires = `greatest(ends_at, changed_at) + make_interval(secs => ${tokenLifetimeSeconds}) + ${refusalMargin}`
+
+/**
+ * The credentials, client secrets and people whose access was ended after the change with this number, ordered by
+ * number. Those whose last token has expired are left out. Triggers write the rows and number them in the order of the commits, so
+ * no change is missed.
+ */
+export function findEndedAccess(database: Queryable, after: number): Promise<Ended[]> {
+  return database.query<Ended>(
+    {
+      name: 'access.ended-access',
+      text: `select id, number, case when ends_at > now() then ends_at end as "endsAt", ends_at is null as "isUndone",
+               ${lastTokenExpires} as "forgetAt"
+             from ended_access where number > $1 and ${lastTokenExpires} > now() order by number`,
+    },
+    [after],
+  )
+}
+
+const forgottenAtOnce = 1_000
+
+/** Deletes some of the rows whose last token has expired. @returns whether there may be more */
+export async function forgetEndedAccess(database: Queryable): Promise<boolean> {
+  const forgotten = await database.execute(
+    `delete from ended_access where id = any(array(
+       select id from ended_access
+       where greatest(ends_at, changed_at) < now() - make_interval(secs => $1) - ${refusalMargin}
+       limit ${forgottenAtOnce} for update skip locked))`,
+    [tokenLifetimeSeconds],
+  )
+  return forgotten === forgottenAtOnce
 }
 
 /**
@@ -50,19 +91,11 @@ export async function insertEndedToken(
   return inserted === 1
 }
 
-/**
- * The ids whose tokens must be refused: suspended partners, and credentials, users and client secrets that ended recently. Those
- * that ended longer ago than the lifetime of a token are left out, because all their tokens have expired.
- */
-export async function findRefused(database: Queryable): Promise<string[]> {
-  const since = `now() - make_interval(secs => $1) - ${refusalMargin}`
+/** The ids of suspended partners. */
+export async function findSuspended(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
-    `select client_id as id from credentials where revoked_at >= ${since}
-     union all select user_id::text from portal_users where disabled_at >= ${since}
-     union all select bank_id::text from banks where status = 'suspended'
-     union all select merchant_id::text from merchants where status = 'suspended'
-     union all select secret_id from ended_secrets where ends_at >= ${since} and ends_at <= now()`,
-    [tokenLifetimeSeconds],
+    `select bank_id::text as id from banks where status = 'suspended'
+     union all select merchant_id::text from merchants where status = 'suspended'`,
   )
   return rows.map(({ id }) => id)
 }

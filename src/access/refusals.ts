@@ -1,12 +1,14 @@
 /**
  * Knows who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users,
  * suspended partners, and ended sessions. It also knows who may connect only from some addresses, and who must set up a
- * second factor first. Each process keeps the list in memory, so that checking a token needs no database. It reads the
- * list again at notifications and every two seconds. Of the ended sessions it reads only the new ones.
+ * second factor first. Each process keeps this in memory, so that checking a token needs no database. It reads again at
+ * notifications and every two seconds. Of what has ended it reads only the changes, however much has ended before.
  */
+import { realMs } from '../clock.ts'
+import { createSharedRead } from '../db/batching.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Caller } from './caller.ts'
-import { findEndedTokens, findRefused } from './ended-token-store.ts'
+import { type Ended, findEndedAccess, findEndedTokens, findSuspended } from './ended-token-store.ts'
 import { type AddressList, createAddressList } from './policy/address-lists.ts'
 import { type AddressLists, listAddressLists, listFactorless, type Mfa } from './policy/policy-store.ts'
 import type { ReadToken } from './tokens.ts'
@@ -19,7 +21,13 @@ const staleAfterMs = 10_000
 const forgetEveryMs = 60_000
 
 export type Refusals = {
+  /** Reads what has changed. Concurrent callers share reads; each gets one that began after its call. */
   refresh(): Promise<void>
+  /**
+   * Makes the next `refresh` read everything. After a failover that has lost commits, the database may give the same
+   * numbers to other changes.
+   */
+  distrust(): void
   refused(token: Pick<ReadToken, 'caller' | 'id' | 'secretId'>): boolean
   /** Whether the account's policy accepts this caller from an address. */
   admitsAddress(caller: Caller, address: string): boolean
@@ -31,32 +39,36 @@ export type Refusals = {
 
 /** @param platformMfa the rule for second factors of the platform's people while the platform has set no policy */
 export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional'): Refusals {
-  let refused = new Set<string>()
+  let suspended = new Set<string>()
   let factorless = new Set<string>()
   let addressLists = new Map<string, KnownLists>()
   let readAtMs = Number.NEGATIVE_INFINITY
-  const ended = createEndedTokens(database)
+  const tokens = createEndedIds(after => findEndedTokens(database, after))
+  const access = createEndedIds(after => findEndedAccess(database, after))
   return {
-    async refresh() {
+    refresh: createSharedRead(async () => {
       const startedAtMs = performance.now()
-      await ended.refresh()
-      const found = new Set(await findRefused(database))
+      const adopts = [await tokens.read(), await access.read()]
+      const foundSuspended = new Set(await findSuspended(database))
       const foundFactorless = new Set(await listFactorless(database, platformMfa))
       const foundLists = await listAddressLists(database)
       // A refresh that began later has ended earlier. Its result is newer, so this one is dropped.
       if (startedAtMs < readAtMs) return
-      refused = found
+      for (const adopt of adopts) adopt()
+      suspended = foundSuspended
       factorless = foundFactorless
       addressLists = knownLists(foundLists, addressLists)
       readAtMs = startedAtMs
+    }),
+    distrust() {
+      for (const ids of [tokens, access]) ids.distrust()
     },
     refused({ caller, id, secretId }) {
-      if (ended.has(id)) return true
-      if (refused.size === 0) return false
-      if (refused.has(caller.subject)) return true
-      if (secretId !== null && refused.has(secretId)) return true
-      if (caller.type === 'bank') return refused.has(caller.bankId)
-      return caller.type === 'retailer' && refused.has(caller.merchantId)
+      if (tokens.has(id) || access.has(caller.subject)) return true
+      if (secretId !== null && access.has(secretId)) return true
+      if (suspended.size === 0) return false
+      if (caller.type === 'bank') return suspended.has(caller.bankId)
+      return caller.type === 'retailer' && suspended.has(caller.merchantId)
     },
     admitsAddress(caller, address) {
       if (addressLists.size === 0) return true
@@ -69,23 +81,47 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
   }
 }
 
-/** Tokens that were ended individually. Each is kept until it would have expired. */
-function createEndedTokens(database: Queryable): { refresh(): Promise<void>; has(id: string): boolean } {
-  /** The ids of the tokens, each with the time (of `performance.now()`) at which it expires. */
-  const ended = new Map<string, number>()
-  let lastNumber = 0
-  let forgotAtMs = performance.now()
+type EndedIds = {
+  /** Reads the changes since the last read. @returns a function that adopts them */
+  read(): Promise<() => void>
+  distrust(): void
+  has(id: string): boolean
+}
+
+/**
+ * Ids whose tokens are refused. Each is kept until its last token has expired.
+ * @param find finds the changes with higher numbers than this one, ordered by number
+ */
+function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
+  /** When the access of an id ends, and when the id is forgotten, in real milliseconds. */
+  const known = new Map<string, { endsAtMs: number; forgetAtMs: number }>()
+  let reached = { number: 0 }
+  let forgotAtMs = realMs()
+  const forgetOld = () => {
+    if (realMs() - forgotAtMs < forgetEveryMs) return
+    forgotAtMs = realMs()
+    for (const [id, { forgetAtMs }] of known) if (forgetAtMs < forgotAtMs) known.delete(id)
+  }
   return {
-    async refresh() {
-      for (const { id, number, msLeft } of await findEndedTokens(database, lastNumber)) {
-        ended.set(id, performance.now() + msLeft)
-        lastNumber = Math.max(lastNumber, number)
+    async read() {
+      const from = reached
+      const found = await find(from.number)
+      return () => {
+        for (const { id, number, endsAt, isUndone, forgetAt } of found) {
+          from.number = Math.max(from.number, number)
+          if (isUndone) known.delete(id)
+          else known.set(id, { endsAtMs: endsAt?.getTime() ?? 0, forgetAtMs: forgetAt.getTime() })
+        }
+        forgetOld()
       }
-      if (performance.now() - forgotAtMs < forgetEveryMs) return
-      forgotAtMs = performance.now()
-      for (const [id, expiresAtMs] of ended) if (expiresAtMs < forgotAtMs) ended.delete(id)
     },
-    has: id => ended.has(id),
+    distrust() {
+      reached = { number: 0 }
+    },
+    has(id) {
+      const end = known.get(id)
+      return end !== undefined && end.endsAtMs <= realMs()
+    },
   }
 }
 

@@ -38,6 +38,8 @@ type ListenOptions = {
   /** Also called every `pollMs`, with the listening connection; never twice at the same time. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onError(error: unknown): void
+  /** Called when a new connection listens, before the handlers are called. The database may be another server now. */
+  onConnected?: () => void
   /** Called when a connection listens, and every handler was called. */
   onListening?: () => void
   /** Called before each attempt to reconnect. */
@@ -79,6 +81,7 @@ export async function listen(options: ListenOptions): Promise<{ stop(): Promise<
       fresh.on('notification', message => void call(message.payload as Topic))
       fresh.once('end', reconnectSoon)
       await ask(fresh, `set application_name = '${listenerName}'; listen ${channel}`)
+      options.onConnected?.()
       await callAll()
       options.onListening?.()
     } catch (error) {

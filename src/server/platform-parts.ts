@@ -244,8 +244,9 @@ export async function listenForChanges(
     onError: error => (error instanceof DomainError ? failed(job, error) : onError(error)),
     onListening: () => succeeded(job),
     onReconnect: () => monitoring.processMetrics.recovery(),
+    onConnected: () => refusals.distrust(),
     handlers: {
-      access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
+      access: createSharedRead(async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()]))),
       catalogue: () => sales.catalogue.refresh(),
       events: () => monitoring.waiters.wake(),
       ...(config.mode === 'sandbox' && { clock: () => followSharedClock(pools.access, clock) }),
