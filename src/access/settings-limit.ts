@@ -1,6 +1,6 @@
 /**
- * Limits how often an account changes its security policy and its webhook endpoints, because each change leaves an entry in the
- * audit log for years (contract/limits.md, "Requests").
+ * Limits how often an account changes its security policy and its webhook endpoints, and issues or rotates credentials. Each change
+ * leaves an entry in the audit log for years, and each ended secret is read by every process (contract/limits.md, "Requests").
  */
 import type { Origin } from '../audit-log/origin.ts'
 import type { Account } from '../events/outbox.ts'
@@ -22,6 +22,6 @@ export type CountSettingsChange = (origin: Pick<Origin, 'account'>, owner: Accou
 /** @param create makes a counter that all processes share */
 export function createSettingsLimit(create: typeof createLocalCounter): CountSettingsChange {
   const counter = create('settings', changesPerHour, 3_600)
-  const text = 'The account has changed its security policy and its endpoints too often; wait a while'
+  const text = 'The account has changed its security policy, endpoints and credentials too often; wait a while'
   return ({ account }, owner) => countIn(counter, `${account.type}:${account.id}:${owner.type}:${owner.id}`, text)
 }

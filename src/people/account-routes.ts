@@ -36,6 +36,8 @@ export type AccountRoutesDeps = PeopleRoutesDeps &
 const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
+const tooManyChanges =
+  'Too many requests, or too many changes of the account’s settings within an hour: wait for `Retry-After` seconds'
 
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
   onlyManagers(app, deps)
@@ -171,6 +173,7 @@ function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
             ...unknownAccount,
             409: `The account has ${maxCredentials} live credentials`,
           }),
+          429: tooManyChanges,
         },
       },
     },
@@ -197,7 +200,10 @@ function rotateOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
         params: schemas.ClientPath,
         querystring: NoQuery,
         body: RotateBody,
-        response: { 200: RotatedCredential, ...portalErrors({ ...mfaNeeded, ...unknownCredential }) },
+        response: {
+          200: RotatedCredential,
+          ...portalErrors({ ...mfaNeeded, ...unknownCredential, 429: tooManyChanges }),
+        },
       },
     },
     (request, reply) => {

@@ -1,7 +1,8 @@
 /** How managers handle their account's own credentials (contract/people.md, "Own credentials"). */
 import { type BankRole, callerName } from '../access/caller.ts'
-import { issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
+import { accountOf, issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
+import type { CountSettingsChange } from '../access/settings-limit.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
@@ -12,14 +13,20 @@ import { changing, type Manager, manages } from './managers.ts'
 /** The maximum number of live credentials of an account. The operator may issue more. */
 export const maxCredentials = 1_000
 
+export type CredentialDeps = { database: Database; countSettingsChange: CountSettingsChange }
+
+/** Revocations are not counted, because they may be urgent, and nobody can revoke more than was issued. */
+const countChange = ({ countSettingsChange }: CredentialDeps, manager: Manager, owner: AccountOwner): Promise<void> =>
+  countSettingsChange(originOfCaller(manager.caller), accountOf(owner))
+
 /**
  * Issues a credential of the managed account.
  *
  * @throws DomainError 'invalid' for the platform, which has no credentials, for a bank without a role, and for a merchant with one;
- *   'limit-reached' when the account has `maxCredentials` live credentials
+ *   'limit-reached' when the account has `maxCredentials` live credentials; 'too-many' as `CountSettingsChange`
  */
-export function issueOwn(
-  deps: { database: Database },
+export async function issueOwn(
+  deps: CredentialDeps,
   manager: Manager,
   { owner, role, label }: { owner: AccountOwner; role: BankRole | undefined; label: string },
 ): Promise<{ clientId: string; secret: string }> {
@@ -28,6 +35,7 @@ export function issueOwn(
     throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
   if ('bankId' in owner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
   const credential = { owner, role: role ?? 'gateway', label, issuedBy: callerName(manager.caller) } as const
+  await countChange(deps, manager, owner)
   return changing(deps.database, manager, owner, async within => {
     if ((await countLive(within, owner)) >= maxCredentials)
       throw new DomainError('limit-reached', `An account has at most ${maxCredentials} live credentials`)
@@ -45,14 +53,15 @@ async function ownerOfOwn(database: Queryable, manager: Manager, clientId: strin
 /**
  * Like `rotateCredential`, for a credential of an account that the manager manages.
  *
- * @throws DomainError 'not-found' for any other credential, and for a revoked one
+ * @throws DomainError 'not-found' for any other credential, and for a revoked one; 'too-many' as `CountSettingsChange`
  */
 export async function rotateOwn(
-  deps: { database: Database },
+  deps: CredentialDeps,
   manager: Manager,
   params: { clientId: string; overlapMs: number },
 ) {
   const owner = await ownerOfOwn(deps.database, manager, params.clientId)
+  await countChange(deps, manager, owner)
   return changing(deps.database, manager, owner, within => rotateCredential(by(within, manager), params))
 }
 

@@ -355,7 +355,9 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await visitor.logIn(viewer, '/bank/esim/sales')
     await sees(page, `Days are in ${zone} time`)
     // Without days, the platform counts until today by the bank's zone.
-    const { to } = await page.evaluate(() => fetch('/portal/esim/sales').then(answer => answer.json()))
+    const { to } = (await page.evaluate(() => fetch('/portal/esim/sales').then(answer => answer.json()))) as {
+      to: string
+    }
     await page.getByText('7 days', { exact: true }).click()
     await page.waitForURL(url => url.searchParams.get('to') === to)
   })

@@ -390,6 +390,35 @@ suite('own credentials', () => {
     assert.equal((await issue()).status, 201)
   })
 
+  test('managers issue and rotate up to the limit of changes an hour; revoking, other accounts and the operator go on', async () => {
+    const counted = await startPlatform()
+    try {
+      const manager = await openPerson(counted, { merchant: 'grocer' }, 'admin_user')
+      const issue = (by = manager, headers = {}) => by.call('POST', '/portal/credentials', { label: 'one' }, headers)
+      const once = { 'idempotency-key': 'issue-once' }
+      const { clientId } = (await issue(manager, once)).body
+      const path = `/portal/credentials/${clientId}`
+      for (let made = 1; made < 300; made++) {
+        const { status, text } = made % 2 === 0 ? await issue() : await manager.call('POST', `${path}/rotate`)
+        assert.equal(status, made % 2 === 0 ? 201 : 200, text)
+      }
+      for (const over of [await issue(), await manager.call('POST', `${path}/rotate`)]) {
+        assert.deepEqual([over.status, over.body.code], [429, 'too-many'], over.text)
+        assert.ok(Number(over.headers.get('retry-after')) > 3_000)
+      }
+      assert.equal((await issue(manager, once)).status, 201, 'a repeated request makes none')
+      assert.equal((await manager.call('POST', `${path}/revoke`)).status, 200)
+      assert.equal((await issue(await openPerson(counted, { merchant: 'voltshop' }, 'admin_user'))).status, 201)
+      const byOperator = await counted.call('POST', '/admin/credentials', {
+        token: counted.config.operatorKey,
+        body: { merchant: 'grocer', label: 'by the operator' },
+      })
+      assert.equal(byOperator.status, 201, byOperator.text)
+    } finally {
+      await counted.close()
+    }
+  })
+
   test('a label is one line', async () => {
     const { operatorKey } = platform.config
     const invisible = [
