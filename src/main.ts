@@ -112,7 +112,7 @@ credentials
   .action(run<IssueOptions>(async options => (await import('./cli/credentials.ts')).issueCredential(options)))
 credentials
   .command('list')
-  .description('Show all credentials, without their secrets')
+  .description('Show live and lately revoked credentials, without their secrets')
   .action(run(async options => (await import('./cli/credentials.ts')).listCredentials(options)))
 credentials
   .command('rotate')

@@ -7,6 +7,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
 import { controls, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
+import { listedRevokedDays, maxListedRevoked } from './credential-store.ts'
 
 const maxLabelLength = 200
 /** The name that people give a credential. Lists and logs show it, so it is one line without invisible characters. */
@@ -40,6 +41,8 @@ export const bankRoleOfCredential =
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
+/** Which credentials the two lists contain, for their descriptions. */
+export const listedCredentials = `Live ones are all listed; revoked ones for ${listedRevokedDays} days, the newest ${maxListedRevoked} at most.`
 /** The description of the two operations that rotate a credential. */
 export const rotation =
   'The previous secret works until the overlap ends. Never more than two work: a rotation during an overlap ends the older one at once.'

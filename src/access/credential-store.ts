@@ -6,7 +6,7 @@ import type { EventTypeName } from '../events/catalogue.ts'
 import { recordingEvents } from '../events/event-writing.ts'
 import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
 import { refusalMargin } from './ended-token-store.ts'
-import { type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
+import { type AccountOwner, type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export type Credential = {
@@ -203,13 +203,33 @@ export type CredentialListing = {
   revokedAt: Date | null
 }
 
+/** How long a revoked credential is listed, and the maximum number of revoked ones in a list. */
+export const listedRevokedDays = 90
+export const maxListedRevoked = 200
+
+/**
+ * SQL with the ids of the credentials that a list contains: all live ones, and the newest of those that were revoked lately. Each
+ * part uses an index, so the list does not get slower with each revocation.
+ *
+ * @param owner null: the credentials of all partners; otherwise `$1` must be `ownerId(owner)`
+ */
+export function listedIds(owner: AccountOwner | null): string {
+  const ofAccount = owner === null ? 'true' : ofOwner(owner, 'o')
+  return `
+    select o.client_id from credentials o where ${ofAccount} and o.revoked_at is null
+    union all
+    (select o.client_id from credentials o
+     where ${ofAccount} and o.revoked_at > now() - interval '${listedRevokedDays} days'
+     order by o.revoked_at desc limit ${maxListedRevoked})`
+}
+
 /** @param owner null: the credentials of all partners */
 export function listCredentials(database: Queryable, owner: CredentialOwner | null): Promise<CredentialListing[]> {
   return database.query(
     `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
             c.previous_valid_until as "previousValidUntil", c.revoked_at as "revokedAt"
      from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
-     ${owner === null ? '' : `where ${ofOwner(owner, 'c')}`}
+     where c.client_id in (${listedIds(owner)})
      order by c.created_at, c.client_id`,
     owner === null ? [] : [ownerId(owner)],
   )

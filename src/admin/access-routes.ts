@@ -129,7 +129,7 @@ function listCredentialsRoute(app: App, deps: AccessAdminDeps): void {
     '/credentials',
     {
       schema: {
-        ...operation('Access', 'listCredentials', 'Credentials of a partner, or all', 'Revoked ones too.'),
+        ...operation('Access', 'listCredentials', 'Credentials of a partner, or all', credentials.listedCredentials),
         querystring: schemas.PartnerQuery,
         response: { 200: credentials.Credentials, ...operatorErrors(unknownPartner) },
       },

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import {
   IssuedCredential,
+  listedCredentials,
   overlapMs,
   RevokedCredential,
   RotateBody,
@@ -139,7 +140,7 @@ function listOwnCredentialsRoute(app: App, deps: AccountRoutesDeps): void {
         security: secured,
         operationId: 'listOwnCredentials',
         summary: 'The account’s credentials',
-        description: 'The credentials of its systems, including revoked ones.',
+        description: `The credentials of its systems. ${listedCredentials}`,
         querystring: schemas.AccountQuery,
         response: { 200: schemas.OwnCredentials, ...portalErrors(unknownAccount) },
       },
@@ -172,8 +173,8 @@ function issueOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
             ...mfaNeeded,
             ...unknownAccount,
             409: `The account has ${maxCredentials} live credentials`,
+            429: tooManyChanges,
           }),
-          429: tooManyChanges,
         },
       },
     },

@@ -1,6 +1,6 @@
 /** SQL of an account's own credentials. */
 
-import type { CredentialListing } from '../access/credential-store.ts'
+import { type CredentialListing, listedIds } from '../access/credential-store.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerOfIds } from '../access/owners.ts'
 import type { Queryable } from '../db/database.ts'
 
@@ -28,7 +28,7 @@ export async function countLive(database: Queryable, owner: AccountOwner): Promi
   return row?.count ?? 0
 }
 
-/** All credentials of an account in the order of issue, including revoked ones. Secrets are not included. */
+/** The credentials of an account in the order of issue, as `listedIds` chooses them. Secrets are not included. */
 export function listOwnCredentials(database: Queryable, owner: AccountOwner): Promise<OwnCredential[]> {
   return database.query(
     `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
@@ -36,7 +36,7 @@ export function listOwnCredentials(database: Queryable, owner: AccountOwner): Pr
        u.login as "issuedBy"
      from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
      left join portal_users u on u.user_id = case when c.issued_by like 'person:%' then substr(c.issued_by, 8)::uuid end
-     where ${ofOwner(owner, 'c')} order by c.created_at, c.client_id`,
+     where c.client_id in (${listedIds(owner)}) order by c.created_at, c.client_id`,
     [ownerId(owner)],
   )
 }

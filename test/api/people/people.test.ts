@@ -11,7 +11,7 @@ import {
   type Person,
   tokenOfLink,
 } from '../../support/people.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 const password = 'correct horse battery staple'
 let platform: TestPlatform
@@ -416,6 +416,47 @@ suite('own credentials', () => {
       assert.equal(byOperator.status, 201, byOperator.text)
     } finally {
       await counted.close()
+    }
+  })
+
+  test('all live ones are listed, and the newest 200 of those that were revoked within 90 days', async () => {
+    const { database } = platform.platform
+    const { operatorKey } = platform.config
+    const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    // One was revoked each day, and 150 more today.
+    await database.execute(
+      `insert into credentials (client_id, merchant_id, role, label, secret_hash, created_at, revoked_at)
+       select 'day-' || n, merchant_id, 'gateway', 'old', sha256(n::text::bytea), now() - interval '1 year',
+         now() - make_interval(days => greatest(n, 0)) + interval '1 hour'
+       from merchants, generate_series(-149, 100) n where code = 'voltshop'`,
+    )
+    await database.execute(
+      `insert into credentials (client_id, merchant_id, role, label, secret_hash, created_at)
+       select 'live-' || n, merchant_id, 'gateway', 'live', sha256(n::text::bytea), now() - interval '2 years'
+       from merchants, generate_series(1, 300) n where code = 'voltshop'`,
+    )
+    const atOperators = (query: string) => platform.call('GET', `/admin/credentials${query}`, { token: operatorKey })
+    const lists = {
+      'the manager': () => manager.call('GET', '/portal/credentials'),
+      'the operator': () => atOperators('?merchant=voltshop'),
+    }
+    type Listed = { clientId: string; revokedAt: string | null }
+    const idsFor = async (read: () => Promise<Answer>): Promise<Set<string>> =>
+      new Set((await read()).body.map(({ clientId }: Listed) => clientId))
+    for (const [who, read] of Object.entries(lists)) {
+      const ids = await idsFor(read)
+      const countOf = (kind: string) => [...ids].filter(id => id.startsWith(kind)).length
+      assert.equal(countOf('live-'), 300, who)
+      assert.ok(countOf('day-') <= 200 && countOf('day-') > 190, `${who}: ${countOf('day-')}`)
+      assert.ok(ids.has('day-20') && !ids.has('day-60'), who)
+    }
+    const ofAll: Listed[] = (await atOperators('')).body
+    assert.equal(ofAll.filter(({ clientId }) => clientId.startsWith('live-')).length, 300)
+    assert.equal(ofAll.filter(({ revokedAt }) => revokedAt !== null).length, 200, 'of all partners together')
+    await database.execute(`delete from credentials where client_id ~ '^day--'`)
+    for (const [who, read] of Object.entries(lists)) {
+      const ids = await idsFor(read)
+      assert.deepEqual([ids.has('day-90'), ids.has('day-91')], [true, false], who)
     }
   })
 
