@@ -68,7 +68,7 @@ function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         summary: 'Change a person',
         description:
           'When the role changes or the person is disabled, the person’s sessions end within 10 seconds. You cannot change your own ' +
-          'role, disable yourself, or remove the last active manager.',
+          'role, disable yourself, or remove the last active manager. Enabling, and another role or address, need a fresh factor.',
         params: schemas.PersonPath,
         querystring: NoQuery,
         body: schemas.ChangeBody,

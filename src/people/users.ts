@@ -15,7 +15,7 @@ import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
-import { changedMail, defaultLanguage } from './mail/mails.ts'
+import { type Changed, changedMail, defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,
   joinLink,
@@ -38,8 +38,8 @@ export type PersonChange = { role?: string; disabled?: boolean; email?: string |
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
  *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the account
- *   does not have, or an address to which mails cannot be sent; 'mfa-needed' for another role or address when the manager has not
- *   proven a factor within the last 15 minutes
+ *   does not have, or an address to which mails cannot be sent; 'mfa-needed' for enabling, or for another role or address, when the
+ *   manager has not proven a factor within the last 15 minutes; 'too-many' when the manager's account has caused too many mails
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -54,7 +54,8 @@ export async function changePerson(
       email: change.email === undefined ? person.email : change.email,
       isDisabled: change.disabled ?? person.isDisabled,
     }
-    if (after.role !== person.role || after.email !== person.email)
+    const isEnabled = person.isDisabled && !after.isDisabled
+    if (isEnabled || after.role !== person.role || after.email !== person.email)
       await requireFreshFactor(transaction, manager.sessionId)
     await requireChangeable(transaction, manager, { person, after })
     const withdrawn = await store.updatePerson(transaction, userId, after)
@@ -62,8 +63,11 @@ export async function changePerson(
     await recordEntries(transaction, originOfCaller(manager.caller), withdrawals(withdrawn))
     if (after.email !== person.email) {
       await deleteResets(transaction, userId)
-      await notifyAddresses(deps, transaction, manager, person, after.email)
+      // Notify the old address, so that nobody can take over an account unnoticed by changing its address. Also notify the new one.
+      if (person.email !== null)
+        await mailChange(deps, transaction, manager, person, 'email', [person.email, after.email])
     }
+    if (isEnabled) await mailChange(deps, transaction, manager, person, 'enabled', [person.email])
     // Do this also when a person is enabled: during an upgrade, a process of an earlier version may have disabled the person
     // without ending the sessions.
     if (after.role !== person.role || after.isDisabled !== person.isDisabled) await endAccess(transaction, userId)
@@ -82,22 +86,19 @@ export async function disablePerson(deps: PeopleDeps, manager: Manager, login: s
   await changePerson(deps, manager, { userId, change: { disabled: true } })
 }
 
-/**
- * Notifies the old address, so that nobody can take over an account unnoticed by changing its address. Also notifies
- * the new address.
- */
-async function notifyAddresses(
+/** Mails to these addresses what a manager has changed of a person's access. */
+async function mailChange(
   { mails }: PeopleDeps,
   transaction: Queryable,
   manager: Manager,
-  before: store.ManagedPerson,
-  after: string | null,
+  { userId, login, language }: store.ManagedPerson,
+  what: Changed,
+  addresses: (string | null)[],
 ) {
-  const { userId, login, language, email } = before
-  if (email === null || !mails.canSend) return
-  for (const to of [email, ...(after === null ? [] : [after])]) {
+  if (!mails.canSend) return
+  for (const to of addresses.filter(address => address !== null)) {
     await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
-    const mail = changedMail('email', login)
+    const mail = changedMail(what, login)
     await mails.queue(transaction, userId, { to, language: language ?? defaultLanguage, mail })
   }
 }

@@ -321,6 +321,35 @@ test('a wrong network is named at its field', async t => {
   await expectRefusals(visitor)
 })
 
+test('a disabled person is enabled again, after a question for the factor', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  const manager = await addAccount(platform, { bank: 'beta' }, 'ADMIN')
+  const { login } = await addAccount(platform, { bank: 'beta' }, 'VIEWER')
+  await logIn(manager, '/account/people')
+  const row = page.getByRole('row').filter({ hasText: login })
+  const choose = async (name: string) => {
+    await page.getByRole('button', { name: `Actions for ${login}`, exact: true }).click()
+    await page.getByRole('menuitem', { name, exact: true }).click()
+  }
+  await choose('Disable')
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable', exact: true }).click()
+  await row.getByText('Disabled').waitFor()
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  await choose('Enable')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await row.getByText('Disabled').waitFor()
+  await choose('Enable')
+  await dialog.locator('input[autocomplete=current-password]:focus').fill(manager.password)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  await row.getByText('Active').waitFor()
+  await assertAccessible(visitor)
+  await expectRefusals(visitor)
+})
+
 test('a disabled person is erased, and the login is free', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -27,7 +27,7 @@ export type PeopleMail =
   | { kind: 'changed'; what: Changed; login: string; at: string }
 
 /** Which part of a person's access the person or a manager has changed. */
-export type Changed = 'password' | 'email' | 'factor-added' | 'factor-removed' | 'recovery-codes'
+export type Changed = 'password' | 'email' | 'enabled' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
 export type Envelope = { to: string; language: Language; mail: PeopleMail }
 
@@ -52,7 +52,7 @@ export type PeopleMails = {
    */
   notifyOwnChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Counts a mail that a manager has caused: a link, or a notice to an address that the manager has entered. All accounts
+   * Counts a mail that a manager has caused: a link, or a notice about a change that the manager made. All accounts
    * share one queue, so no account may fill it. The limit also keeps a manager from flooding strangers with our mails.
    *
    * @param account the account of the manager

@@ -52,6 +52,7 @@ type Texts = {
 const englishChanges: Record<Changed, { subject: string; sentence: string }> = {
   password: { subject: 'Your password was changed', sentence: 'the password was changed' },
   email: { subject: 'Your e-mail address was changed', sentence: 'the e-mail address was changed' },
+  enabled: { subject: 'Your access was enabled again', sentence: 'the access was enabled again' },
   'factor-added': { subject: 'A second factor was set up', sentence: 'an authenticator app was set up' },
   'factor-removed': { subject: 'Your second factor was removed', sentence: 'the authenticator app was removed' },
   'recovery-codes': { subject: 'New recovery codes were made', sentence: 'new recovery codes were made' },
@@ -60,6 +61,7 @@ const englishChanges: Record<Changed, { subject: string; sentence: string }> = {
 const ukrainianChanges: Record<Changed, { subject: string; sentence: string }> = {
   password: { subject: 'Пароль змінено', sentence: 'змінено пароль' },
   email: { subject: 'Адресу електронної пошти змінено', sentence: 'змінено адресу електронної пошти' },
+  enabled: { subject: 'Доступ знову увімкнено', sentence: 'знову увімкнено доступ' },
   'factor-added': { subject: 'Налаштовано другий фактор', sentence: 'налаштовано застосунок із кодами' },
   'factor-removed': { subject: 'Другий фактор вилучено', sentence: 'вилучено застосунок із кодами' },
   'recovery-codes': { subject: 'Створено нові резервні коди', sentence: 'створено нові резервні коди' },

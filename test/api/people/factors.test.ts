@@ -282,6 +282,12 @@ suite('a fresh factor', () => {
 
   test('the password, where there is no second factor; then the operation works', async () => {
     const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const [colleague, disabled] = [
+      await openPerson(platform, { bank: 'alpha' }, 'VIEWER'),
+      await openPerson(platform, { bank: 'alpha' }, 'VIEWER'),
+    ]
+    const change = (person: Person, to: object) => manager.call('PATCH', `/portal/users/${person.userId}`, to)
+    assert.equal((await change(disabled, { disabled: true })).status, 200)
     await age(manager)
     const invitation = { login: 'fresh-1', role: 'VIEWER' }
     const operations: [string, string, unknown?][] = [
@@ -297,6 +303,9 @@ suite('a fresh factor', () => {
       ],
       ['POST', '/portal/credentials', { role: 'VIEWER' }],
       ['POST', '/portal/credentials/pk_x/rotate'],
+      ['PATCH', `/portal/users/${colleague.userId}`, { role: 'EDITOR' }],
+      ['PATCH', `/portal/users/${colleague.userId}`, { email: 'new@alpha.example' }],
+      ['PATCH', `/portal/users/${disabled.userId}`, { disabled: false }],
       ['POST', '/partner/v1/webhook-endpoints', { url: 'https://hooks.alpha.example/', types: ['*'] }],
       ['POST', `/partner/v1/webhook-endpoints/${manager.userId}/rotate-secret`, {}],
       ['PATCH', `/partner/v1/webhook-endpoints/${manager.userId}`, { url: 'https://elsewhere.example/' }],
@@ -306,11 +315,18 @@ suite('a fresh factor', () => {
       assert.deepEqual([answer.status, answer.body.code], [401, 'mfa-needed'], `${method} ${path}`)
     }
     assert.equal((await manager.call('GET', '/portal/users')).status, 200)
+    const stillDisabled = await logIn(disabled)
+    assert.equal(stillDisabled.status, 401)
+    // Access that looks unsafe can be taken away at once.
+    assert.equal((await change(disabled, { disabled: true })).status, 200)
+    assert.equal((await change(colleague, { disabled: true })).status, 200)
     const wrong = await manager.call('POST', '/portal/session/verify', { method: 'password', code: 'wrong' })
     assert.equal(wrong.status, 401)
     const proven = await manager.call('POST', '/portal/session/verify', { method: 'password', code: manager.password })
     assert.equal(proven.status, 200, proven.text)
     assert.equal((await manager.call('POST', '/portal/invitations', invitation)).status, 201)
+    assert.equal((await change(disabled, { disabled: false })).status, 200)
+    assert.equal((await logIn(disabled)).status, 200)
   })
 
   test('setting up a second factor ends the sessions that have proven only the password', async () => {
