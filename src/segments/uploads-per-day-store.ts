@@ -3,6 +3,7 @@
  * (contract/campaigns.md, "Segments").
  */
 import type { Queryable } from '../db/database.ts'
+import { retryTomorrow, secondsLeftToday, today } from '../db/today.ts'
 import { DomainError } from '../errors.ts'
 
 /**
@@ -14,14 +15,12 @@ const maxOfMerchant = 100
 
 type Upload = { merchantId: string; cashbackId: string }
 
-const today = `(clock_timestamp() at time zone 'UTC')::date`
-
 /** @throws DomainError 'too-many' when the campaign or the merchant has reached its maximum of segments for today */
 export async function requireUploadLeft(database: Queryable, { merchantId, cashbackId }: Upload): Promise<void> {
   const [used] = await database.query<{ ofCampaign: number; ofMerchant: number; secondsLeft: number }>(
     `select coalesce(sum(uploads) filter (where cashback_id = $2), 0)::int as "ofCampaign",
        coalesce(sum(uploads), 0)::int as "ofMerchant",
-       extract(epoch from (${today} + 1)::timestamp at time zone 'UTC' - clock_timestamp())::float8 as "secondsLeft"
+       ${secondsLeftToday} as "secondsLeft"
      from segment_uploads where merchant_id = $1 and day = ${today}`,
     [merchantId, cashbackId],
   )
@@ -30,7 +29,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
     used.ofCampaign < maxOfCampaign
       ? `Segments can be formed ${maxOfMerchant} times a day: go on tomorrow (UTC)`
       : `The segment of a campaign can be formed ${maxOfCampaign} times a day: go on tomorrow (UTC)`
-  throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(used.secondsLeft)) })
+  throw new DomainError('too-many', text, retryTomorrow(used.secondsLeft))
 }
 
 /**

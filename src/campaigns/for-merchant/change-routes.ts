@@ -19,6 +19,7 @@ import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { createAsMerchant } from '../form/create.ts'
 import { edit } from '../form/edit.ts'
+import { maxEdits } from '../form/edits-per-day-store.ts'
 import { CreateBody, EditBody, formConfig, formLimitBytes } from '../form/schemas.ts'
 import { GuardHeaders, guardOf, stale } from '../guard-schemas.ts'
 import { CampaignPath, OperationResult } from '../schemas.ts'
@@ -102,7 +103,8 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
           'Other fields may be sent with their present values. All validation errors are returned at once, and nothing is ' +
           'changed. ' +
           'Adding a bank to a campaign in `awaitingMerchantApproval` returns it to `awaitingBankApproval`. `creatorId`, ' +
-          '`createdByType` and `retailerId` are ignored. A campaign that a bank created cannot be edited or deleted (403).',
+          '`createdByType` and `retailerId` are ignored. A campaign that a bank created cannot be edited or deleted (403). ' +
+          `A campaign takes ${maxEdits} edits a day (UTC) that change something.`,
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
@@ -114,6 +116,7 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
             400: 'The body is invalid, or a field may not be changed now',
             403: onlyAuthor,
             412: stale,
+            429: 'Too many requests, or the campaign was edited too often today; try again after `Retry-After` seconds',
           }),
         },
       },

@@ -18,6 +18,7 @@ import { campaignNotFound } from '../not-found.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { changedFields, lockedErrors, mergedFields, shownChanges } from './changes.ts'
 import { bankErrors, directoryErrors, requireNoErrors } from './create.ts'
+import { countEdit } from './edits-per-day-store.ts'
 import { contradictions, crossErrors, type FieldName, type Fields, type ReadFields, readFields } from './form.ts'
 import { editErrors } from './pending-store.ts'
 import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
@@ -39,7 +40,8 @@ type Known = Terms & { participantsIds: string[] }
  * when the field may not change.
  *
  * @throws DomainError 'invalid' with all errors; 'not-found' for an unknown campaign; 'forbidden' for anybody but the author;
- *   'stale' when the edit was made from another version of the campaign
+ *   'stale' when the edit was made from another version of the campaign; 'too-many' when the campaign has reached its maximum
+ *   of edits for today
  */
 export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
@@ -83,6 +85,7 @@ async function editWith(
     ...directoryErrors(merged, found),
   ])
   if (changed.length === 0) return
+  await countEdit(transaction, campaign.cashbackId)
   const { countryId } = found
   await requireRoom(transaction, deps, { campaign, changed, after: merged as Known, countryId })
   await write(transaction, {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { assertEdited, decide, editsOf, pathOf, terminals } from '../../support/campaign-edits.ts'
-import { openPartners, type Partners } from '../../support/campaign-moves.ts'
+import { moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
   assertMerchantsOnly,
   assertRefused,
@@ -14,6 +14,7 @@ import {
   openMerchant,
   type Partner,
 } from '../../support/campaigns.ts'
+import { range, tally } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -225,6 +226,38 @@ describe('412, If-Match', () => {
     const voltshop = await openMerchant(platform, 'voltshop')
     assertRefused(await voltshop.call('PATCH', pathOf(id), { body: {}, headers: stale }), 403)
     assertRefused(await edit(randomUUID(), {}, stale), 404)
+  })
+})
+
+describe('429, how often', () => {
+  test('a campaign takes 200 edits a day by real time; what changes nothing or is refused does not count', async () => {
+    const id = await createCampaign(platform)
+    let edits = 0
+    const change = () => edit(id, { description: `edit ${edits++}` })
+    for (let group = 0; group < 39; group++)
+      assert.deepEqual(tally(await Promise.all(range(5).map(change))), { 200: 5 })
+    assertEdited(await edit(id, {}))
+    assertRefused(await edit(id, { name: '' }), 400)
+    assertRefused(await edit(id, { description: 'x' }, { 'if-match': '"0"' }), 412)
+    const answers = await Promise.all(range(20).map(change))
+    assert.deepEqual(tally(answers), { 200: 5, 429: 15 })
+    const before = await read(id)
+    const refused = await change()
+    assertRefused(refused, 429, 'A campaign can be edited 200 times a day: go on tomorrow (UTC)')
+    const seconds = Number(refused.headers.get('retry-after'))
+    const midnight = new Date().setUTCHours(24, 0, 0, 0)
+    assert.ok(Math.abs(seconds - (midnight - Date.now()) / 1_000) < 60, `${seconds}`)
+    await moveClock(platform, { advance: 'P1D' })
+    assertRefused(await change(), 429)
+    await platform.call('DELETE', '/sandbox/clock')
+    await assertNothingChanged(id, before)
+    assertEdited(await edit(id, { description: before.body.description }))
+    assertEdited(await edit(await createCampaign(platform), { description: 'another campaign' }))
+    await decide(partners.alpha, id)
+    assertRefused(await change(), 429)
+    await platform.platform.database.execute('update campaign_edits set day = day - 1')
+    assertEdited(await change())
+    assert.equal((await platform.platform.database.query('select from campaign_edits where edits = 1')).length, 2)
   })
 })
 

@@ -1,0 +1,38 @@
+/** Limits how often a campaign is edited per day: each edit is kept in its history (contract/campaigns.md, "Edit"). */
+import type { Queryable, Statement } from '../../db/database.ts'
+import { retryTomorrow, secondsLeftToday, today } from '../../db/today.ts'
+import { DomainError } from '../../errors.ts'
+
+/** How many edits of one campaign are allowed on one day, by real time in UTC. */
+export const maxEdits = 200
+
+/** Counts an edit, unless the campaign has had all of today's. */
+const countStatement: Statement = {
+  name: 'campaigns.count-edit',
+  text: `
+    with counted as (
+      insert into campaign_edits as e (cashback_id, day, edits) values ($1, ${today}, 1)
+      on conflict (cashback_id) do update
+      set day = excluded.day, edits = case when e.day = excluded.day then e.edits + 1 else 1 end
+      where e.day <> excluded.day or e.edits < $2
+      returning edits
+    )
+    select exists (select from counted) as "isCounted", ${secondsLeftToday} as "secondsLeft"`,
+}
+
+/**
+ * Counts an edit that changes something. Edits at the same time cannot exceed the limit together, because the statement
+ * checks it.
+ *
+ * @throws DomainError 'too-many' when the campaign has reached its maximum of edits for today
+ */
+export async function countEdit(transaction: Queryable, cashbackId: string): Promise<void> {
+  const [row] = await transaction.query<{ isCounted: boolean; secondsLeft: number }>(countStatement, [
+    cashbackId,
+    maxEdits,
+  ])
+  if (!row) throw new Error('A select without a table has one row')
+  if (row.isCounted) return
+  const text = `A campaign can be edited ${maxEdits} times a day: go on tomorrow (UTC)`
+  throw new DomainError('too-many', text, retryTomorrow(row.secondsLeft))
+}
