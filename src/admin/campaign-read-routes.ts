@@ -1,9 +1,11 @@
 /** Reads campaigns of all merchants, for the operator who helps a bank or a merchant. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import { historyView } from '../campaigns/history/history.ts'
-import { listHistory } from '../campaigns/history/store.ts'
+import { aboutPages, HistoryAnswer, HistoryQuery, historyHeaders } from '../campaigns/history/schemas.ts'
+import { findHistoryPage, findParties } from '../campaigns/history/store.ts'
+import { historyPageView } from '../campaigns/history/views.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
 import { campaignNotFound } from '../campaigns/not-found.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
@@ -68,11 +70,15 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
           'Campaigns',
           'readAnyCampaign',
           'One campaign with its history',
-          'Without the lists of terminals and customers.',
+          'Without the lists of terminals and customers, and with the newest page of the history. The `Link` header leads to older ' +
+            'entries.',
         ),
         params: CampaignPath,
         querystring: NoQuery,
-        response: { 200: CampaignWithHistory, ...operatorErrors({ 404: 'There is no such campaign' }) },
+        response: {
+          200: { ...CampaignWithHistory, headers: historyHeaders },
+          ...operatorErrors({ 404: 'There is no such campaign' }),
+        },
       },
     },
     async (request, reply) => {
@@ -80,15 +86,44 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
       const database = await pageReads.begin(request, reply)
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
-      const owner = { type: 'merchant', id: campaign.retailerId } as const
-      const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner }
-      if (showsBody(request)) await batchedEntries.write(originOf(request), fact)
-      const history = await listHistory(database, cashbackId, { type: 'platform' })
-      const text = detailsText(campaign, history.map(historyView))
+      await recordRead(request, cashbackId, campaign.retailerId)
+      const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before: null })
+      const text = detailsText(campaign, historyPageView(reply, page, historyPath(cashbackId)))
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   )
+
+  app.get(
+    '/campaigns/:cashbackId/history',
+    {
+      schema: {
+        ...operation('Campaigns', 'readAnyHistory', 'The history of a campaign', aboutPages),
+        params: CampaignPath,
+        querystring: HistoryQuery,
+        response: { 200: HistoryAnswer, ...operatorErrors({ 404: 'There is no such campaign' }) },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const { before = null } = request.query
+      const database = await pageReads.begin(request, reply)
+      const campaign = await findParties(database, cashbackId, null)
+      if (!campaign) throw campaignNotFound('not-found')
+      await recordRead(request, cashbackId, campaign.merchantId)
+      const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before })
+      return historyPageView(reply, page, historyPath(cashbackId))
+    },
+  )
+
+  /** Records that the operator has read a campaign. */
+  async function recordRead(request: FastifyRequest, cashbackId: string, merchantId: string): Promise<void> {
+    const owner = { type: 'merchant', id: merchantId } as const
+    const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner } as const
+    if (showsBody(request)) await batchedEntries.write(originOf(request), fact)
+  }
 }
+
+const historyPath = (cashbackId: string): string => `/admin/campaigns/${cashbackId}/history`
 
 const listedView = ({ retailerId, retailerCode, retailerName, retailerNameEn, ...campaign }: ListedCampaign) => ({
   ...campaign,

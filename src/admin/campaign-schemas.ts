@@ -1,11 +1,11 @@
 /** Schemas of campaigns as the platform's operator sees them. */
 import Type from 'typebox'
 import { offer, origin, participation, standing } from '../campaigns/campaign-schemas.ts'
-import { HistoryEntry } from '../campaigns/history/routes.ts'
+import { HistoryEntry } from '../campaigns/history/schemas.ts'
 import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { listingOf, listingParameters } from '../http/paging.ts'
-import { count, instant, money, text, uuid } from '../http/schemas.ts'
+import { count, flag, instant, money, text, uuid } from '../http/schemas.ts'
 import { closed } from './request/documents.ts'
 
 const code = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))
@@ -85,10 +85,11 @@ export const CampaignWithHistory = Type.Object(
         merchantReportUploads: count('Reports that the merchant has uploaded'),
         expectedCompensation: nullable(money('What the merchant owes it', 1250.5)),
         segmentCustomers: count('Its customers in the segment', 5000),
+        hasSegment: flag('The newest segment has a part for it. false: the campaign is for all of its customers'),
       }),
       { description: 'Every invited bank' },
     ),
-    history: Type.Array(HistoryEntry, { description: 'Every step, oldest first' }),
+    history: Type.Array(HistoryEntry, { description: 'The newest entries, at most 100, oldest first' }),
   },
   { description: 'The campaign' },
 )

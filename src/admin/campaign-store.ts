@@ -1,5 +1,6 @@
 /** SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
 import type { Country } from '../campaigns/for-merchant/details-store.ts'
+import { isAboutBank, newestAboutBank } from '../campaigns/history/store.ts'
 import {
   type BankStatus,
   bankStatuses,
@@ -185,6 +186,7 @@ type CampaignBank = {
   merchantReportUploads: number
   expectedCompensation: number | null
   segmentCustomers: number
+  hasSegment: boolean
 }
 
 export type CampaignDetails = {
@@ -215,7 +217,10 @@ const detailsStatement: Statement = {
         select coalesce(json_agg(json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name, 'status', i.status,
           'stage', i.reporting_stage, 'bankReportUploads', i.bank_report_uploads,
           'merchantReportUploads', i.merchant_report_uploads, 'expectedCompensation', i.expected_compensation,
-          'segmentCustomers', coalesce(s.customers_count, 0)) order by b.code), '[]')
+          'segmentCustomers', coalesce(s.customers_count, 0), 'hasSegment', s.customers_count is not null or coalesce((
+            select h.changes #>> '{customersCount,1}' is not null from campaign_history h
+            where ${isAboutBank('i.cashback_id', 'i.bank_id')} and h.trigger = 'segment'
+            order by ${newestAboutBank} limit 1), false)) order by b.code), '[]')
         from campaign_banks i join banks b using (bank_id) left join campaign_segments s using (cashback_id, bank_id)
         where i.cashback_id = c.cashback_id
       ) as banks

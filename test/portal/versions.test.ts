@@ -65,6 +65,42 @@ test('a bank does not agree to terms that it has not seen: it is told what chang
   assert.equal((await detailsOf(id)).banks[0].status, 'approved')
 })
 
+test('a long history is shown from the newest step on, and to its beginning on demand', async t => {
+  const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, sides.grocer)
+  const rejected = await sides.beta.call('POST', `/cashbacks/${id}/reject`, { body: { comment: 'Not this season' } })
+  assert.equal(rejected.status, 201, rejected.text)
+  await platform.platform.database.execute(
+    `insert into campaign_history (cashback_id, at, actor_type, actor_id, subject, trigger, from_state, to_state, changes)
+     select cashback_id, at + interval '1 hour', actor_type, actor_id, subject, 'edit', to_state, to_state,
+       jsonb_build_object('minAmount', jsonb_build_array(n - 1, n))
+     from campaign_history, generate_series(1, 210) as n where cashback_id = $1 and trigger = 'create' order by n`,
+    [id],
+  )
+  const staff = await addAccount(platform, 'platform', 'viewer')
+  for (const [account, path] of [
+    [bank, `/bank/campaigns/${id}?tab=history`],
+    [staff, `/operator/campaigns/${id}`],
+    [merchant, `/merchant/campaigns/${id}?tab=history`],
+  ] as const) {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(account, path)
+    const edits = page.getByText('The terms were changed')
+    await assertCount(edits, 100)
+    await assertAccessible(visitor)
+    for (const shown of [200, 210]) {
+      await button(page, 'Show earlier steps').click()
+      await assertCount(edits, shown)
+    }
+    await sees(page, 'The campaign was created')
+    assert.equal(await button(page, 'Show earlier steps').count(), 0)
+    if (account !== merchant) continue
+    await page.getByRole('tab', { name: 'Banks' }).click()
+    await sees(page, /Not this season/)
+  }
+})
+
 test('a stale tab does not delete a launched campaign', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -326,12 +326,14 @@ async function walkCampaigns(call: Call): Promise<void> {
   await call('confirmPayment', own)
   await call('acknowledgeCompensation', { path })
   await call('readHistory', { path })
+  await call('readDecisions', own)
   await call('readSettlementAct', own)
   await call('downloadSettlementAct', own)
   const operator = { as: 'operator' } as const
   await call('completeCampaign', { ...operator, path })
   await call('findCampaigns', operator)
   await call('readAnyCampaign', { ...operator, path })
+  await call('readAnyHistory', { ...operator, path })
 }
 
 /** Runs after the clock has passed the day of the orders. */

@@ -58,6 +58,20 @@ export async function versioned<Data extends object>(
   return { ...data, etag: response.headers.get('etag') }
 }
 
+/**
+ * The body of a successful answer, and where the next page begins: the `before` of the `Link` header. `next` is null when there is
+ * no other page.
+ * @throws ApiError for any other answer
+ */
+export async function linked<Data>(
+  call: Promise<{ data?: Data; response: Response }>,
+): Promise<{ data: Data; next: number | null }> {
+  const { data, response } = await call
+  if (data === undefined) throw new ApiError(noAnswer, [], null)
+  const before = response.headers.get('link')?.match(/[?&]before=(\d+)>; rel="next"/)?.[1]
+  return { data, next: before === undefined ? null : Number(before) }
+}
+
 /** The header for a change of the version that the person has seen. */
 export const ifMatch = (etag: string | null): { 'if-match'?: string } => (etag === null ? {} : { 'if-match': etag })
 

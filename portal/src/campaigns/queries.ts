@@ -2,17 +2,35 @@
  * Queries about one campaign, for the pages of banks, merchants and the operator, and the directory of countries and payment
  * systems. The queries for lists of campaigns are in each area.
  */
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answer, api, versioned } from '../api/client.ts'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, api, linked, versioned } from '../api/client.ts'
 import type { DifferenceSearch } from './reconciliation/difference-search.ts'
 import type { ReconciledBank } from './types.ts'
 
-/** The history is read again after a change of the campaign, which invalidates all keys below `['campaigns', cashbackId]`. */
+/**
+ * The history, the newest entries first, page by page. It is read again after a change of the campaign, which invalidates all keys
+ * below `['campaigns', cashbackId]`.
+ */
 export const historyQuery = (cashbackId: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['campaigns', cashbackId, 'history'],
+    initialPageParam: null as number | null,
+    queryFn({ pageParam, signal }) {
+      const params = { path: { cashbackId }, query: beforeOf(pageParam) }
+      return linked(api.GET('/portal/cashbacks/{cashbackId}/history', { params, signal }))
+    },
+    getNextPageParam: ({ next }) => next,
+  })
+
+/** The query of a page of a history. @param next where the page begins; null: at the newest entry */
+export const beforeOf = (next: number | null): { before?: number } => (next === null ? {} : { before: next })
+
+/** When each bank of a campaign decided, and its comment. */
+export const decisionsQuery = (cashbackId: string) =>
+  queryOptions({
+    queryKey: ['campaigns', cashbackId, 'decisions'],
     queryFn: ({ signal }) =>
-      answer(api.GET('/portal/cashbacks/{cashbackId}/history', { params: { path: { cashbackId } }, signal })),
+      answer(api.GET('/portal/cashbacks/{cashbackId}/decisions', { params: { path: { cashbackId } }, signal })),
   })
 
 export const reconciliationQuery = (cashbackId: string) =>

@@ -42,6 +42,9 @@ export type Segment = Answer<'/portal/cashbacks/{cashbackId}/segment'>
 export type Home = Answer<'/portal/home'>
 export type HomeTask = Home['tasks'][number]
 export type HistoryEntry = Answer<'/portal/cashbacks/{cashbackId}/history'>[number]
+/** A page of a history, oldest entries first. `next`: where the page with older entries begins; null: there is none. */
+export type HistoryPage = { data: HistoryEntry[]; next: number | null }
+export type BankDecision = Answer<'/portal/cashbacks/{cashbackId}/decisions'>[number]
 type Reconciliation = Answer<'/portal/cashbacks/{cashbackId}/reconciliation'>
 export type ReconciledBank = Reconciliation['banks'][number] & Versioned
 export type Report = ReconciledBank['reports'][number]

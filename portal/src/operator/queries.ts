@@ -4,9 +4,10 @@
  */
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
-import { answer, api } from '../api/client.ts'
+import { answer, api, linked } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import type { paths } from '../api/schema/operator.ts'
+import { beforeOf } from '../campaigns/queries.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch, PartnersSearch } from './search.ts'
@@ -35,7 +36,8 @@ type Statements = Read<'/admin/statements'>
 export type BankStatement = Statements['data'][number]
 export type MissingStatement = Statements['missing'][number]
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
-export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
+/** `next`: where the history continues with older entries; null: it is complete. */
+export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'> & { next: number | null }
 export type Audits = Read<'/admin/audit/last'>
 export type Audit = NonNullable<Audits['last']>
 export type Applied = paths['/admin/directory']['post']['responses'][200]['content']['application/json']
@@ -180,8 +182,25 @@ export const campaignsQuery = ({ page, after, search, status }: CampaignsSearch)
 export const campaignQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['operator', 'campaign', cashbackId],
-    queryFn: ({ signal }) =>
-      answer(api.GET('/admin/campaigns/{cashbackId}', { params: { path: { cashbackId } }, signal })),
+    async queryFn({ signal }): Promise<CampaignWithHistory> {
+      const read = api.GET('/admin/campaigns/{cashbackId}', { params: { path: { cashbackId } }, signal })
+      const { data, next } = await linked(read)
+      return { ...data, next }
+    },
+  })
+
+/** The history of a campaign. The newest page is the one that was read with the campaign. */
+export const campaignHistoryQuery = ({ cashbackId, updatedAt, history, next }: CampaignWithHistory) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'campaign-history', cashbackId, updatedAt],
+    staleTime: Number.POSITIVE_INFINITY,
+    initialPageParam: null as number | null,
+    initialData: { pages: [{ data: history, next }], pageParams: [null] },
+    queryFn({ pageParam, signal }) {
+      const params = { path: { cashbackId }, query: beforeOf(pageParam) }
+      return linked(api.GET('/admin/campaigns/{cashbackId}/history', { params, signal }))
+    },
+    getNextPageParam: page => page.next,
   })
 
 export const customersQuery = queryOptions({

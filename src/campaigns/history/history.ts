@@ -4,23 +4,43 @@ import type { Queryable } from '../../db/database.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { FieldChanges } from '../lifecycle/decided.ts'
 import { requireParty } from './parties.ts'
-import { type HistoryEntry, listHistory } from './store.ts'
+import { type Decision, findDecisions, findHistoryPage, type HistoryEntry, type HistoryPage } from './store.ts'
 
 /**
- * The whole history, oldest entries first. A bank gets the campaign's own steps and those of its part. A merchant gets rounded
- * sizes of segments.
+ * A page of the history, oldest entries first. A bank gets the campaign's own steps and those of its part. A merchant gets
+ * rounded sizes of segments.
  *
+ * @param params.before the `next` of the page after it; null: the newest page
  * @throws DomainError 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' for another merchant's
  *   campaign
  */
 export async function readHistory(
   { database }: { database: Queryable },
-  { caller, cashbackId }: { caller: BankCaller | MerchantCaller; cashbackId: string },
-): Promise<HistoryEntry[]> {
+  { caller, cashbackId, before }: { caller: BankCaller | MerchantCaller; cashbackId: string; before: number | null },
+): Promise<HistoryPage> {
   await requireParty(database, { caller, cashbackId })
-  if (caller.type === 'bank') return listHistory(database, cashbackId, { type: 'bank', id: caller.bankId })
-  const entries = await listHistory(database, cashbackId, { type: 'retailer', id: caller.merchantId })
-  return entries.map(entry => (entry.trigger === 'segment' ? { ...entry, changes: rounded(entry.changes) } : entry))
+  if (caller.type === 'bank')
+    return findHistoryPage(database, { cashbackId, reader: { type: 'bank', id: caller.bankId }, before })
+  const reader = { type: 'retailer', id: caller.merchantId } as const
+  const { entries, next } = await findHistoryPage(database, { cashbackId, reader, before })
+  const isSegment = ({ trigger }: HistoryEntry) => trigger === 'segment'
+  return {
+    entries: entries.map(entry => (isSegment(entry) ? { ...entry, changes: rounded(entry.changes) } : entry)),
+    next,
+  }
+}
+
+/**
+ * The decisions of the campaign's banks, as they stand; a bank gets its own.
+ *
+ * @throws DomainError as `readHistory`
+ */
+export async function readDecisions(
+  { database }: { database: Queryable },
+  { caller, cashbackId }: { caller: BankCaller | MerchantCaller; cashbackId: string },
+): Promise<Decision[]> {
+  await requireParty(database, { caller, cashbackId })
+  return findDecisions(database, cashbackId, caller.type === 'bank' ? caller.bankId : null)
 }
 
 const rounded = (changes: FieldChanges | null): FieldChanges =>
@@ -28,10 +48,3 @@ const rounded = (changes: FieldChanges | null): FieldChanges =>
     Object.entries(changes ?? {}).map(([field, values]) => [field, values && [round(values[0]), round(values[1])]]),
   )
 const round = (count: unknown): number | null => (count === null ? null : roundedCustomers(Number(count)))
-
-/** An entry as its readers see it. */
-export function historyView(entry: HistoryEntry) {
-  const { at, actorType, actorId, login, name, role, subject, bankId, trigger, from, to, changes, comment } = entry
-  const actor = { type: actorType, id: actorId, login, name, role }
-  return { at: at.toISOString(), actor, subject, bankId, trigger, from, to, changes, comment }
-}

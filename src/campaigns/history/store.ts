@@ -56,13 +56,64 @@ export async function findParties(
 /** Fields in entries of the campaign itself that would tell a bank about the other banks, or about what only the merchant sees. */
 const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
 
+/** The order that an index has of the entries about one bank (`isAboutBank`), newest first. */
+export const newestAboutBank = 'h.cashback_id desc, h.bank_id desc, h.history_id desc'
+
+/** SQL for whether an entry is about a campaign's bank. Together with the order `newestAboutBank` only such entries are read. */
+export function isAboutBank(cashbackId: string, bankId: string, before = `${Number.MAX_SAFE_INTEGER}`): string {
+  return `(h.cashback_id, h.bank_id, h.history_id) < (${cashbackId}, ${bankId}, ${before})
+    and (h.cashback_id, h.bank_id) >= (${cashbackId}, ${bankId})`
+}
+
+/** SQL for the changes of an entry as banks see them. */
+const shownToBanks = `case when h.subject <> 'campaign' then h.changes else h.changes - '{${fieldsAboutOthers}}'::text[] end`
+
+/** The longest page, and how many bytes of changes and comments it may have. A page has at least one entry. */
+const pageLimits = { entries: 100, bytes: 512 * 1024 }
+/** How many entries are examined for a page. All are shown to the merchant; one more than the page tells whether there are others. */
+const examined = pageLimits.entries + 1
+/** A bank's page passes over edits of what banks do not see. */
+const examinedForBank = 500
+
+/** An entry that a page may have. */
+type Candidate = { id: number; isShown: boolean; bytes: number }
+
 /**
- * `$2` is the bank that reads, `$3` the merchant that reads. A bank gets the steps of the campaign and those of its own
- * part. When another bank caused a step, the bank sees neither who it was nor the comment. The login of a person is
- * shown only to the person's own bank or merchant. A bank does not get `fieldsAboutOthers`, and does not get entries
- * that have only these fields.
+ * SQL conditions and orders for the newest entries before the entry `$2`. They compare rows of the columns of an index, and name all of
+ * its columns in the order. With plain conditions PostgreSQL may read the newest entries of all campaigns or banks, and leave out those
+ * of others.
  */
-const listStatement: Statement = {
+const ofCampaign = `(h.cashback_id, h.history_id) < ($1, $2::bigint) and h.cashback_id >= $1 order by h.cashback_id desc, h.history_id desc`
+const aboutCampaign = `h.cashback_id = $1 and h.bank_id is null and h.history_id < $2 order by h.bank_id desc, h.history_id desc`
+const aboutBank = `${isAboutBank('$1::uuid', '$3::uuid', '$2::bigint')} order by ${newestAboutBank}`
+
+/** SQL for the entries of a part. @param part one of the conditions above */
+const candidates = (part: string, changes: string, limit: number) => `
+  select id, shown is distinct from '{}' as "isShown",
+    coalesce(octet_length(shown::text), 0) + coalesce(octet_length(comment), 0) as bytes
+  from (
+    select h.history_id as id, h.comment, ${changes} as shown from campaign_history h where ${part} limit ${limit}
+  ) as newest`
+
+const candidatesStatement: Statement = {
+  name: 'campaigns.history-candidates',
+  text: `${candidates(ofCampaign, 'h.changes', examined)} order by id desc`,
+}
+
+/** A bank gets the steps of the campaign and those of its own part. */
+const candidatesForBankStatement: Statement = {
+  name: 'campaigns.history-candidates-for-bank',
+  text: `
+    ${candidates(aboutCampaign, shownToBanks, examinedForBank)}
+    union all ${candidates(aboutBank, shownToBanks, examinedForBank)}
+    order by id desc limit ${examinedForBank}`,
+}
+
+/**
+ * `$2` is the bank that reads, `$3` the merchant that reads. When another bank caused a step, the bank sees neither who it
+ * was nor the comment. The login of a person is shown only to the person's own bank or merchant.
+ */
+const entriesStatement: Statement = {
   name: 'campaigns.history',
   text: `
     select h.at, h.actor_type as "actorType", h.subject, h.bank_id as "bankId", h.trigger, h.from_state as from, h.to_state as to,
@@ -70,7 +121,8 @@ const listStatement: Statement = {
       case when seen.own then coalesce(u.login, h.actor_subject) end as login,
       case when seen.fully then coalesce(b.name, m.name) end as name,
       case when seen.fully then coalesce(h.actor_role, u.role, k.role) end as role,
-      case when seen.fully then h.comment end as comment, visible.changes
+      case when seen.fully then h.comment end as comment,
+      case when $2::uuid is null then h.changes else ${shownToBanks} end as changes
     from campaign_history h
     left join portal_users u on u.user_id = case when h.actor_subject ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
       then h.actor_subject::uuid end
@@ -81,13 +133,65 @@ const listStatement: Statement = {
       $2::uuid is null or h.actor_type <> 'bank' or h.actor_id = $2 as fully,
       coalesce($2, $3::uuid) is null or h.actor_id = coalesce($2, $3) as own
     ) as seen
-    cross join lateral (select case when $2 is null or h.subject <> 'campaign' then h.changes
-      else h.changes - '{${fieldsAboutOthers}}'::text[] end as changes) as visible
-    where h.cashback_id = $1 and ($2::uuid is null or h.subject = 'campaign' or h.bank_id = $2) and visible.changes is distinct from '{}'
+    where h.history_id = any($1::bigint[])
     order by h.history_id`,
 }
 
-export function listHistory(database: Queryable, cashbackId: string, reader: Reader): Promise<HistoryEntry[]> {
+/** Entries in the order of the history. `next`: the older ones are those before this entry; null: there are none. */
+export type HistoryPage = { entries: HistoryEntry[]; next: number | null }
+
+/**
+ * The newest entries, or the newest of those before an entry. A bank's page may be short or empty and still have older ones.
+ *
+ * @param before the `next` of another page of the same reader; null: the newest page
+ */
+export async function findHistoryPage(
+  database: Queryable,
+  { cashbackId, reader, before }: { cashbackId: string; reader: Reader; before: number | null },
+): Promise<HistoryPage> {
   const idOf = (type: Reader['type']) => (reader.type === type && 'id' in reader ? reader.id : null)
-  return database.query(listStatement, [cashbackId, idOf('bank'), idOf('retailer')])
+  const [bankId, merchantId] = [idOf('bank'), idOf('retailer')]
+  const end = before ?? Number.MAX_SAFE_INTEGER
+  const found =
+    bankId === null
+      ? await database.query<Candidate>(candidatesStatement, [cashbackId, end])
+      : await database.query<Candidate>(candidatesForBankStatement, [cashbackId, end, bankId])
+  const { ids, next } = chosen(found, bankId === null ? examined : examinedForBank)
+  return { entries: await database.query<HistoryEntry>(entriesStatement, [ids, bankId, merchantId]), next }
+}
+
+/** Chooses the entries of a page. @param found the newest candidates, at most `limit` */
+function chosen(found: readonly Candidate[], limit: number): { ids: number[]; next: number | null } {
+  const ids: number[] = []
+  let bytes = 0
+  for (const { id, isShown, bytes: more } of found) {
+    if (!isShown) continue
+    bytes += more
+    const isFull = ids.length === pageLimits.entries || (ids.length > 0 && bytes > pageLimits.bytes)
+    if (isFull) return { ids, next: ids.at(-1) ?? null }
+    ids.push(id)
+  }
+  return { ids, next: found.length === limit ? (found.at(-1)?.id ?? null) : null }
+}
+
+export type Decision = { bankId: string; at: Date; comment: string | null }
+
+/** The step by which each invited bank got its present status. `$2` null: all banks. */
+const decisionsStatement: Statement = {
+  name: 'campaigns.decisions',
+  text: `
+    select i.bank_id as "bankId", last.at, last.comment
+    from campaign_banks i cross join lateral (
+      select h.at, h.comment from campaign_history h
+      where ${isAboutBank('i.cashback_id', 'i.bank_id')} and h.subject = 'bank' and h.to_state = i.status
+        and h.from_state is distinct from h.to_state
+      order by ${newestAboutBank} limit 1
+    ) last
+    where i.cashback_id = $1 and i.status <> 'pending' and ($2::uuid is null or i.bank_id = $2)
+    order by last.at, i.bank_id`,
+}
+
+/** When each invited bank that is not pending got its status, and its comment. @param bankId only this bank; null: all banks */
+export function findDecisions(database: Queryable, cashbackId: string, bankId: string | null): Promise<Decision[]> {
+  return database.query<Decision>(decisionsStatement, [cashbackId, bankId])
 }

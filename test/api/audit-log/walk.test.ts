@@ -46,6 +46,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   forgetCustomers: 'customers.forgotten',
   readAnyOrder: 'order.read',
   readAnyCampaign: 'campaign.read',
+  readAnyHistory: 'campaign.read',
   issueToken: { none: 'a token changes nothing' },
   logIn: 'login.done',
   openSession: 'login.done',

@@ -8,20 +8,20 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime } from '../../ui/values.tsx'
 import classes from '../campaigns.module.css'
 import { campaignTexts } from '../texts.ts'
-import type { HistoryEntry, InvitedBank } from '../types.ts'
+import type { BankDecision, InvitedBank } from '../types.ts'
 
 /**
  * The invited banks, their decisions, and the stage of the reconciliation with each.
  *
  * @param props.link turns a bank's name into a link to its reconciliation; without it the name is plain text
- * @param props.history the history of the campaign, with the time and comment of each decision
+ * @param props.decisions the time and comment of each decision
  * @param props.isClosed the campaign does not take place, so there will be no reconciliation
  */
 export function BankDecisions(props: {
   banks: readonly InvitedBank[]
   query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'>
   link?: (bank: InvitedBank) => ReactNode | null
-  history?: readonly HistoryEntry[] | undefined
+  decisions?: readonly BankDecision[] | undefined
   isClosed?: boolean
 }) {
   const { banks: texts } = useTexts(campaignTexts)
@@ -30,7 +30,7 @@ export function BankDecisions(props: {
     {
       key: 'decision',
       title: texts.decision,
-      cell: bank => <Decision bank={bank} history={props.history ?? []} />,
+      cell: bank => <Decision bank={bank} decisions={props.decisions ?? []} />,
     },
     {
       key: 'reconciliation',
@@ -71,11 +71,8 @@ function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; lin
   )
 }
 
-function Decision({ bank: { id, status }, history }: { bank: InvitedBank; history: readonly HistoryEntry[] }) {
-  // Takes the last decision, because a bank that was removed and invited again has decided twice.
-  const decision = history.findLast(
-    ({ subject, bankId, from, to }) => subject === 'bank' && bankId === id && to === status && from !== to,
-  )
+function Decision({ bank: { id, status }, decisions }: { bank: InvitedBank; decisions: readonly BankDecision[] }) {
+  const decision = decisions.find(({ bankId }) => bankId === id)
   const format = useFormat()
   return (
     <>

@@ -1,11 +1,10 @@
 import { Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { Loaded } from '../../ui/states.tsx'
-import { HistoryEntries } from '../history/campaign-history.tsx'
+import { entriesOf, HistoryPages } from '../history/campaign-history.tsx'
 import { changeTexts } from '../history/change-texts.ts'
 import { historyQuery } from '../queries.ts'
 import type { HistoryEntry, Versioned } from '../types.ts'
@@ -20,29 +19,21 @@ export type Seen = Versioned & {
 
 /** The history of a campaign since the person read it. */
 function useNewer({ cashbackId, updatedAt }: Seen) {
-  const query = useQuery({ ...historyQuery(cashbackId), staleTime: 0 })
-  const newer = query.data?.filter(({ at }) => at > updatedAt) ?? []
-  return { query, newer, isDeleted: hasDeletion(newer) }
+  const query = useInfiniteQuery({ ...historyQuery(cashbackId), staleTime: 0 })
+  const newer = entriesOf(query.data?.pages ?? []).filter(({ at }) => at > updatedAt)
+  return { query, isDeleted: hasDeletion(newer) }
 }
 
+/** Nothing happens to a campaign after its deletion, so the newest page has it. */
 const hasDeletion = (entries: readonly HistoryEntry[]): boolean =>
   entries.some(({ subject, trigger }) => subject === 'campaign' && trigger === 'delete')
 
 /** The changes of a campaign since the person read it, with old and new values. */
 export function ChangesSince({ seen }: { seen: Seen }) {
   const texts = useTexts(changeTexts)
-  const { query, newer } = useNewer(seen)
-  return (
-    <Loaded query={query}>
-      {() =>
-        newer.length > 0 ? (
-          <HistoryEntries entries={newer} banks={seen.banks} />
-        ) : (
-          <Text size="sm">{texts.staleUnknown}</Text>
-        )
-      }
-    </Loaded>
-  )
+  const { query } = useNewer(seen)
+  const none = <Text size="sm">{texts.staleUnknown}</Text>
+  return <HistoryPages query={query} banks={seen.banks} since={seen.updatedAt} none={none} />
 }
 
 /**
@@ -61,8 +52,8 @@ export function useShowStale(): (error: unknown, seen: Seen) => Promise<boolean>
         // For some changes the platform looks at the campaign's status before its version.
         if (!isApiError(error, 400) || error.code !== 'campaign-state') return false
         const query = { ...historyQuery(seen.cashbackId), staleTime: 0 }
-        const entries = await queryClient.fetchQuery(query).catch(() => [])
-        if (!hasDeletion(entries)) return false
+        const { pages } = await queryClient.fetchInfiniteQuery(query).catch(() => ({ pages: [] }))
+        if (!hasDeletion(entriesOf(pages))) return false
       }
       show(seen)
       return true

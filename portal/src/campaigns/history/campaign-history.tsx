@@ -1,3 +1,4 @@
+import { Button, Stack } from '@mantine/core'
 import {
   IconBuildingBank,
   IconCalendarEvent,
@@ -8,14 +9,14 @@ import {
   IconSpeakerphone,
   IconUsers,
 } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import type { ComponentType } from 'react'
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
+import type { ComponentType, ReactNode } from 'react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { type Happening, Timeline } from '../../ui/timeline.tsx'
 import { historyQuery } from '../queries.ts'
-import type { HistoryEntry } from '../types.ts'
+import type { HistoryEntry, HistoryPage } from '../types.ts'
 import { FieldChanges } from './field-changes.tsx'
 import { historyTexts } from './texts.ts'
 
@@ -27,15 +28,53 @@ type Named = { id: string; name: string }
  * @param props.banks the banks whose names are known; any other bank is shown as "a bank"
  */
 export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; banks: readonly Named[] }) {
-  const query = useQuery(historyQuery(cashbackId))
-  return <Loaded query={query}>{entries => <HistoryEntries entries={entries} banks={banks} />}</Loaded>
+  return <HistoryPages query={useInfiniteQuery(historyQuery(cashbackId))} banks={banks} />
 }
 
-/** Shows the history from entries that are loaded already, such as those on a page of the operator. */
-export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
+type HistoryPagesQuery = UseInfiniteQueryResult<InfiniteData<HistoryPage>>
+
+/**
+ * A history, latest first, with a button that shows older entries.
+ *
+ * @param props.since shows only entries that are later than this instant
+ * @param props.none what to show when there are no entries; left out: a text
+ */
+export function HistoryPages(props: {
+  query: HistoryPagesQuery
+  banks: readonly Named[]
+  since?: string
+  none?: ReactNode
+}) {
+  const { query, banks, since = '', none } = props
   const texts = useTexts(historyTexts)
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const loaded = entriesOf(pages)
+        const entries = loaded.filter(({ at }) => at > since)
+        const hasMore = query.hasNextPage && entries.length === loaded.length
+        return (
+          <Stack gap="md" align="flex-start">
+            {entries.length > 0 && <HistoryEntries entries={entries} banks={banks} />}
+            {entries.length === 0 && !hasMore && (none ?? <Empty title={texts.none} />)}
+            {hasMore && (
+              <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                {texts.more}
+              </Button>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** The entries of pages, of which the first has the newest, in the order in which they happened. */
+export const entriesOf = (pages: readonly HistoryPage[]): HistoryEntry[] =>
+  pages.toReversed().flatMap(({ data }) => data)
+
+function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
   const describe = useDescribe(banks)
-  if (entries.length === 0) return <Empty title={texts.none} />
   return <Timeline happenings={entries.map(withoutRepeatedComment).map(describe).toReversed()} />
 }
 
@@ -49,7 +88,9 @@ function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly Hi
   return entry.subject === 'campaign' && all.some(isShownWithDecision) ? { ...entry, comment: null } : entry
 }
 
-function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {
+function useDescribe(
+  banks: readonly Named[],
+): (entry: HistoryEntry, index: number, all: readonly HistoryEntry[]) => Happening {
   const texts = useTexts(historyTexts)
   const statuses = useTexts(statusTexts).campaign
   const format = useFormat()
@@ -61,10 +102,11 @@ function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: numb
     const status = subject === 'campaign' ? (statuses as Record<string, string>)[to ?? ''] : undefined
     return status && from !== null ? texts.now(status) : null
   }
-  return (entry, index) => {
+  return (entry, index, all) => {
     const Picture = pictureOf(entry)
     return {
-      key: String(index),
+      // Counted from the newest entry, so that the keys stay when older entries are added.
+      key: String(all.length - index),
       at: entry.at,
       title: titleOf(entry, nameOf(entry.bankId), texts),
       by: byOf(entry, texts, nameOf),

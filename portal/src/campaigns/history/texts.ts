@@ -4,6 +4,7 @@ import { dictionary } from '../../i18n/texts.ts'
 export const historyTexts = dictionary({
   en: {
     none: 'Nothing has happened yet.',
+    more: 'Show earlier steps',
     clock: 'automatically, on schedule',
     merchant: 'Merchant',
     platform: 'Perkline',
@@ -51,6 +52,7 @@ export const historyTexts = dictionary({
   },
   uk: {
     none: 'Ще нічого не сталося.',
+    more: 'Показати раніші кроки',
     clock: 'автоматично, за календарем',
     merchant: 'Торговець',
     platform: 'Perkline',

@@ -11,7 +11,7 @@ import { TerminalsTable } from '../../campaigns/detail/terminals-table.tsx'
 import { CampaignHistory } from '../../campaigns/history/campaign-history.tsx'
 import { isClosed } from '../../campaigns/list/campaign-groups.ts'
 import classes from '../../campaigns/parts.module.css'
-import { historyQuery } from '../../campaigns/queries.ts'
+import { decisionsQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
@@ -161,12 +161,12 @@ function Panels({ campaign }: { campaign: CampaignDetails }) {
 
 function Banks({ campaign: { cashbackId, banks, status } }: { campaign: CampaignDetails }) {
   const query = useQuery(campaignQuery(cashbackId))
-  const history = useQuery(historyQuery(cashbackId))
+  const decisions = useQuery(decisionsQuery(cashbackId))
   return (
     <BankDecisions
       banks={banks}
       query={query}
-      history={history.data}
+      decisions={decisions.data}
       isClosed={isClosed(status)}
       link={({ id, name, bankReportingStatus }) =>
         bankReportingStatus === null ? null : (

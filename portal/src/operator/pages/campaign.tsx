@@ -1,11 +1,11 @@
 import { Button, Card, Stack, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { CampaignFacts } from '../../campaigns/detail/campaign-facts.tsx'
 import { CampaignLifeLine } from '../../campaigns/detail/campaign-life-line.tsx'
 import { useAction } from '../../campaigns/detail/use-action.ts'
-import { HistoryEntries } from '../../campaigns/history/campaign-history.tsx'
+import { HistoryPages } from '../../campaigns/history/campaign-history.tsx'
 import { unavailableTexts } from '../../campaigns/texts.ts'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
@@ -17,7 +17,7 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { Count, Money, none } from '../../ui/values.tsx'
-import { type CampaignWithHistory, campaignQuery, useOperatorChanged } from '../queries.ts'
+import { type CampaignWithHistory, campaignHistoryQuery, campaignQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/campaigns/$cashbackId')
@@ -41,6 +41,7 @@ function Whole({ campaign, query }: Props) {
   const names = useNames()
   const { campaigns: texts } = useTexts(operatorTexts)
   const { retailer, createdByType } = campaign
+  const history = useInfiniteQuery(campaignHistoryQuery(campaign))
   const by = createdByType === 'bank' ? texts.byBank : texts.by
   return (
     <>
@@ -72,7 +73,7 @@ function Whole({ campaign, query }: Props) {
           <Title order={2} mb="md">
             {texts.history}
           </Title>
-          <HistoryEntries entries={campaign.history} banks={campaign.banks} />
+          <HistoryPages query={history} banks={campaign.banks} />
         </Card>
       </Stack>
     </>
@@ -102,12 +103,6 @@ function Complete({ campaign: { cashbackId, status } }: Pick<Props, 'campaign'>)
   )
 }
 
-/** Whether the newest segment has a part for this bank. Without one, the campaign is for all of the bank's customers. */
-function hasSegment({ history }: CampaignWithHistory, bankId: string): boolean {
-  const formed = history.findLast(entry => entry.trigger === 'segment' && entry.bankId === bankId)
-  return formed !== undefined && formed.changes?.customersCount?.[1] !== null
-}
-
 function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['banks'][number]>[] {
   const { campaigns: texts } = useTexts(operatorTexts)
   const { reporting: stages } = useTexts(statusTexts)
@@ -134,8 +129,7 @@ function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['
       key: 'customers',
       title: texts.customers,
       align: 'right',
-      cell: ({ id, segmentCustomers }) =>
-        segmentCustomers > 0 || hasSegment(campaign, id) ? <Count value={segmentCustomers} /> : texts.everyone,
+      cell: ({ segmentCustomers, hasSegment }) => (hasSegment ? <Count value={segmentCustomers} /> : texts.everyone),
       isMinor: true,
     },
   ]
