@@ -4,7 +4,7 @@ import { retryTomorrow, secondsLeftToday, today } from '../../db/today.ts'
 import { DomainError } from '../../errors.ts'
 
 /** How many edits of one campaign are allowed on one day, by real time in UTC. */
-export const maxEdits = 200
+export const maxEdits = 1_000
 
 /** Counts an edit, unless the campaign has had all of today's. */
 const countStatement: Statement = {
