@@ -1,6 +1,6 @@
 /** Sends a file and reports the progress, which `fetch` cannot do. */
 import { ApiError, apiError, FileChangedError, noAnswer } from './errors.ts'
-import { type Key, keyFor, takesKey } from './once.ts'
+import { type Key, keyFor } from './once.ts'
 import { endSession } from './session-end.ts'
 
 type UploadProgress = { sentBytes: number; totalBytes: number }
@@ -17,9 +17,8 @@ type UploadProgress = { sentBytes: number; totalBytes: number }
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
   const { method = 'POST', fields } = options
-  if (!takesKey(method, path)) return send(path, file, options, null)
-  const content = [method, path, fields, file.name, file.size, file.lastModified]
-  return send(path, file, options, await keyFor(JSON.stringify(content)))
+  const content = JSON.stringify([path, fields, file.name, file.size, file.lastModified])
+  return send(path, file, options, await keyFor({ method, url: path, content }))
 }
 
 type Options<Data> = {

@@ -91,6 +91,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint & { etag: str
   )
 }
 
+/** Each change reads the endpoint again, also after a failure: the platform may have made a change whose answer got lost. */
 function useChanges(endpointId: string) {
   const texts = useTexts(webhookTexts)
   const fresh = useFreshFactor()
@@ -106,8 +107,8 @@ function useChanges(endpointId: string) {
     },
     disable: useMutation({
       mutationFn: () => api.POST('/partner/v1/webhook-endpoints/{endpointId}/disable', { ...path, body: {} }),
-      onSuccess: changed,
       onError: notify.failed,
+      onSettled: changed,
     }),
     rotate: useMutation({
       // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
@@ -116,17 +117,17 @@ function useChanges(endpointId: string) {
         const { secret } = await fresh(() => answer(api.POST(operation, { ...path, body: {} })))
         showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
       },
-      onSuccess: () => void changed(),
       onError: notify.failed,
+      onSettled: () => void changed(),
     }),
     remove: useMutation({
       mutationFn: () => api.DELETE('/partner/v1/webhook-endpoints/{endpointId}', path),
       async onSuccess() {
         await navigate({ to: '/account/webhooks' })
         notify.done(texts.removed)
-        await changed()
       },
       onError: notify.failed,
+      onSettled: changed,
     }),
   }
 }

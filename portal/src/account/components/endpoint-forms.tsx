@@ -113,8 +113,8 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
       const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: withStart })))
       showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
     },
-    onSuccess: () => void changed(),
     onError,
+    onSettled: () => void changed(),
   })
 }
 
@@ -133,10 +133,10 @@ export function EnableForm({ endpointId }: { endpointId: string }) {
         }),
       ),
     onSuccess() {
-      void changed()
       modals.closeAll()
       notify.done(texts.done)
     },
+    onSettled: () => void changed(),
   })
   const isRemoved = isApiError(enable.error, 410)
   return (

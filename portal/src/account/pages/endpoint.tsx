@@ -1,6 +1,7 @@
 import { Alert, Card, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -26,8 +27,15 @@ export function EndpointPage() {
   const texts = useTexts(webhookTexts)
   const query = useQuery(endpointQuery(endpointId))
   const back = <BackLink to="/account/webhooks">{texts.title}</BackLink>
+  // A deleted endpoint must not stay on the page with its actions.
+  const isGone = isApiError(query.error, 404)
   return (
-    <PageLoaded query={query} back={back} notShown={texts.notShown} notFound={texts.notFound}>
+    <PageLoaded
+      query={isGone ? { ...query, data: undefined } : query}
+      back={back}
+      notShown={texts.notShown}
+      notFound={texts.notFound}
+    >
       {endpoint => <Whole endpoint={endpoint} />}
     </PageLoaded>
   )
