@@ -246,6 +246,23 @@ suite('sections and saving', { timeout: 60_000 }, () => {
   })
 })
 
+test('a list of terminals in another encoding is refused, with the way to save it', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, newCampaign)
+  await page.getByRole('radio', { name: 'A list from a file' }).check()
+  const choose = (buffer: Buffer) =>
+    page.locator('input[type=file]').first().setInputFiles({ name: 'terminals.csv', mimeType: 'text/csv', buffer })
+  // "Каса" in windows-1251.
+  await choose(Buffer.from('terminal_id;terminal_name\r\nT-1;\xca\xe0\xf1\xe0\r\n', 'latin1'))
+  await sees(page, 'save the file in UTF-8 (in Excel as “CSV UTF-8”)')
+  await sees(page, '0 terminals')
+  await assertAccessible(visitor)
+  await choose(Buffer.from('\ufeffterminal_id;terminal_name\r\nT-1;Каса\r\n', 'utf16le'))
+  await sees(page, 'Каса')
+})
+
 suite('a copy of a campaign', { timeout: 60_000 }, () => {
   const terminals = [{ terminal_id: '=A-1', terminal_name: 'Store, 1' }, { terminal_id: 'B-2' }]
   const fillDates = async (page: Page) => {

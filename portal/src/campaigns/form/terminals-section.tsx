@@ -1,6 +1,7 @@
 import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ApiError } from '../../api/errors.ts'
+import { readText } from '../../api/read-text.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { SameTexts } from '../../i18n/texts.ts'
 import { FileUpload } from '../../ui/file-upload.tsx'
@@ -60,29 +61,27 @@ export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart
 function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boolean }) {
   const texts = useTexts(formTexts)
   const { terminals } = form.values
-  const [error, setError] = useState<ApiError | null>(null)
+  const [error, setError] = useState<unknown>(null)
   const [fileMessage, setFileMessage] = useState<string | null>(null)
   const set = (list: CampaignTerminal[], message: string | null) => {
     form.setFieldValue('terminals', list)
     form.clearFieldError('terminals')
     setFileMessage(message)
   }
-  const read = async (file: File) => {
-    const { terminals: read, errors } = readTerminalsFile(await file.text())
-    setError(
-      errors.length > 0
-        ? new ApiError(
-            400,
-            errors.map(error => errorText(error, texts.error)),
-            null,
-          )
-        : null,
-    )
-    if (errors.length > 0) return null
+  const take = (content: string) => {
+    const { terminals: read, errors } = readTerminalsFile(content)
+    if (errors.length > 0) {
+      const messages = errors.map(error => errorText(error, texts.error))
+      throw new ApiError(400, messages, null)
+    }
     const before = isGrowing ? terminals : []
     const after = addedTerminals(before, read)
     const added = after.length - before.length
     set(after, texts.added(added, read.length - added))
+  }
+  const read = async (file: File) => {
+    setError(null)
+    await readText(file).then(take).catch(setError)
     return null
   }
   return (

@@ -1,6 +1,7 @@
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { readText } from '../../api/read-text.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -67,7 +68,7 @@ function ReplaceTerminals({ code }: { code: string }) {
     applyEntry({ merchants: [{ code, terminalsFile: fileName }] }, { dryRun, files: { [fileName]: csv } })
   const trial = useMutation({
     mutationFn: async (file: File) => {
-      const csv = await file.text()
+      const csv = await readText(file)
       return { csv, fileName: file.name, ...(await apply({ csv, dryRun: true })) }
     },
   })
