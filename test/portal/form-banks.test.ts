@@ -146,6 +146,97 @@ test('of an edit, the few invited banks come first', { timeout }, async t => {
   for (const name of ['Bank 198', 'Gamma Bank']) assert.equal(await box(page, name).isChecked(), true, name)
 })
 
+const noMore = 'id: e5e5e5e5-0000-4000-8000-000000000005\n    code: grocer'
+/** Runs the steps while the merchant may not invite Gamma Bank. */
+async function withoutGamma(steps: () => Promise<void>): Promise<void> {
+  const apply = (excluded: string) =>
+    platform.applyDirectory(campaignDirectory.replace(noMore, `${noMore}\n    excludedBanks: ${excluded}`))
+  await apply('[gamma]')
+  try {
+    await steps()
+  } finally {
+    await apply('[]')
+  }
+}
+
+test('a draft of a new campaign: a bank that can no longer be invited is left out and named', {
+  timeout,
+}, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const source = await createInviting([ids.alpha])
+  await visitor.logIn(manager, `${newCampaign}?from=${source}`)
+  const year = new Date().getFullYear() + 1
+  await field(page, 'First day').fill(`05.01.${year}`)
+  await field(page, 'Last day').fill(`20.01.${year}`)
+  await search(page).fill('gamma')
+  await box(page, 'Gamma Bank').check()
+  await page.reload()
+  await sees(page, /^Your unsaved changes from/)
+  await withoutGamma(async () => {
+    await page.reload()
+    await sees(page, 'These banks can no longer be invited and were left out: Gamma Bank.')
+    await assertAccessible(visitor)
+    assert.equal(await box(page, 'Gamma Bank').count(), 0)
+    await button(page, 'Create and invite the banks').click()
+    await page.getByRole('heading', { level: 1, name: 'Many banks' }).waitFor()
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    assert.deepEqual(await invited(id), [ids.alpha])
+  })
+})
+
+test('a draft of an edit: a bank that can no longer be invited is left out and named, an invited one stays', {
+  timeout,
+}, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const [one, other] = [await createInviting([ids.alpha]), await createInviting([ids.gamma])]
+  await visitor.logIn(manager, `/merchant/campaigns/${one}/edit`)
+  await field(page, 'Name').fill('With Gamma')
+  await search(page).fill('gamma')
+  await box(page, 'Gamma Bank').check()
+  await visitor.walk(`/merchant/campaigns/${other}/edit`)
+  await search(page).fill('alpha')
+  await box(page, 'Alpha Bank').check()
+  await withoutGamma(async () => {
+    await visitor.open(`/merchant/campaigns/${one}/edit`)
+    await sees(page, 'These banks can no longer be invited and were left out: Gamma Bank.')
+    await button(page, 'Save').click()
+    await sees(page, 'The changes are saved')
+    assert.deepEqual(await invited(one), [ids.alpha])
+    await visitor.open(`/merchant/campaigns/${other}/edit`)
+    await sees(page, /^Your unsaved changes from/)
+    await button(page, 'Save').click()
+    await sees(page, 'The changes are saved')
+    assert.deepEqual(await invited(other), [ids.alpha, ids.gamma])
+    assert.equal(await page.getByText('can no longer be invited').count(), 0)
+  })
+})
+
+test('a bank that cannot be invited since the form was opened keeps its box, and the error names it', {
+  timeout,
+}, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, errors } = visitor
+  const id = await createInviting([ids.alpha])
+  await visitor.logIn(manager, `/merchant/campaigns/${id}/edit`)
+  await search(page).fill('gamma')
+  await box(page, 'Gamma Bank').check()
+  await withoutGamma(async () => {
+    await button(page, 'Save').click()
+    await sees(page, 'Gamma Bank: This bank cannot be invited any more')
+    assert.match(errors.splice(0).join(), /400/)
+    await box(page, 'Gamma Bank').uncheck()
+    await field(page, 'Name').fill('Without Gamma')
+    await button(page, 'Save').click()
+    await sees(page, 'The changes are saved')
+    assert.deepEqual(await invited(id), [ids.alpha])
+  })
+})
+
 /** What a screen reader says about an element besides its name. */
 const descriptionOf = (found: Locator): Promise<string> =>
   inPage(

@@ -4,14 +4,24 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { apiError } from '../../portal/src/api/errors.ts'
+import { ApiError, apiError } from '../../portal/src/api/errors.ts'
 import { errorsByField, fieldErrorText } from '../../portal/src/api/field-errors.ts'
 import { problemText } from '../../portal/src/api/file-problems.ts'
+import { readText } from '../../portal/src/api/read-text.ts'
 import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { bankCampaignTexts } from '../../portal/src/bank/campaign-texts.ts'
 import { blockingText } from '../../portal/src/bank/status-summary.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
-import { emptyValues } from '../../portal/src/campaigns/form/values.ts'
+import { withoutLostBanks } from '../../portal/src/campaigns/form/lost-banks.ts'
+import {
+  areSame,
+  type CampaignValues,
+  changedBody,
+  changedValues,
+  emptyValues,
+  periodOf,
+  valuesOf,
+} from '../../portal/src/campaigns/form/values.ts'
 import { changeTexts } from '../../portal/src/campaigns/history/change-texts.ts'
 import { createFormat, restOfPercent } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
@@ -475,4 +485,87 @@ test('problems of a file in the person’s language', () => {
   assert.equal(problemText(whole, 'uk'), 'У файлі понад 5 рядків під заголовком.')
   const unknown = { line: 4, column: null, rule: 'of-tomorrow', params: {}, value: null }
   assert.equal(problemText(unknown, 'uk'), 'Рядок 4: неможливо прочитати')
+})
+
+suite('an edit that is applied to another reading of the campaign', () => {
+  const campaign = {
+    dateFrom: '2026-12-01T22:00:00.000Z',
+    dateTo: '2026-12-24T22:00:00.000Z',
+    name: 'Autumn',
+    retailer: { retailerId: 'r' },
+    country: { code: 'UA' },
+    percentage: 5,
+    sku: [],
+    categoryId: [],
+    banks: [{ id: 'b' }, { id: 'a' }],
+    paymentSystemsId: ['visa'],
+    terminalsPlatform: true,
+    terminals: [],
+  } as unknown as Parameters<typeof valuesOf>[0]
+  const inKyiv = valuesOf(campaign, 'Europe/Kyiv')
+
+  test('a changed period stays the same instants in another time zone', () => {
+    assert.equal(inKyiv.hasTimes, false)
+    const edited: CampaignValues = { ...inKyiv, days: ['2026-12-02', '2026-12-28'] }
+    const changes = changedValues(inKyiv, edited)
+    for (const zone of ['UTC', 'America/New_York', 'Europe/Kyiv'])
+      assert.deepEqual(periodOf({ ...valuesOf(campaign, zone), ...changes }), periodOf(edited), zone)
+  })
+
+  test('an edit of something else takes over the period of a newer version', () => {
+    const changes = changedValues(inKyiv, { ...inKyiv, name: 'Winter' })
+    assert.deepEqual(changes, { name: 'Winter' })
+  })
+
+  test('a day that cannot be read is a change', () => {
+    assert.equal(areSame(inKyiv, { ...inKyiv, days: ['2026-12-02', '5.'] }), false)
+    assert.equal(areSame(inKyiv, { ...inKyiv, name: ' Autumn ' }), true)
+  })
+
+  test('lists in another order are no change', () => {
+    assert.deepEqual(changedBody(inKyiv, { ...inKyiv, participantsIds: ['a', 'b'] }), {})
+    assert.deepEqual(changedBody(inKyiv, { ...inKyiv, participantsIds: ['a'] }), { participantsIds: ['a'] })
+  })
+})
+
+suite('the text of a chosen file', () => {
+  const bytesOf = (...parts: (string | number[])[]) =>
+    new Blob(parts.map(part => (typeof part === 'string' ? part : new Uint8Array(part))))
+
+  test('is read as UTF-8, or as UTF-16 with its mark', async () => {
+    assert.equal(await readText(bytesOf('terminal_id\nКаса')), 'terminal_id\nКаса')
+    assert.equal(await readText(bytesOf([0xef, 0xbb, 0xbf], 'Каса')), 'Каса')
+    assert.equal(await readText(bytesOf([0xff, 0xfe, 0x1a, 0x04])), 'К')
+    assert.equal(await readText(bytesOf([0xfe, 0xff, 0x04, 0x1a])), 'К')
+    assert.equal(await readText(bytesOf('')), '')
+  })
+
+  test('in another encoding is refused, with the way to save it', async () => {
+    // "Каса" in windows-1251.
+    const reading = readText(bytesOf('terminal_id\n', [0xca, 0xe0, 0xf1, 0xe0]))
+    await assert.rejects(reading, (error: unknown) => {
+      assert.ok(error instanceof ApiError)
+      const [problem] = error.problems
+      assert.match(problem ? problemText(problem, 'en') : '', /^save the file in UTF-8/)
+      return true
+    })
+  })
+})
+
+suite('banks of a draft', () => {
+  const banks = [{ id: 'a', name: 'Alpha Bank' }]
+
+  test('that cannot be chosen any more are left out and named', () => {
+    const restored = { participantsIds: ['a', 'g', 'x'], name: 'Autumn' }
+    assert.deepEqual(withoutLostBanks(restored, banks, { g: 'Gamma Bank' }), {
+      values: { participantsIds: ['a'], name: 'Autumn' },
+      lost: ['Gamma Bank', null],
+    })
+  })
+
+  test('that can still be chosen stay', () => {
+    const restored = { participantsIds: ['a'] }
+    assert.deepEqual(withoutLostBanks(restored, banks, {}), { values: restored, lost: [] })
+    assert.deepEqual(withoutLostBanks({ name: 'Autumn' }, banks, {}), { values: { name: 'Autumn' }, lost: [] })
+  })
 })

@@ -1,9 +1,9 @@
 import { Alert, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { IconLock } from '@tabler/icons-react'
+import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { type ReactNode, useState } from 'react'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { CustomerCard } from '../detail/customer-card.tsx'
@@ -17,6 +17,7 @@ import { campaignFields, type FormPart, mayOnlyGrow } from './fields.ts'
 import { FormNavigation } from './form-navigation.tsx'
 import { formTexts } from './form-texts.ts'
 import { withListedValues } from './listed-values.ts'
+import { type BankNames, bankNamesOf, withoutLostBanks } from './lost-banks.ts'
 import { MoneySection } from './money-section.tsx'
 import { endOf, PeriodSection } from './period-section.tsx'
 import { problemsOf } from './problems.ts'
@@ -32,6 +33,8 @@ type Props = {
   initial: CampaignValues
   /** Unsaved changes from an earlier visit. */
   restored?: Partial<CampaignValues>
+  /** The names of the banks in `restored`, as they were when the changes were made. */
+  bankNames?: BankNames | undefined
   directory: Directory
   /** The merchant of the campaign, for the preview; null: it is chosen from `retailers`. */
   retailer: { name: string; nameEn?: string | null } | null
@@ -44,7 +47,8 @@ type Props = {
   submit: string
   /** @throws ApiError whose errors are shown at their fields */
   save: (values: CampaignValues) => Promise<unknown>
-  onValues: (values: CampaignValues) => void
+  /** Called after each change, also with the names of the chosen banks. */
+  onValues: (values: CampaignValues, bankNames: BankNames) => void
   /** The way to leave the form without saving. */
   cancel: ReactNode
   /** Shown above the form: notices about drafts and newer versions. */
@@ -55,10 +59,10 @@ type Props = {
 export function CampaignForm(props: Props) {
   const {
     initial,
-    restored,
+    restored = {},
+    bankNames = {},
     directory,
     retailers = [],
-    banks,
     editable,
     submit,
     save,
@@ -67,10 +71,12 @@ export function CampaignForm(props: Props) {
     notice,
   } = props
   const texts = useTexts(formTexts)
+  const banks = useBanks(props.banks)
+  const [{ values: kept, lost }] = useState(() => withoutLostBanks(restored, banks ?? [], bankNames))
   const isOpen = (field: EditableField) => editable === null || editable.includes(field)
   const form = useForm<CampaignValues>({
-    initialValues: { ...initial, ...restored },
-    onValuesChange: onValues,
+    initialValues: { ...initial, ...kept },
+    onValuesChange: values => onValues(values, bankNamesOf(values.participantsIds, banks ?? [])),
     validateInputOnChange: ['merchantCategoryCode'],
     validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
@@ -94,12 +100,13 @@ export function CampaignForm(props: Props) {
       <form noValidate className={classes.form} onSubmit={form.onSubmit(values => saving.mutate(values), focusFirst)}>
         <Stack gap="lg">
           {notice}
+          {lost.length > 0 && <LostBanks names={lost} />}
           {isGrowing && (
             <Alert color="gray" icon={<IconLock />}>
               {editable.length === 0 ? texts.allLocked : texts.someLocked}
             </Alert>
           )}
-          <Sections props={props} part={part} isGrowing={isGrowing} currency={currency} />
+          <Sections props={props} part={part} banks={banks} isGrowing={isGrowing} currency={currency} />
           {rest !== null && <Failure error={rest} />}
         </Stack>
         <SaveBar
@@ -117,10 +124,32 @@ export function CampaignForm(props: Props) {
   )
 }
 
-type Within = { props: Props; part: FormPart; isGrowing: boolean; currency: string | null }
+/**
+ * The banks to choose from. The list may be read again while the form is open. A bank that is then no longer in it keeps its box and its
+ * name, because it may be chosen.
+ */
+function useBanks(banks: Props['banks']): Props['banks'] {
+  const [atFirst] = useState(banks ?? [])
+  const known = new Set(banks?.map(({ id }) => id))
+  return banks && [...banks, ...atFirst.filter(({ id }) => !known.has(id))]
+}
 
-function Sections({ props, part, isGrowing, currency }: Within) {
-  const { directory, retailers = [], banks, initial } = props
+/** Says which banks of a draft can no longer be invited. @param props.names null: a name that is not known any more */
+function LostBanks({ names }: { names: readonly (string | null)[] }) {
+  const texts = useTexts(formTexts)
+  const format = useFormat()
+  const known = names.filter(name => name !== null)
+  return (
+    <Alert color="orange" icon={<IconAlertTriangle />} role="alert">
+      {known.length === names.length ? texts.lostBanks(format.list(known)) : texts.someBanksLost}
+    </Alert>
+  )
+}
+
+type Within = Pick<Props, 'banks'> & { props: Props; part: FormPart; isGrowing: boolean; currency: string | null }
+
+function Sections({ props, part, banks, isGrowing, currency }: Within) {
+  const { directory, retailers = [], initial } = props
   const texts = useTexts(formTexts)
   return (
     <>

@@ -206,13 +206,34 @@ const figure = (value: Figure): number | undefined => (typeof value === 'number'
 export function changedBody(before: CampaignValues, after: CampaignValues): CampaignBody {
   const [old, now] = [bodyOf(before), bodyOf(after)]
   const fields = Object.keys(now) as EditableField[]
-  return Object.fromEntries(fields.filter(field => !isSame(old[field], now[field])).map(field => [field, now[field]]))
+  return Object.fromEntries(
+    fields.filter(field => !isSame(unordered(old[field]), unordered(now[field]))).map(field => [field, now[field]]),
+  )
 }
 
-/** The values that differ. Applied to a newer version, they make the same edit. */
+/** Whether both are the same campaign. An unreadable day is not the same as any other. */
+export const areSame = (one: CampaignValues, other: CampaignValues): boolean =>
+  [changedBody(one, other), changedBody(other, one)].every(body => Object.keys(body).length === 0)
+
+/** The values that make up a period. One of them says nothing without the others: a day is a day in a time zone. */
+export const periodValues = ['zone', 'hasTimes', 'days', 'clocks'] as const satisfies (keyof CampaignValues)[]
+
+const isOfPeriod = (name: string): boolean => (periodValues as readonly string[]).includes(name)
+
+/**
+ * The values that differ; of a period, all of them if one differs. Applied to another version of the campaign, or in another time
+ * zone, they make the same edit.
+ */
 export function changedValues(before: CampaignValues, after: CampaignValues): Partial<CampaignValues> {
   const names = Object.keys(after) as (keyof CampaignValues)[]
-  return Object.fromEntries(names.filter(name => !isSame(before[name], after[name])).map(name => [name, after[name]]))
+  const differing = names.filter(name => !isSame(before[name], after[name]))
+  const hasPeriod = differing.some(isOfPeriod)
+  const kept = names.filter(name => differing.includes(name) || (hasPeriod && isOfPeriod(name)))
+  return Object.fromEntries(kept.map(name => [name, after[name]]))
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The platform may answer the lists of a campaign in another order than they were sent. */
+const unordered = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(item => JSON.stringify(item)).sort() : value

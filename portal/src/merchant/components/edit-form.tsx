@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
-import { type CampaignValues, changedBody, changedValues, valuesOf } from '../../campaigns/form/values.ts'
+import type { BankNames } from '../../campaigns/form/lost-banks.ts'
+import { areSame, type CampaignValues, changedBody, changedValues, valuesOf } from '../../campaigns/form/values.ts'
 import type { Directory } from '../../campaigns/types.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
@@ -35,7 +36,7 @@ export function EditForm(props: Props) {
   const { base, changes, onBase, directory, invitable } = props
   const texts = useTexts(formTexts)
   const session = useSession()
-  const { original, draft, mine, seen, newer, keep, save, goOn, discard, beginning } = useEdit(base, changes)
+  const { original, draft, mine, bankNames, seen, newer, keep, save, goOn, discard, beginning } = useEdit(base, changes)
   const toCampaign = campaignLink(base)
   if (!draft.isRead) return <Loading />
   return (
@@ -43,6 +44,7 @@ export function EditForm(props: Props) {
       key={beginning}
       initial={original}
       restored={mine}
+      bankNames={bankNames}
       directory={directory}
       retailer={session}
       banks={choices(base, invitable)}
@@ -79,7 +81,13 @@ const campaignLink = ({ cashbackId }: ReadCampaign) =>
   ({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId } }) as const
 
 /** The stored draft of an edit: the version that the person saw when making the changes, and the changed fields. */
-type Edit = { seen: ReadCampaign; changes: Partial<CampaignValues> }
+type Edit = { seen: ReadCampaign; changes: Partial<CampaignValues>; bankNames?: BankNames }
+
+/** Whether these changes are saved already, by a request whose answer got lost. */
+function isSavedIn(campaign: ReadCampaign, changes: Partial<CampaignValues>, timeZone: string): boolean {
+  const values = valuesOf(campaign, timeZone)
+  return campaign.status !== 'deleted' && areSame(values, { ...values, ...changes })
+}
 
 /**
  * The changes, kept in the browser until they are saved. `seen` is the version that the person has made them to. `newer` is the newer
@@ -98,24 +106,36 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const [read, setNewer] = useState<ReadCampaign | null>(null)
   const [beginning, begin] = useState(0)
   const [edited, setMine] = useState(changes)
-  const restored = changes === null ? (draft.restored?.values ?? null) : null
+  const [editedNames, setNames] = useState<BankNames>()
+  const kept = changes === null ? (draft.restored?.values ?? null) : null
+  const isSaved = kept !== null && kept.seen.etag !== base.etag && isSavedIn(base, kept.changes, timeZone)
+  const restored = isSaved ? null : kept
   const mine = edited ?? restored?.changes ?? {}
+  const bankNames = editedNames ?? restored?.bankNames
   const seen = restored?.seen ?? base
   const newer = read ?? (seen.etag === base.etag ? null : base)
   const original = valuesOf(base, timeZone)
 
-  const keep = (values: CampaignValues) => {
+  const { discard: removeDraft } = draft
+  useEffect(() => {
+    if (isSaved) removeDraft()
+  }, [isSaved, removeDraft])
+
+  const keep = (values: CampaignValues, bankNames: BankNames) => {
     const changes = changedValues(original, values)
     setMine(changes)
-    draft.keep({ seen, changes })
+    setNames(bankNames)
+    draft.keep({ seen, changes, bankNames })
   }
-  const readNewer = async () => setNewer(await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }))
   const save = async (values: CampaignValues) => {
     const body = changedBody(original, values)
-    const hasChanges = Object.keys(body).length > 0
-    if (hasChanges && !(await send(seen, body))) return readNewer()
+    const isChanged = Object.keys(body).length > 0
+    if (isChanged && !(await send(seen, body))) {
+      const newer = await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 })
+      if (!isSavedIn(newer, changedValues(original, values), timeZone)) return setNewer(newer)
+    }
     draft.discard()
-    notify.done(hasChanges ? saved : unchanged)
+    notify.done(isChanged ? saved : unchanged)
     void changed(cashbackId)
     await router.navigate(campaignLink(base))
   }
@@ -127,7 +147,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   }
   const goOn = (newer: ReadCampaign) => {
     const { open: changes } = openChanges(newer, mine)
-    draft.keep({ seen: newer, changes })
+    draft.keep({ seen: newer, changes, ...(bankNames && { bankNames }) })
     restart(changes)
     return changes
   }
@@ -135,7 +155,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
     draft.discard()
     restart({})
   }
-  return { original, draft, mine, seen, newer, keep, save, goOn, discard, beginning }
+  return { original, draft, mine, bankNames, seen, newer, keep, save, goOn, discard, beginning }
 }
 
 /** @returns false when the campaign has changed since it was read; then nothing is saved */

@@ -1,9 +1,9 @@
 import { mayOnlyGrow } from '../../campaigns/form/fields.ts'
-import type { CampaignValues } from '../../campaigns/form/values.ts'
+import { type CampaignValues, periodValues } from '../../campaigns/form/values.ts'
 import type { ReadCampaign } from '../queries.ts'
 
-/** The parts of a period in the form. The platform has `dateFrom` and `dateTo` instead, and allows both or none to change. */
-const ofPeriod: readonly string[] = ['zone', 'hasTimes', 'days', 'clocks'] satisfies (keyof CampaignValues)[]
+/** The platform has `dateFrom` and `dateTo` for these values, and allows both or none to change. */
+const ofPeriod: readonly string[] = periodValues
 
 /**
  * Which of the changes the campaign still allows.

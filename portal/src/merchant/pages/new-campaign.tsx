@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
+import type { BankNames } from '../../campaigns/form/lost-banks.ts'
 import { bodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Directory } from '../../campaigns/types.ts'
@@ -65,7 +66,9 @@ function NewCampaignForm({ directory, source }: Props) {
   const notify = useNotify()
   const changed = useCampaignChanged()
   const banks = useQuery(banksQuery)
-  const draft = useDraft<CampaignValues>(source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new')
+  const draft = useDraft<CampaignValues & { bankNames?: BankNames }>(
+    source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new',
+  )
   const [beginning, begin] = useState(0)
 
   const save = async (values: CampaignValues) => {
@@ -76,20 +79,22 @@ function NewCampaignForm({ directory, source }: Props) {
     await router.navigate({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId: id } })
   }
   if (!draft.isRead) return <Loading />
+  const { bankNames, ...restored } = draft.restored?.values ?? {}
   return (
     <Loaded query={banks}>
       {invitable => (
         <CampaignForm
           key={beginning}
           initial={source ? copyOf(valuesOf(source, timeZone), invitable, timeZone) : firstValues(timeZone, directory)}
-          restored={draft.restored?.values ?? {}}
+          restored={restored}
+          bankNames={bankNames}
           directory={directory}
           retailer={session}
           banks={invitable}
           editable={null}
           submit={texts.create}
           save={save}
-          onValues={draft.keep}
+          onValues={(values, names) => draft.keep({ ...values, bankNames: names })}
           cancel={
             <LinkButton to="/merchant/campaigns" variant="default">
               {texts.cancel}

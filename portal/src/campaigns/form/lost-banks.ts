@@ -1,0 +1,30 @@
+/** Banks that a draft has chosen, and that can no longer be invited. Pure. */
+import type { CampaignValues } from './values.ts'
+
+/** The names of chosen banks by id. A draft keeps them, because the platform no longer tells the name of such a bank. */
+export type BankNames = Record<string, string>
+
+export function bankNamesOf(chosen: readonly string[], banks: readonly { id: string; name: string }[]): BankNames {
+  const ids = new Set(chosen)
+  return Object.fromEntries(banks.filter(({ id }) => ids.has(id)).map(({ id, name }) => [id, name]))
+}
+
+/**
+ * Leaves out the banks that cannot be chosen any more: they have no box that the person could clear.
+ *
+ * @param banks the banks that can be chosen
+ * @returns `lost`: the names of the others; null for a name that the draft does not know
+ */
+export function withoutLostBanks(
+  restored: Partial<CampaignValues>,
+  banks: readonly { id: string }[],
+  names: BankNames,
+): { values: Partial<CampaignValues>; lost: (string | null)[] } {
+  const { participantsIds } = restored
+  if (participantsIds === undefined) return { values: restored, lost: [] }
+  const known = new Set(banks.map(({ id }) => id))
+  return {
+    values: { ...restored, participantsIds: participantsIds.filter(id => known.has(id)) },
+    lost: participantsIds.filter(id => !known.has(id)).map(id => names[id] ?? null),
+  }
+}
