@@ -40,3 +40,18 @@ export async function isInView(page: Page, found: Locator): Promise<boolean> {
 /** Runs a function's body in the page, with `element` and `given`. */
 export const inPage = <Result>(found: Locator, body: string, given: object = {}): Promise<Result> =>
   found.evaluate(new Function('element', 'given', body) as () => Result, given as never)
+
+/**
+ * The platform processes the next request of this method and path, but its answer gets lost. The page's errors about it are
+ * the test's own.
+ */
+export async function loseAnswer(page: Page, method: string, path: RegExp): Promise<void> {
+  let isLost = false
+  const matches = (url: URL) => path.test(url.pathname)
+  await page.route(matches, async route => {
+    if (isLost || route.request().method() !== method) return route.fallback()
+    isLost = true
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+}

@@ -182,6 +182,8 @@ export const accountTexts = dictionary({
       submit: 'Save',
       noLink: 'This link is incomplete. Open it exactly as it was sent to you.',
       badLink: 'This link doesn’t work: it was already used, has expired, or is incomplete. Ask for a new one.',
+      mayBeSaved:
+        'The answer got lost, and this link doesn’t work any more. Your password may be saved already: try to log in with it. If that fails, ask for a new link.',
       done: (login: string) => `Your password is saved. Log in as ${login}.`,
       doneTitle: 'You’re all set',
       doneLead: 'After you log in, protect your login with a code from your phone: it takes a minute.',
@@ -383,6 +385,8 @@ export const accountTexts = dictionary({
       submit: 'Зберегти',
       noLink: 'Посилання неповне. Відкрийте його точно таким, яким отримали.',
       badLink: 'Посилання не діє: його вже використано, його термін минув або воно неповне. Попросіть нове.',
+      mayBeSaved:
+        'Відповідь не надійшла, а посилання вже не діє. Можливо, ваш пароль уже збережено: спробуйте увійти з ним. Якщо не вийде, попросіть нове посилання.',
       done: (login: string) => `Пароль збережено. Увійдіть як ${login}.`,
       doneTitle: 'Готово',
       doneLead: 'Після входу захистіть свій обліковий запис кодом із телефону: це займе хвилину.',

@@ -121,3 +121,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 
 export const isApiError = (error: unknown, ...statuses: number[]): error is ApiError =>
   error instanceof ApiError && (statuses.length === 0 || statuses.includes(error.status))
+
+/** Whether the platform may have made a change although its request failed: the answer got lost, or the platform had an error. */
+export const mayBeDone = (error: unknown): boolean =>
+  isApiError(error) && (error.status === noAnswer || error.status >= 500)

@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountTexts } from '../account/texts.ts'
 import { answer, api } from '../api/client.ts'
-import { isApiError } from '../api/errors.ts'
+import { isApiError, mayBeDone } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { AccountType } from '../session/session.ts'
 import { Failure } from '../ui/states.tsx'
@@ -53,13 +53,17 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
   const texts = useTexts(accountTexts).join
   const form = useForm({ initialValues: { password: '', login: '' } })
   const { place, rest } = useFieldErrors(form, ['password', 'login'])
+  const [wasLost, setLost] = useState(false)
   const join = useMutation({
     mutationFn: ({ password, login }: { password: string; login: string }) => {
       const body = { token, password, ...(login.trim() !== '' && { login: login.trim() }) }
       return answer(api.POST('/portal/invitations/accept', { body }))
     },
     onSuccess: onJoined,
-    onError: place,
+    onError(error) {
+      if (mayBeDone(error)) setLost(true)
+      place(error)
+    },
   })
   const isTaken = isApiError(join.error, 409) || form.values.login !== ''
   return (
@@ -67,9 +71,9 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
       <Stack>
         {isApiError(rest, 400) ? (
           <>
-            <Alert color="red">{texts.badLink}</Alert>
             {/* The link may be used up because an earlier request of this form succeeded but its answer was lost. Then
                 the person can log in. */}
+            {wasLost ? <Alert color="orange">{texts.mayBeSaved}</Alert> : <Alert color="red">{texts.badLink}</Alert>}
             <Anchor component={Link} to="/login">
               {texts.toLogin}
             </Anchor>

@@ -4,6 +4,7 @@ import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
+import { mayBeDone } from '../../api/errors.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
@@ -14,7 +15,7 @@ import { useOnce } from '../../ui/use-once.ts'
 import { useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { PartnerSelect } from './partner-select.tsx'
-import { type Issued, mayBeMade, showSecret } from './secret.tsx'
+import { type Issued, showSecret } from './secret.tsx'
 
 const rolesOf = {
   bank: ['ADMIN', 'EDITOR', 'VIEWER'],
@@ -167,7 +168,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
       rest={rest}
       isPending={issue.isPending}
     >
-      {mayBeMade(issue.error) && <Alert color="orange">{texts.mayBeIssued}</Alert>}
+      {mayBeDone(issue.error) && <Alert color="orange">{texts.mayBeIssued}</Alert>}
       {!owner && (
         <>
           <NativeSelect

@@ -7,6 +7,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { isApiError, mayBeDone } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
@@ -42,6 +43,9 @@ export function changedOnly(before: object, after: object): Record<string, unkno
   )
 }
 
+/** `mode` is given when a new entry may be there already; by default, the form knows whether the entry is new. */
+export type SaveOptions = { dryRun: boolean; mode?: 'create' | 'apply' }
+
 /**
  * Errors are shown at their fields, and the input is kept. A new entry is created at once; for a change, the changed
  * fields are listed first.
@@ -55,7 +59,7 @@ export function EntryForm<Values>(props: {
   fields: readonly string[]
   name: string
   isNew: boolean
-  onSave: (options: { dryRun: boolean }) => Promise<Applied>
+  onSave: (options: SaveOptions) => Promise<Applied>
   onSaved?: (() => void) | undefined
   children: ReactNode
 }) {
@@ -65,9 +69,20 @@ export function EntryForm<Values>(props: {
   const changed = useOperatorChanged()
   const { place, rest } = useFieldErrors(form, fields)
   const [changes, setChanges] = useState<Change[] | null>(null)
+  const [wasLost, setLost] = useState(false)
   const save = useMutation({
-    mutationFn: () => onSave({ dryRun: false }),
+    async mutationFn() {
+      try {
+        await onSave({ dryRun: false })
+      } catch (error) {
+        // The answer of an earlier try got lost, so the entry may be there because of it.
+        if (!wasLost || !isApiError(error, 409)) throw error
+        const { changes } = await onSave({ dryRun: true, mode: 'apply' })
+        if (changes.length > 0) throw error
+      }
+    },
     onError(error) {
+      if (mayBeDone(error)) setLost(true)
       setChanges(null)
       place(error)
     },

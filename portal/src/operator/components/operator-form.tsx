@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { applyEntry, type MobileOperator, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
+import { CodeInput, changedOnly, EntryForm, type SaveOptions } from './entry-form.tsx'
 
 const fields = ['code', 'nameUk', 'nameEn', 'country', 'logoUrl'] as const
 
@@ -24,9 +24,9 @@ export function OperatorForm({ operator }: { operator?: MobileOperator }) {
   })
   const { values } = form
   const before = operator && { ...operator, logoUrl: operator.logoUrl ?? '' }
-  const save = ({ dryRun }: { dryRun: boolean }) => {
+  const save = ({ dryRun, mode = before ? 'apply' : 'create' }: SaveOptions) => {
     const entry = before ? { ...changedOnly(before, values), code: before.code } : values
-    return applyEntry({ esim: { operators: [entry] } }, { mode: before ? 'apply' : 'create', dryRun })
+    return applyEntry({ esim: { operators: [entry] } }, { mode, dryRun })
   }
   const codes = new Set(data?.countries.map(({ code }) => code))
   if (operator && operator.country !== 'global') codes.add(operator.country)

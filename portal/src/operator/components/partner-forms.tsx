@@ -7,7 +7,7 @@ import { timeZones } from '../../i18n/time-zone.ts'
 import { NumberField } from '../../ui/number-field.tsx'
 import { applyEntry, type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
+import { CodeInput, changedOnly, EntryForm, type SaveOptions } from './entry-form.tsx'
 
 const listOf = (text: string): string[] =>
   text
@@ -21,8 +21,8 @@ type FormProps<Entry> = { entry?: Entry; onCreated?: (partner: { code: string; n
 /** Sends a whole new entry, or the changed fields of an existing one. */
 function saveEntry(list: 'banks' | 'merchants', entry: { code: string } | undefined, values: { code: string }) {
   const change = entry ? { ...changedOnly(entry, values), code: entry.code } : values
-  return ({ dryRun }: { dryRun: boolean }) =>
-    applyEntry({ [list]: [change] }, { mode: entry ? 'apply' : 'create', dryRun })
+  return ({ dryRun, mode = entry ? 'apply' : 'create' }: SaveOptions) =>
+    applyEntry({ [list]: [change] }, { mode, dryRun })
 }
 
 const bankFields = [

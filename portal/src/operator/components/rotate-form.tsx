@@ -2,13 +2,14 @@ import { Alert, NativeSelect, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
+import { mayBeDone } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useOnce } from '../../ui/use-once.ts'
 import { type Credential, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { mayBeMade, showSecret } from './secret.tsx'
+import { showSecret } from './secret.tsx'
 
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
 type Overlap = (typeof overlaps)[number]
@@ -42,7 +43,7 @@ export function RotateForm({ credential }: { credential: Credential }) {
   const rotateOnce = useOnce(rotate)
   return (
     <FormFrame action={texts.rotate} onSubmit={rotateOnce} rest={rotate.error} isPending={rotate.isPending}>
-      {mayBeMade(rotate.error) && <Alert color="orange">{texts.mayBeRotated}</Alert>}
+      {mayBeDone(rotate.error) && <Alert color="orange">{texts.mayBeRotated}</Alert>}
       {until && <Alert color="orange">{texts.rotateTwice(format.dateTime(until))}</Alert>}
       <NativeSelect
         label={texts.overlap}

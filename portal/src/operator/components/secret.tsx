@@ -1,20 +1,12 @@
 /** Shows a secret once. It exists only in the memory of a component. */
 import { Alert, Button, CopyButton, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import { isApiError, noAnswer } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { openKeptDialog } from '../../ui/kept-dialog.ts'
 import { uiTexts } from '../../ui/texts.ts'
 import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
-
-/**
- * Whether the platform may have created a secret although the request failed. Nobody can see this secret any more,
- * because only the lost answer contained it.
- */
-export const mayBeMade = (error: unknown): boolean =>
-  isApiError(error) && (error.status === noAnswer || error.status >= 500)
 
 /**
  * Shows a secret in a dialog until the person confirms that it is stored.

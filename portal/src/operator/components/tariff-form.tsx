@@ -4,7 +4,7 @@ import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { applyEntry, type MobileOperator, type Tariff } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
+import { CodeInput, changedOnly, EntryForm, type SaveOptions } from './entry-form.tsx'
 
 type NumberName = 'price' | 'dataVolumeMb' | 'voiceMinutes' | 'smsCount' | 'validityDays'
 /**
@@ -51,7 +51,7 @@ const toEntry = (values: Values): object =>
 export function applyTariff(
   operator: Pick<MobileOperator, 'code'>,
   tariff: { code: string },
-  options: { mode?: 'create'; dryRun?: boolean } = {},
+  options: { mode?: 'create' | 'apply'; dryRun?: boolean } = {},
 ) {
   return applyEntry({ esim: { operators: [{ code: operator.code, tariffs: [tariff] }] } }, options)
 }
@@ -63,10 +63,10 @@ export function TariffForm({ operator, tariff }: { operator: MobileOperator; tar
   const form = useForm<Values>({ initialValues: tariff ?? newTariff })
   const { values } = form
   const megabytes = typeof values.dataVolumeMb === 'number' ? values.dataVolumeMb : 0
-  const save = ({ dryRun }: { dryRun: boolean }) =>
+  const save = ({ dryRun, mode = 'create' }: SaveOptions) =>
     tariff
       ? applyTariff(operator, { ...changedOnly(tariff, toEntry(values)), code: tariff.code }, { dryRun })
-      : applyTariff(operator, { ...toEntry(values), code: values.code }, { mode: 'create', dryRun })
+      : applyTariff(operator, { ...toEntry(values), code: values.code }, { mode, dryRun })
   return (
     <EntryForm form={form} fields={fields} name={values.name} isNew={!tariff} onSave={save}>
       {!tariff && <CodeInput {...form.getInputProps('code')} />}

@@ -1,0 +1,195 @@
+/**
+ * A change whose answer got lost, in a real browser: the platform has made it, and the person presses the button again. It is not made
+ * twice, and nobody is told the opposite.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, type Visitor } from '../support/browser.ts'
+import { createCampaign, ids } from '../support/campaigns.ts'
+import { type OperatorSite, openOperatorSite, press } from '../support/operator-site.ts'
+import { button, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { logInAs } from '../support/people.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+const timeout = 60_000
+let site: OperatorSite
+let manager: Account
+let merchant: Account
+before(async () => {
+  site = await openOperatorSite()
+  manager = await addAccount(site.platform, { bank: 'alpha' }, 'ADMIN')
+  merchant = await addAccount(site.platform, { merchant: 'grocer' }, 'editor')
+})
+after(async () => {
+  await closeBrowser()
+  await site.platform.close()
+})
+
+/** Ends a test: the page is left, and its errors about lost answers and refusals are removed. */
+async function expectLost({ page, errors }: Visitor): Promise<void> {
+  await page.goto('about:blank')
+  const unexpected = errors.splice(0).filter(error => !/ERR_CONNECTION_RESET|\b4\d\d\b/.test(error))
+  assert.deepEqual(unexpected, [])
+}
+
+const tellsLost = (page: Page) => sees(page, /^Perkline can’t be reached/)
+const endpoints = async (): Promise<any[]> => {
+  const person = await logInAs(site.platform, manager)
+  return (await person.call('GET', '/partner/v1/webhook-endpoints')).body.data
+}
+
+test('a webhook: added once, one new secret, and a deleted one is gone from the page', { timeout }, async t => {
+  const visitor = await site.enter(t, '/account/webhooks', manager)
+  if (!visitor) return
+  const { page } = visitor
+  await loseAnswer(page, 'POST', /webhook-endpoints$/)
+  await button(page, 'Add an endpoint').click()
+  await field(page, 'Address').fill('http://127.0.0.1:18399/hook')
+  await press(page, 'Add an endpoint')
+  await tellsLost(page)
+  await press(page, 'Add an endpoint')
+  await field(page, 'Secret').waitFor()
+  await press(page, 'I have saved it')
+  const [made, ...others] = await endpoints()
+  assert.deepEqual(others, [], 'one endpoint')
+
+  const choose = async (name: string) => {
+    await button(page, 'More').click()
+    await page.getByRole('menuitem', { name }).click()
+    await press(page, name)
+  }
+  await visitor.open(`/account/webhooks/${made.endpointId}`)
+  await loseAnswer(page, 'POST', /rotate-secret$/)
+  await choose('New secret')
+  await tellsLost(page)
+  // The page shows what has happened.
+  await sees(page, /\d until /)
+  const [before] = await endpoints()
+  assert.equal(before.secrets.length, 2)
+  await choose('New secret')
+  await field(page, 'Secret').waitFor()
+  await press(page, 'I have saved it')
+  const [rotated] = await endpoints()
+  assert.deepEqual(rotated.secrets, before.secrets, 'the secret is replaced once')
+
+  await visitor.open(`/account/webhooks/${made.endpointId}`)
+  await loseAnswer(page, 'POST', /disable$/)
+  await choose('Disable')
+  await sees(page, 'By the account itself')
+  await button(page, 'Enable').click()
+  await press(page, 'Enable')
+  await page.getByText('Enabled', { exact: true }).waitFor()
+  await choose('Disable')
+  await sees(page, 'By the account itself')
+  assert.equal((await endpoints())[0].status, 'disabled')
+
+  await loseAnswer(page, 'DELETE', /webhook-endpoints/)
+  await choose('Delete')
+  await titled(page, 'Endpoint not found')
+  assert.equal(await button(page, 'More').count(), 0)
+  assert.deepEqual(await endpoints(), [])
+  await expectLost(visitor)
+})
+
+test('the own password: changed once, and saved', { timeout }, async t => {
+  const person = await addAccount(site.platform, { bank: 'alpha' }, 'VIEWER')
+  const visitor = await site.enter(t, '/account/profile', person)
+  if (!visitor) return
+  const { page } = visitor
+  await loseAnswer(page, 'POST', /^\/portal\/password$/)
+  await page.locator('input[autocomplete=current-password]').fill(person.password)
+  await page.locator('input[autocomplete=new-password]').fill('another long password')
+  await button(page, 'Change the password').click()
+  await tellsLost(page)
+  assert.ok(!String(await page.evaluate('JSON.stringify(sessionStorage)')).includes('perkline.key/'))
+  await button(page, 'Change the password').click()
+  await sees(page, 'Your password is changed. Other sessions have ended.')
+  await logInAs(site.platform, { ...person, password: 'another long password' })
+  await expectLost(visitor)
+})
+
+test('a link that chooses a password says that this may be done already', { timeout }, async t => {
+  const person = await logInAs(site.platform, manager)
+  const { body } = await person.call('POST', '/portal/invitations', { login: 'lost-olena', role: 'VIEWER' })
+  const link: string = body.link
+  const visitor = await site.enter(t, '/account/profile', manager)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.empty()
+  await visitor.open(link.slice(link.indexOf('/app') + 4))
+  await loseAnswer(page, 'POST', /accept$/)
+  await page.locator('input[autocomplete=new-password]').fill('correct horse battery staple')
+  await button(page, 'Save').click()
+  await tellsLost(page)
+  await button(page, 'Save').click()
+  await sees(page, 'Your password may be saved already: try to log in with it.')
+  assert.equal(await page.getByText('it was already used').count(), 0)
+  await assertAccessible(visitor)
+  await page.getByRole('link', { name: 'Back to login' }).click()
+  await page.waitForURL('**/app/login**')
+  await expectLost(visitor)
+})
+
+const edited = { name: 'Before', participantsIds: [ids.beta, ids.gamma] }
+const nameOf = async (id: string) =>
+  (await (await logInAs(site.platform, merchant)).call('GET', `/cashbacks/for-merchant/${id}`)).body.name
+
+test('an edit that is saved: pressing again says so, and names no other change', { timeout }, async t => {
+  const id = await createCampaign(site.platform, edited)
+  const visitor = await site.enter(t, `/merchant/campaigns/${id}/edit`, merchant)
+  if (!visitor) return
+  const { page } = visitor
+  await loseAnswer(page, 'PATCH', /for-merchant/)
+  await field(page, 'Name').fill('After')
+  await page.getByRole('checkbox', { name: 'Alpha Bank' }).check()
+  await button(page, 'Save').click()
+  await tellsLost(page)
+  assert.equal(await nameOf(id), 'After')
+  await button(page, 'Save').click()
+  await sees(page, 'The changes are saved')
+  await titled(page, 'After')
+  await expectLost(visitor)
+})
+
+test('an edit that is saved: after a reload nothing is left to decide', { timeout }, async t => {
+  const id = await createCampaign(site.platform, edited)
+  const visitor = await site.enter(t, `/merchant/campaigns/${id}/edit`, merchant)
+  if (!visitor) return
+  const { page } = visitor
+  await loseAnswer(page, 'PATCH', /for-merchant/)
+  await field(page, 'Name').fill('After')
+  await button(page, 'Save').click()
+  await tellsLost(page)
+  await page.reload()
+  await field(page, 'Name').waitFor()
+  assert.equal(await field(page, 'Name').inputValue(), 'After')
+  for (const text of [/^This campaign was changed/, /^Your unsaved changes/])
+    assert.equal(await page.getByText(text).count(), 0)
+  await expectLost(visitor)
+})
+
+test('a bank that is added: pressing again leads to its credentials', { timeout }, async t => {
+  const visitor = await site.enter(t, '/operator/partners')
+  if (!visitor) return
+  const { page } = visitor
+  await button(page, 'Add bank').click()
+  await loseAnswer(page, 'POST', /^\/admin\/directory$/)
+  await field(page, 'Code').fill('lost-bank')
+  await field(page, 'Name').fill('Lost Bank')
+  await press(page, 'Save')
+  await tellsLost(page)
+  // With other values, it is not the bank that was added.
+  await field(page, 'Name').fill('Other Bank')
+  await press(page, 'Save')
+  await sees(page, 'This code is taken')
+  await field(page, 'Name').fill('Lost Bank')
+  await press(page, 'Save')
+  await sees(page, 'Lost Bank is saved')
+  await field(page, 'Label').waitFor()
+  await press(page, 'Skip for now')
+  await field(page, 'Login').waitFor()
+  await press(page, 'Skip for now')
+  await titled(page, 'Lost Bank')
+  await expectLost(visitor)
+})
