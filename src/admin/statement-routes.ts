@@ -8,7 +8,7 @@ import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '
 import { type StatementRoutesDeps, sendFile } from '../statements/routes.ts'
 import { DaysQuery, recordsDescription, Statement, StatementPath } from '../statements/schemas.ts'
 import { verifyStatements } from '../statements/verify.ts'
-import { statementView } from '../statements/views.ts'
+import { fileCachingHeader, statementView } from '../statements/views.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const bankCode = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] })
@@ -80,6 +80,7 @@ const file = {
         description: 'SHA-256 of the bytes',
         examples: ['sha-256=:apTWJIsMaJji58nL2Jn2wBTzmc0GRjTAF9L+O27DiXU=:'],
       },
+      'cache-control': fileCachingHeader,
       etag: {
         type: 'string',
         description: 'The same bytes have the same tag',

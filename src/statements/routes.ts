@@ -18,7 +18,7 @@ import { type OpenDeps, readOpen } from './open.ts'
 import { findLines, findStatements } from './read-store.ts'
 import { readRange, readStatement, readStatementFile, readStatementFiles, type StatementFile } from './reads.ts'
 import * as schemas from './schemas.ts'
-import { fileHeaders, statementView, tagOf } from './views.ts'
+import { fileCachingHeader, fileHeaders, statementView, tagOf } from './views.ts'
 
 export type StatementRoutesDeps = ReadDeps & Omit<OpenDeps, 'reads'> & { clock: Clock }
 
@@ -30,6 +30,7 @@ const fileAnswer = {
   headers: {
     'content-disposition': header('Name of the file', 'attachment; filename="statement-2026-11-22.csv"'),
     'repr-digest': header('SHA-256 of the bytes (RFC 9530)', 'sha-256=:4psjir0w87vFOJlq69HbjiBA4ukS2JY6mee8RNlHSBY=:'),
+    'cache-control': fileCachingHeader,
     etag: header(
       'The same bytes have the same tag',
       '"e29b238abd30f3bbc538996aebd1db8e2040e2e912d8963a99e7bc44d9474816"',

@@ -26,10 +26,19 @@ export function statementView(statement: Statement) {
 
 export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString('hex')}"`
 
+const fileCaching = 'private, no-transform'
+
 /** The headers of a file. The digest is over exactly these bytes, so nothing may change them on the way. */
 export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   ...downloadHeaders(file.name),
   'repr-digest': `sha-256=:${file.sha256.toString('base64')}:`,
   etag: tagOf(file),
-  'cache-control': 'private, no-transform',
+  'cache-control': fileCaching,
 })
+
+/** This header of `fileHeaders`, as the OpenAPI documents declare it. */
+export const fileCachingHeader = {
+  type: 'string',
+  description: `Always \`${fileCaching}\`: store the file as it is, for yourself only`,
+  examples: [fileCaching],
+}

@@ -32,6 +32,10 @@ const components = {
     required: true,
     schema: { type: 'string', examples: ['no-store'] },
   },
+  Vary: {
+    description: '`accept-encoding` when the answer has at least 16 KiB, because it may be compressed then',
+    schema: { type: 'string', examples: ['accept-encoding'] },
+  },
   ContentEncoding: {
     description: 'Set when `Accept-Encoding` allows it and the answer has at least 16 KiB: zstd, gzip or br',
     schema: { type: 'string', examples: ['gzip'] },
@@ -59,20 +63,21 @@ const components = {
   AccountRateLimit: {
     description:
       'What the account has left, or the address where a request needs no login: `r` requests at once; after `t` seconds the full ' +
-      'burst is available again. Absent where the platform sets no limit.',
+      'burst is available again. Absent where the platform sets no limit, and when the request was refused before it was counted.',
     schema: { type: 'string', examples: ['"account";r=99;t=1'] },
   },
   AccountRateLimitPolicy: {
     description:
       'The limit of the account or the address: bursts of `q` requests, refilled within `w` seconds. Absent where there is no ' +
-      'limit.',
+      'limit, and when the request was refused before it was counted.',
     schema: { type: 'string', examples: ['"account";q=100;w=2'] },
   },
 } as const satisfies Record<string, Header>
 type Component = keyof typeof components
 
-const always = { 'x-request-id': 'RequestId' } as const
+const always = { 'x-request-id': 'RequestId', 'cache-control': 'CacheControl' } as const
 const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
+const compressed = { 'content-encoding': 'ContentEncoding', vary: 'Vary' } as const
 const coded = { [errorCodeHeader]: 'ErrorCode' } as const
 
 const byAccount = { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' } as const
@@ -85,10 +90,6 @@ const limitedOf: Partial<Record<Api, Record<string, Component>>> = {
   operator: byAccount,
 }
 
-/** In these APIs, a caller without the right to an operation is refused before its requests are counted. */
-const refusedBeforeLimits = (path: string, code: string): boolean =>
-  ['cashback', 'portal', 'operator'].includes(apiOf(path)) && (code === '401' || code === '403')
-
 const isFile = ({ content = {} }: Answer): boolean => 'text/csv' in content || 'application/pdf' in content
 
 function headersOf(path: string, code: string, answer: Answer): Record<string, Component> {
@@ -97,13 +98,10 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
     ...always,
     ...(!isSuccess && Number(code) >= 400 && !carriesCode(apiOf(path)) && coded),
     ...(code === '401' && { 'www-authenticate': 'Challenge' as const }),
-    ...(isSuccess && { 'cache-control': 'CacheControl' as const }),
-    ...(code === '200' &&
-      apiOf(path) !== 'esim' &&
-      'application/json' in (answer.content ?? {}) && { 'content-encoding': 'ContentEncoding' as const }),
+    ...(code === '200' && 'application/json' in (answer.content ?? {}) && compressed),
     ...(isSuccess && isFile(answer) && { 'content-disposition': 'ContentDisposition' as const }),
     ...((code === '429' || code === '503') && refusedForNow),
-    ...(!refusedBeforeLimits(path, code) && limitedOf[apiOf(path)]),
+    ...limitedOf[apiOf(path)],
   }
 }
 

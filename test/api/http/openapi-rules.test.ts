@@ -262,7 +262,16 @@ function assertHeaders({ operationId, status, answer: { headers } }: Exchange, d
   if (isPolled) assert.equal(headers.get('vary'), 'accept-encoding, authorization, cookie', at)
   for (const name of ['location', 'content-disposition', 'set-cookie', 'etag'])
     assert.equal(headers.has(name), name in (documented.headers ?? {}), `${at}: declare the header ${name}, or send it`)
+  const declared = Object.keys(documented.headers ?? {}).map(name => name.toLowerCase())
+  for (const name of headers.keys())
+    assert.ok(declared.includes(name) || undeclared.includes(name), `${at}: declare the header ${name}`)
 }
+
+/** Headers that HTTP needs or browsers obey, so that no document declares them. */
+const undeclared = [
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+  ...['content-security-policy', 'x-content-type-options'],
+]
 
 test('errors, too, stay out of caches, whichever operation they come from', async () => {
   const platform = await startPlatform()
