@@ -13,7 +13,7 @@ export const instantParameter = (description: string, example: string) =>
       maxLength: 40,
       ...mustBe(instantRule.rule, instantRule.params),
       'x-documented': { pattern: instantPattern },
-      description,
+      description: `${description}. Write the \`+\` of \`+02:00\` as \`%2B\``,
       examples: [example],
     }),
   )

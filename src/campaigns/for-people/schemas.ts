@@ -1,11 +1,10 @@
 /** Schemas of a campaign's reads that both sides have. */
 
 import Type from 'typebox'
-import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../../http/paging.ts'
 import { closed, count, instant, text, uuid } from '../../http/schemas.ts'
-import { instantPattern, instantRule } from '../../text/instant.ts'
+import { instantParameter } from '../../text/instant-parameter.ts'
 import { Terminal } from '../campaign-schemas.ts'
 
 const terminalFilters = {
@@ -16,14 +15,9 @@ const terminalFilters = {
       examples: ['Kyiv'],
     }),
   ),
-  since: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      ...mustBe(instantRule.rule, instantRule.params),
-      'x-documented': { pattern: instantPattern },
-      description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
-      examples: ['2026-11-21T00:00:00Z'],
-    }),
+  since: instantParameter(
+    'Only terminals that were added at or after it; a date alone means midnight UTC',
+    '2026-11-21T00:00:00Z',
   ),
 }
 

@@ -9,6 +9,9 @@ import { spanParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
 import { orderEvents } from './order-views.ts'
 
+/** The description of an `externalId` in a query, which may have any characters. */
+export const inQuery = (description: string): string => `${description}. Percent-encode it: a \`+\` is read as a space`
+
 const code = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
 
@@ -18,7 +21,7 @@ export const orderSearchParameters = {
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'The bank’s own order identifier, or its first characters; case-sensitive',
+      description: inQuery('The bank’s own order identifier, or its first characters; case-sensitive'),
       examples: ['payment-20261121-'],
     }),
   ),

@@ -6,13 +6,18 @@ import { listParameters } from '../../partner/lists.ts'
 import { betweenParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
 import { orderSorts } from './order-list-sql.ts'
-import { shownOrder, stated } from './order-schemas.ts'
+import { inQuery, shownOrder, stated } from './order-schemas.ts'
 import { type TimelineEntry, timelineActors, timelineEvents } from './partner-views.ts'
 
 const code = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
 const externalId = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 128, description, examples: ['payment-20261121-000042'] })
+  Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: inQuery(description),
+    examples: ['payment-20261121-000042'],
+  })
 
 const filters = {
   externalId: Type.Optional(externalId('Exactly this identifier, byte by byte')),

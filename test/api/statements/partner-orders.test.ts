@@ -259,6 +259,13 @@ suite('one order', () => {
       assert.equal((await get(path, beta)).status, 404, path)
   })
 
+  test('is found by an identifier with any characters when they are percent-encoded', async () => {
+    const orderId = await reserve({ externalId: 'AbC+/=8752f' })
+    const path = '/orders/by-external-id?externalId='
+    assert.equal((await ok(`${path}${encodeURIComponent('AbC+/=8752f')}`)).orderId, orderId)
+    assert.equal((await get(`${path}AbC+/=8752f`)).status, 404, 'an unescaped + means a space')
+  })
+
   test('tells the statement once its day is closed, as its timeline does', async () => {
     const orderId = await reserve()
     await confirm(orderId)
