@@ -64,7 +64,7 @@ const texts = {
   banner: () =>
     'be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB',
   'no-svg': () => 'not be an SVG image',
-  email: () => 'be an e-mail address of at most 254 characters',
+  email: () => 'be an e-mail address of at most 254 ASCII characters (international domains as xn--…)',
   msisdn: () => 'be an E.164 number, with or without a leading +',
   iccid: () => 'be 18 to 20 digits',
   cursor: () => 'be the `next` of a page',

@@ -167,8 +167,8 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   banner: picture,
   'no-svg': same('SVG images can’t be used', 'Зображення SVG не підтримуються'),
   email: same(
-    'Enter an email address, such as olena@bank.example',
-    'Введіть адресу електронної пошти, наприклад olena@bank.example',
+    'Enter an email address in Latin letters, such as olena@bank.example',
+    'Введіть адресу електронної пошти латиницею, наприклад olena@bank.example',
   ),
   msisdn: same('A whole phone number, such as +380671234567', 'Повний номер телефону, наприклад +380671234567'),
   iccid: same('18 to 20 digits', 'Від 18 до 20 цифр'),

@@ -4,6 +4,7 @@
  */
 
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
+import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { isEmailAddress } from '../delivery/email-address.ts'
@@ -149,7 +150,7 @@ async function requireEmailAddress(
   { deliveryMode, customerEmail }: { deliveryMode: DeliveryMode; customerEmail: string | undefined },
 ): Promise<void> {
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
-    throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
+    throw new DomainError('invalid', [broken('customerEmail', 'email')])
   if (deliveryMode !== 'qr_email' || customerEmail !== undefined) return
   // Only a repeated confirm may omit the address.
   const [found] = await store.findOrders(database, [key])

@@ -172,7 +172,9 @@ export const ConfirmBody = Type.Object(
         maxLength: 254,
         ...mustBe('email'),
         'x-documented': { format: 'email' },
-        description: 'Where the QR code goes in `qr_email` mode, required there for the first confirm; never stored',
+        description:
+          'Where the QR code goes in `qr_email` mode, required there for the first confirm; never stored. ASCII only, so an ' +
+          'international domain is written as `xn--80aikifvh.xn--j1amh`',
         examples: ['customer@example.com'],
       }),
     ),

@@ -252,6 +252,15 @@ describe('400', () => {
     assertError(await alpha.confirm(orderId, 'x'), 400)
   })
 
+  test('the error says that an international domain is written in ASCII, and so written it is accepted', async () => {
+    const { orderId } = await reserved()
+    const wanted =
+      'customerEmail must be an e-mail address of at most 254 ASCII characters (international domains as xn--…)'
+    for (const address of ['olya@приклад.укр', `${'x'.repeat(250)}@b.example`])
+      assertError(await alpha.confirm(orderId, address), 400, [wanted])
+    assert.equal((await alpha.confirm(orderId, 'olya@xn--80aikifvh.xn--j1amh')).status, 200)
+  })
+
   test('qr_email mode without customerEmail: first confirm, cancelled, expired, unknown or another bank’s order alike', async () => {
     const missing = ['customerEmail must be given']
     const { orderId } = await reserved(beta)
