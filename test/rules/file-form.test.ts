@@ -84,10 +84,28 @@ suite('refused', () => {
     ['no part at all', form(end), ['file must be given']],
     ['a second file', form(file('a'), file('b'), end), ['file must be given once only']],
     ['a text in place of the file', form(part('name="file"', 'a'), end), ['file must be a file that has a name']],
-    ['another name for the file', form(part('name="report"; filename="a.csv"', 'a'), end), ['report must be omitted']],
+    [
+      'another name for the file',
+      form(part('name="report"; filename="a.csv"', 'a'), end),
+      ['report must be omitted', 'file must be given'],
+    ],
+    [
+      'a second file with another name',
+      form(file('a'), part('name="report"; filename="a.csv"', 'a'), end),
+      ['report must be omitted'],
+    ],
+    [
+      'a field with the name of a property of every object',
+      form(part('name="constructor"', 'a'), file('a'), end),
+      ['constructor must be omitted'],
+    ],
     ['a field too many before', form(part('name="side"', 'a'), file('a'), end), ['side must be omitted']],
     ['a field too many behind', form(file('a'), part('name="side"', 'a'), end), ['side must be omitted']],
-    ['a field without a name', form(part('filename="a.csv"', 'a'), end), ['the field without a name must be omitted']],
+    [
+      'a file without a name of its field',
+      form(part('filename="a.csv"', 'a'), end),
+      ['the field without a name must be omitted', 'file must be given'],
+    ],
     ['a field given twice', form(comment('a'), comment('a'), file('a'), end), ['comment must be given once only']],
     [
       'a text too long',

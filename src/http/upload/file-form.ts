@@ -57,9 +57,15 @@ export async function readFileForm(
   const parts = partsOf(source, headers, rules)
   const texts = new Map<string, string>()
   const close = async () => void (await parts.return(undefined))
+  let hasFile = false
   const nextFile = async (): Promise<Part | null> => {
     for (let part = await parts.next(); !part.done; part = await parts.next()) {
-      if (part.value.name === fileField) return part.value
+      const { name } = part.value
+      if (name === fileField) {
+        hasFile = true
+        return part.value
+      }
+      if (!Object.hasOwn(rules.texts, name)) throw unknownPart(part.value, hasFile)
       await readText(part.value, rules, texts)
     }
     return null
@@ -104,7 +110,15 @@ async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): A
 }
 
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
-const fileError = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
+const partError = (name: string, must: string) => `${shownName(name) || 'the field without a name'} must ${must}`
+const formError = (...errors: string[]) => new DomainError('invalid', errors)
+const fileError = (must: string) => formError(partError(fileField, must))
+
+/** A file under another name is probably the file that the form lacks, so the error names the right field, too. */
+function unknownPart({ name, fileName }: Part, hasFile: boolean): DomainError {
+  const unknown = partError(name, 'be omitted')
+  return fileName === undefined || hasFile ? formError(unknown) : formError(unknown, partError(fileField, 'be given'))
+}
 
 /** The parts in their order. Read each to its end before you ask for the next. */
 async function* partsOf(
@@ -169,10 +183,8 @@ function openForm(headers: IncomingHttpHeaders) {
 
 async function readText(part: Part, rules: FileFormRules, texts: Map<string, string>): Promise<void> {
   const { name } = part
-  const maxCharacters = rules.texts[name]
-  const textError = (must: string) =>
-    new DomainError('invalid', [`${shownName(name) || 'the field without a name'} must ${must}`])
-  if (maxCharacters === undefined) throw textError('be omitted')
+  const maxCharacters = rules.texts[name] ?? 0
+  const textError = (must: string) => formError(partError(name, must))
   if (texts.has(name)) throw textError('be given once only')
   const chunks: Buffer[] = []
   let size = 0

@@ -184,7 +184,10 @@ suite('404 and 403: what is not there, and whose it is', () => {
       [voltshop, segment(campaign.id)],
     ] as const) {
       const form = await formOf({ field: 'upload' })
-      assertRefused(await partner.call(method, `/portal/cashbacks/${path}`, form), 400, ['upload must be omitted'])
+      assertRefused(await partner.call(method, `/portal/cashbacks/${path}`, form), 400, [
+        'upload must be omitted',
+        'file must be given',
+      ])
     }
   })
 

@@ -57,7 +57,7 @@ suite('forms', () => {
     [
       'another field’s name',
       () => `${part('name="report"; filename="a.csv"', 'x')}--cut--\r\n`,
-      ['report must be omitted'],
+      ['report must be omitted', 'file must be given'],
     ],
     ['a comment of a bank', () => `${file()}${part('name="comment"', 'x')}--cut--\r\n`, ['comment must be omitted']],
     [
