@@ -249,7 +249,7 @@ test('in a query a boolean is true or false, and a text stays a text', () => {
   assert.deepEqual(read({ dry: 'false', name: 'true' }), { dry: false, name: 'true' })
   assert.deepEqual(read({}), { dry: false })
   for (const dry of ['1', '0', 'TRUE', 'yes', '', ' true'])
-    assert.deepEqual(errorsOf(schema, { dry }, 'querystring'), ['dry must be a boolean'])
+    assert.deepEqual(errorsOf(schema, { dry }, 'querystring'), ['dry must be true or false'])
 })
 
 describe('a body of nothing but errors costs no more than a good one', () => {

@@ -87,7 +87,7 @@ export const validatorCompiler = (({ schema, httpPart }) => {
     const found = validate(value) ? [] : (validate.errors ?? [])
     // For a repeated parameter, report only that it was repeated, not that a list has the wrong type.
     const others = found.filter(({ instancePath }) => !repeated.some(error => error.instancePath === instancePath))
-    check.errors = [...repeated, ...others]
+    check.errors = [...repeated, ...(httpPart === 'body' ? others : others.map(errorOfText))]
     return check.errors.length === 0
   }
   check.errors = null as readonly SchemaError[] | null
@@ -107,6 +107,12 @@ const repeatedError = (name: string): SchemaError => ({
   params: {},
   parentSchema: { 'x-rule': { rule: 'given-once', params: {} } },
 })
+
+/** A parameter is a text, so its error says which texts are a boolean. */
+const errorOfText = (error: SchemaError): SchemaError =>
+  error.keyword === 'type' && error.params.type === 'boolean'
+    ? { ...error, parentSchema: { 'x-rule': { rule: 'true-or-false', params: {} } } }
+    : error
 
 /** The parameters of a schema that are numbers or booleans, each with its type. */
 const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
