@@ -1,6 +1,6 @@
 /** Reads a file of customers: CSV (RFC 4180, UTF-8) with the single column `customerId`. Pure: bytes in, ids and errors out. */
 
-import { createLineCount, decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
+import { createLineCount, decodeLine, isOtherFormat, readLines, splitRecord } from '../text/csv-lines.ts'
 import { brokenRule, type TextRule } from '../text/text-rules.ts'
 import {
   type BrokenLine,
@@ -34,7 +34,7 @@ export type CustomerFileRules = { maxLines: number; blankLines: 'left-out' | 'er
  *
  * @param options.maxLines maximum number of lines below the header, and of blank lines
  * @param options.blankLines whether blank lines are skipped or are errors
- * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
+ * @throws DomainError 'invalid' when the file is no UTF-8, when line 1 is not the header, or when there are too many lines
  */
 export async function* readCustomerLines(
   source: AsyncIterable<unknown>,
@@ -46,6 +46,7 @@ export async function* readCustomerLines(
     const read: ReadCustomerLines = { lines: [], errors: [] }
     for (const { lineNumber, text } of fileLines) {
       if (!isBelowHeader) {
+        if (text !== undefined && isOtherFormat(text)) throw noCustomers('utf8')
         if (splitRecord(text ?? '')?.join() !== customerColumn) throw noCustomers('header', { columns: customerColumn })
         isBelowHeader = true
       } else if (isTooMany(text)) {

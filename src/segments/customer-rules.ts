@@ -3,6 +3,7 @@
  * identifies a person.
  */
 import { DomainError, type Problem } from '../errors.ts'
+import { otherFormatText } from '../text/csv-lines.ts'
 
 export const customerColumn = 'customerId'
 export const maxIdCharacters = 128
@@ -13,6 +14,7 @@ const header = `line 1 must be the header ${customerColumn}`
 
 /** Texts about the whole file. */
 const fileTexts = {
+  utf8: () => otherFormatText,
   header: () => header,
   'not-empty': () => `file must not be empty: ${header}`,
   'max-lines': ({ max }: Params) => `file must have at most ${max} lines below its header`,
@@ -47,7 +49,7 @@ export const lineText = ({ line, rule, params }: LineProblem): string => `line $
 
 /** The error that refuses the whole file. */
 export function noCustomers(rule: FileRule, params: Params = {}): DomainError {
-  const line = rule === 'header' ? 1 : null
+  const line = rule === 'header' || rule === 'utf8' ? 1 : null
   return new DomainError('invalid', [fileTexts[rule](params)], {
     problems: [{ line, column: null, rule, params, value: null }],
   })

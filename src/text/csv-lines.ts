@@ -73,6 +73,13 @@ export function decodeLine(line: string): string | null {
   }
 }
 
+/** Whether the first line of a file is the beginning of a workbook (a ZIP archive), or of text in another encoding. */
+export const isOtherFormat = (line: string): boolean =>
+  line.startsWith('PK\u0003\u0004') || line.includes('\0') || decodeLine(line) === null
+
+/** The error of a file in another format. */
+export const otherFormatText = 'line 1 must be UTF-8 text: save the file as CSV in UTF-8'
+
 function withoutCarriageReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }

@@ -1,7 +1,7 @@
 /** Reads and checks stock files. */
 import type { Readable } from 'node:stream'
 import { DomainError } from '../../errors.ts'
-import { decodeLine, readLines, splitRecord } from '../../text/csv-lines.ts'
+import { isOtherFormat, otherFormatText, readLines, splitRecord } from '../../text/csv-lines.ts'
 
 /**
  * The columns of a stock file (contract/operations.md, "The stock file"), in the order that `checkStockLine` expects.
@@ -145,10 +145,6 @@ function activationError(code: string): StockError | undefined {
   return further.every(field => /^[\x21-\x7e]*$/.test(field)) ? undefined : errors.furtherFields
 }
 
-/** Whether a line is the beginning of a workbook (a ZIP archive), or of text in another encoding. */
-const isOtherFormat = (line: string): boolean =>
-  line.startsWith('PK\u0003\u0004') || line.includes('\0') || decodeLine(line) === null
-
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
 /**
@@ -157,7 +153,7 @@ const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any 
  */
 function placesInHeader(text: string | undefined): number[] {
   if (text !== undefined && isOtherFormat(text))
-    throw new DomainError('invalid', 'line 1 must be UTF-8 text: save the file as CSV in UTF-8', {
+    throw new DomainError('invalid', otherFormatText, {
       problems: [{ line: 1, column: null, rule: 'utf8', params: {}, value: null }],
     })
   const names = splitRecord(text ?? '')

@@ -286,11 +286,15 @@ const quoted = (id: string): string => (/[",]/.test(id) ? `"${id.replaceAll('"',
 
 suite('400', () => {
   const noHeader = ['line 1 must be the header customerId']
+  const noUtf8 = ['line 1 must be UTF-8 text: save the file as CSV in UTF-8']
   const refusals: [string, string | Uint8Array, string[] | RegExp][] = [
     ['an empty file', '', ['file must not be empty: line 1 must be the header customerId']],
     ['no header', 'A-1\nA-2\n', noHeader],
     ['another header', 'customer_id\nA-1\n', noHeader],
     ['two columns', 'customerId,name\nA-1,x\n', noHeader],
+    ['UTF-16', Buffer.from('\ufeffcustomerId\r\nA-1\r\n', 'utf16le'), noUtf8],
+    ['UTF-16 without a byte-order mark', Buffer.from('customerId\nA-1\n', 'utf16le'), noUtf8],
+    ['a workbook', Buffer.from('PK\u0003\u0004customerId\nA-1\n'), noUtf8],
   ]
   for (const [what, file, message] of refusals)
     test(`${what}: the file is refused whole, and the segment stays`, async () => {
@@ -301,7 +305,9 @@ suite('400', () => {
       assert.deepEqual(answer.body.problems, [
         file === ''
           ? { line: null, column: null, rule: 'not-empty', params: {}, value: null }
-          : { line: 1, column: null, rule: 'header', params: { columns: 'customerId' }, value: null },
+          : message === noUtf8
+            ? { line: 1, column: null, rule: 'utf8', params: {}, value: null }
+            : { line: 1, column: null, rule: 'header', params: { columns: 'customerId' }, value: null },
       ])
       assert.deepEqual((await segmentOf(alpha, id))?.customerIds, ['A-9'])
     })
