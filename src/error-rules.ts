@@ -6,6 +6,8 @@
 
 export type RuleParams = Record<string, string | number>
 
+const listedTypes = '(GET /partner/v1/event-types lists them)'
+
 /** The text that follows `<field> must `. */
 const texts = {
   // Rules that JSON schemas express.
@@ -73,8 +75,8 @@ const texts = {
   // Rules of events and endpoints.
   'sequence-or-now': () => 'be a sequence or now',
   'sequence-or-instant': () => 'be a sequence or an instant',
-  'event-type': () => 'be a type of event, or test.ping',
-  'event-types': ({ type }) => `be a type of event or a group, not ${type}`,
+  'event-type': () => `be a type of event, or test.ping ${listedTypes}`,
+  'event-types': ({ type }) => `be a type of event or a group, not ${type} ${listedTypes}`,
   'endpoint-scheme': ({ schemes }) => `be a URL that begins with ${schemes}`,
   'endpoint-characters': () => 'be a URL without spaces, backslashes and control characters',
   'endpoint-user': () => 'be a URL without a user',

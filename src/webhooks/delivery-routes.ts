@@ -1,8 +1,8 @@
 /** Routes of `/webhook-deliveries` (contract/webhooks.md, "The log"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { withOrigin } from '../audit-log/request/origin.ts'
-import { DomainError } from '../errors.ts'
-import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
+import { testType, typesOf } from '../events/catalogue.ts'
+import { requireTypeFilters } from '../events/type-filters.ts'
 import { requireForm } from '../form-errors.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
@@ -152,6 +152,6 @@ function skipDeliveryRoute(app: App, deps: Deps): void {
 function readTypes(filter: string | undefined): string[] | undefined {
   if (filter === undefined) return undefined
   if (filter === testType) return [filter]
-  if (!isTypeFilter(filter)) throw new DomainError('invalid', ['type must be a type of event or a group'])
+  requireTypeFilters([filter], () => 'type')
   return typesOf([filter])
 }

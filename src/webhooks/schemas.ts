@@ -41,14 +41,16 @@ const newDescription = descriptionBy(`^[^${invisible}${invisibleAbove}]*$`)
  * answers understands only pattern syntax that all engines share.
  */
 const description = descriptionBy(documentedPattern)
-const eventTypes = nullable(
-  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-    minItems: 1,
-    maxItems: 100,
-    description: 'Types or groups (`campaign.*`); null: all, also future ones',
-    examples: [['order.*']],
-  }),
-)
+const typesBeside = (all: string) =>
+  nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: `Types or groups (\`campaign.*\`); ${all}: all, also future ones`,
+      examples: [['order.*']],
+    }),
+  )
+const eventTypes = typesBeside('null')
 const order = Type.Enum([...endpointOrders], {
   title: 'EndpointOrder',
   description: 'concurrent: up to 10 requests at a time; serial: one at a time, in the order of the feed',
@@ -110,7 +112,7 @@ export const CreateBody = Type.Object(
   {
     url,
     description: Type.Optional(newDescription),
-    eventTypes: Type.Optional(eventTypes),
+    eventTypes: Type.Optional(typesBeside('null, or left out')),
     order: Type.Optional(order),
     startAfter: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Literal('now')], {

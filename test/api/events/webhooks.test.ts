@@ -541,7 +541,7 @@ test('an account sends 100 tests a minute, also when it makes its endpoint anew'
 test('all errors of an endpoint’s fields are told at once: those of the schema and those of the rules', async () => {
   const order = 'order must be one of concurrent, serial'
   const wrongUrl = 'url must be a URL that begins with https:// or http://'
-  const types = 'eventTypes.0 must be a type of event or a group, not zz'
+  const types = 'eventTypes.0 must be a type of event or a group, not zz (GET /partner/v1/event-types lists them)'
   const wrong = { url: 'nope', order: 'x', eventTypes: ['zz'] }
   assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', wrong), [order, wrongUrl, types])
   const { endpointId } = await makeEndpoint()

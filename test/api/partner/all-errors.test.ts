@@ -25,6 +25,7 @@ before(async () => {
 after(() => platform?.close())
 
 const instant = 'must be an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
+const listed = ' (GET /partner/v1/event-types lists them)'
 const only = 'only must be one of failed, all'
 
 test('a replay names every wrong field', async () => {
@@ -35,8 +36,8 @@ test('a replay names every wrong field', async () => {
     'more must be omitted',
     only,
     'to must be a sequence or an instant',
-    'types.1 must be a type of event or a group, not q',
-    'types.2 must be a type of event or a group, not z',
+    `types.1 must be a type of event or a group, not q${listed}`,
+    `types.2 must be a type of event or a group, not z${listed}`,
   ]
   assert.deepEqual(await messagesOf('POST', path, wrong), all)
   const { status, body } = await platform.call('POST', `/admin${path}`, {
@@ -44,7 +45,7 @@ test('a replay names every wrong field', async () => {
     body: wrong,
   })
   assert.deepEqual([status, body.message.toSorted()], [400, all])
-  const reversed = ['to must not be before from', 'types.0 must be a type of event or a group, not q']
+  const reversed = ['to must not be before from', `types.0 must be a type of event or a group, not q${listed}`]
   assert.deepEqual(await messagesOf('POST', path, { from: 5, to: 2, types: ['q'], only: 'all' }), reversed)
   assert.deepEqual(await messagesOf('POST', path, { from: true, types: 5 }), [
     'from must be a sequence or an instant',
@@ -60,8 +61,8 @@ test('a replay names every wrong field', async () => {
 test('an endpoint names each unknown type by its place, and shows no characters that turn the text', async () => {
   const eventTypes = ['order.*', 'q', 'campaign.created', 'a\u202eb\u0007c']
   const wrong = [
-    'eventTypes.1 must be a type of event or a group, not q',
-    'eventTypes.3 must be a type of event or a group, not a?b?c',
+    `eventTypes.1 must be a type of event or a group, not q${listed}`,
+    `eventTypes.3 must be a type of event or a group, not a?b?c${listed}`,
   ]
   assert.deepEqual(await messagesOf('POST', '/webhook-endpoints', { url, eventTypes }), wrong)
   assert.deepEqual(await messagesOf('PATCH', `/webhook-endpoints/${endpointId}`, { eventTypes }), wrong)
@@ -92,14 +93,14 @@ test('a list names every wrong parameter', async () => {
   assert.deepEqual(await messagesOf('GET', '/events?after=x&type=q,order.*&type=z&limit=0'), [
     'after must be a sequence or now',
     'limit must be at least 1',
-    'type must be a type of event or a group, not q',
-    'type must be a type of event or a group, not z',
+    `type must be a type of event or a group, not q${listed}`,
+    `type must be a type of event or a group, not z${listed}`,
   ])
   assert.deepEqual(await messagesOf('GET', '/webhook-deliveries?from=x&to=y&type=q&state=w&eventId=1'), [
     'eventId must be a UUID',
     `from ${instant}`,
     'state must be one of pending, delivered, failed, skipped',
     `to ${instant}`,
-    'type must be a type of event or a group',
+    `type must be a type of event or a group, not q${listed}`,
   ])
 })
