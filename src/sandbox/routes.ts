@@ -179,13 +179,19 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
         summary: 'Deliver what waits',
         description:
           'Numbers the recorded events, and makes one attempt for each delivery that waits at an enabled endpoint, even if it is not due. At a ' +
-          'serial or probed endpoint it tries only the oldest one. Answers after 30 seconds at most.',
+          'serial or probed endpoint it tries only the oldest one. Attempts that are under way are not repeated. Answers after 30 ' +
+          'seconds at most.',
         security: guarded,
         querystring: NoQuery,
         body: Type.Object({}, { additionalProperties: false }),
         response: {
           200: Type.Object(
-            { attempted: Type.Integer({ description: 'How many deliveries were tried', examples: [3] }) },
+            {
+              attempted: Type.Integer({
+                description: 'How many deliveries this call tried; without those under way',
+                examples: [3],
+              }),
+            },
             { title: 'DeliveredWebhooks', description: 'The result' },
           ),
           ...errorAnswers(CashbackError, { 400: 'The body is not empty', 401: tokenNeeded, ...unavailable }),

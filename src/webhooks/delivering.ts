@@ -3,6 +3,7 @@
  * If a process is killed, its deliveries are claimed again when their leases end.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
@@ -215,7 +216,7 @@ const tooManyTests = (text: string) => new DomainError('too-many', text, { retry
 
 /**
  * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only
- * its oldest delivery is attempted.
+ * its oldest delivery is attempted. Attempts that are under way are neither repeated nor counted.
  *
  * @param endsAtMs no attempt begins after this time (`performance.now()`)
  * @returns how many were attempted
@@ -234,6 +235,9 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
   return attempted
 }
 
+/** How long to wait for an endpoint that another statement has locked. Such locks last milliseconds. */
+const lockedMs = 20
+
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
   const tried: string[] = []
   const claims = [{ endpointId, max: probesAtOnce, held: 0 }]
@@ -246,6 +250,11 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
       early: true,
       but: tried,
     })
+    delivered = []
+    if (!isOver && claimed.length === 0 && (await store.hasWaiting(deps.database, endpointId, tried))) {
+      await sleep(lockedMs)
+      continue
+    }
     isOver ||= claimed.length === 0
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
     const secrets = isOver ? [] : await openSecretsOf(deps, endpointId)

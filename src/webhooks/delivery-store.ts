@@ -4,7 +4,7 @@ import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
 import { isServed } from './endpoint-store.ts'
-import { claimRows, doneRows, leaseSeconds, recordAndClaimText, retryAsked } from './record-and-claim-sql.ts'
+import { claimRows, doneRows, leaseSeconds, maxAtOnce, recordAndClaimText, retryAsked } from './record-and-claim-sql.ts'
 import { probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
@@ -273,10 +273,31 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
   return rows.map(({ id }) => id)
 }
 
+const oneOnly = `delivery_order = 'serial' or failed_in_row >= ${probedFrom}`
+
+/**
+ * Whether an endpoint has room for a delivery that waits, due or not. Then a claim that found none met an endpoint that another
+ * statement had locked.
+ *
+ * @param but deliveries that do not count
+ */
+export async function hasWaiting(database: Queryable, endpointId: string, but: readonly string[]): Promise<boolean> {
+  const [row] = await database.query<{ hasWaiting: boolean }>(
+    `select count(*) filter (where is_leased) < case when ${oneOnly} then 1 else ${maxAtOnce} end
+       and coalesce(bool_or(not is_leased and not delivery_id = any($2::uuid[])), false) as "hasWaiting"
+     from webhook_endpoints e cross join lateral (
+       select delivery_id, coalesce(leased_until, '-infinity') > now() as is_leased from webhook_deliveries d
+       where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null) as d
+     where e.endpoint_id = $1 and ${isServed('e')} group by e.endpoint_id`,
+    [endpointId, but],
+  )
+  return row?.hasWaiting ?? false
+}
+
 /** Whether an endpoint gets one request at a time, because it is serial or being probed. */
 export async function isOneOnly(database: Queryable, endpointId: string): Promise<boolean> {
   const [row] = await database.query<{ oneOnly: boolean }>(
-    `select delivery_order = 'serial' or failed_in_row >= ${probedFrom} as "oneOnly" from webhook_endpoints where endpoint_id = $1`,
+    `select ${oneOnly} as "oneOnly" from webhook_endpoints where endpoint_id = $1`,
     [endpointId],
   )
   return row?.oneOnly ?? true

@@ -228,6 +228,24 @@ describe('endpoints', () => {
     await remove(endpointId)
   })
 
+  test('the sandbox’s delivery waits for an endpoint that another statement has locked for a moment', async () => {
+    reset(503)
+    const { endpointId } = await makeEndpoint()
+    await cancelled('locked')
+    const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data
+    await until(async () => (await list())[0]?.attempts.length === 1)
+    const isLocked = Promise.withResolvers<void>()
+    const holding = platform.platform.database.transaction(async transaction => {
+      await transaction.query('select from webhook_endpoints where endpoint_id = $1 for update', [endpointId])
+      isLocked.resolve()
+      await sleep(500)
+    })
+    await isLocked.promise
+    assert.equal(await deliver(), 1)
+    await holding
+    await remove(endpointId)
+  })
+
   test('redirects are not followed, and 410 disables', async () => {
     reset()
     answer = { status: 302, headers: { location: url } }
