@@ -9,6 +9,7 @@ import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { type BrokenRule, ruleCodes } from '../error-rules.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
+import { sizeText } from '../text/size.ts'
 import { UnsupportedError } from './input/message-rules.ts'
 import { SmallChunksError } from './input/small-chunks.ts'
 import { schemaRules } from './input/validation.ts'
@@ -314,6 +315,8 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).
 /** The status with which an error is answered. */
 export const statusOfError = (error: unknown, request: FastifyRequest): number => readError(error, request).statusCode
 
+const bodyLimitOf = ({ routeOptions: { bodyLimit = 0 } }: FastifyRequest): number => bodyLimit
+
 type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
@@ -325,7 +328,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The connection broke off' }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation)), request)
-  if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
+  if (statusCode === 413) return { statusCode, details: `The body is larger than ${sizeText(bodyLimitOf(request))}` }
   if (error instanceof SlowUploadError) return { statusCode: 408, details: error.message }
   if (error instanceof EncodedBodyError)
     return { statusCode: 415, details: 'The body must be sent as it is, without Content-Encoding' }

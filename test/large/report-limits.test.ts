@@ -54,4 +54,5 @@ test('413: more than 256 MiB', () =>
     })
     await rm(folder, { recursive: true })
     assert.equal(answer.status, 413)
+    assert.match(await answer.text(), /"message":"The file is larger than 256 MiB"/)
   }))

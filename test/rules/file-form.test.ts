@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { DomainError } from '../../src/errors.ts'
 import { readFileForm } from '../../src/http/upload/file-form.ts'
 
-const rules = { maxBytes: 1_000_000, maxMs: 10_000, texts: { comment: 5 } }
+const rules = { maxBytes: 1024 * 1024, maxMs: 10_000, texts: { comment: 5 } }
 const type = 'multipart/form-data; boundary=cut'
 const end = '--cut--\r\n'
 
@@ -148,11 +148,11 @@ suite('refused', () => {
 })
 
 suite('a file that is too large', () => {
-  const tooLarge = { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }
-  const body = form(file('x'.repeat(1_001)), end)
+  const tooLarge = (size: string) => ({ code: 'too-large', details: `The file is larger than ${size}` })
+  const body = form(file('x'.repeat(1_025)), end)
   test('is noticed as it comes', async () => {
-    await assert.rejects(read(body, { rules: { maxBytes: 1_000 } }), tooLarge)
-    assert.equal((await read(body, { rules: { maxBytes: 1_001 } })).content.length, 1_001)
+    await assert.rejects(read(body, { rules: { maxBytes: 1_024 } }), tooLarge('1 KiB'))
+    assert.equal((await read(body, { rules: { maxBytes: 1_025 } })).content.length, 1_025)
   })
   for (const [where, bodyOf] of [
     ['before the first boundary', (junk: Iterable<Buffer>) => [...junk, form(file('x'), end)]],
@@ -171,15 +171,15 @@ suite('a file that is too large', () => {
         const opened = await readFileForm(
           Readable.from(pieces(), { objectMode: false }),
           { 'content-type': type },
-          { ...rules, maxBytes: 1_000 },
+          { ...rules, maxBytes: 1_024 },
         )
         for await (const _ of opened.bytes);
       }
-      await assert.rejects(reading, tooLarge)
+      await assert.rejects(reading, tooLarge('1 KiB'))
       assert.ok(taken < 400 * 1024, `${taken} bytes were taken`)
     })
   test('is refused unread when the length of the body says so', async () => {
     const headers = { 'content-type': type, 'content-length': '2000000' }
-    await assert.rejects(readFileForm(Readable.from([]), headers, rules), tooLarge)
+    await assert.rejects(readFileForm(Readable.from([]), headers, rules), tooLarge('1 MiB'))
   })
 })

@@ -19,7 +19,7 @@ type Operation = {
   operationId: string
   parameters?: Parameter[]
   requestBody?: Body
-  responses: Record<string, Answer & { content?: Record<string, Media> }>
+  responses: Record<string, Answer & { description: string; content?: Record<string, Media> }>
 }
 
 export type OpenApiDocument = {
@@ -67,7 +67,7 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
     for (const [type, media] of Object.entries(answer.content ?? {})) {
       const isPortalError = Number(status) >= 400 && apiOf(at.path) === 'portal'
       media.schema = isPortalError ? portalError : schemas.root(media.schema, `${name}Answer`)
-      const example = exampleOf(operationId, status, { ...at, type })
+      const example = exampleOf(operationId, status, { ...at, type, description: answer.description })
       if (example !== undefined) media.example = example
     }
   }

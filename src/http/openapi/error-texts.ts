@@ -13,7 +13,6 @@ export const sharedErrors: Record<number, ErrorExample> = {
     'stale',
     'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
   ],
-  413: ['too-large', 'The body is larger than this operation takes'],
   415: ['wrong-type', 'The body must be application/json'],
   422: ['key-reused', 'The Idempotency-Key was used for another request'],
   429: ['too-many', 'Too many requests: wait for Retry-After seconds'],

@@ -28,7 +28,7 @@ let recordedErrors: ErrorExamples | undefined
 export function exampleOf(
   operationId: string,
   status: string,
-  of?: { path: string; method: string; type: string },
+  of?: { path: string; method: string; type: string; description: string },
 ): unknown {
   recorded ??= JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
   const example = recorded[operationId]?.[status]
@@ -37,7 +37,10 @@ export function exampleOf(
   if (of.type !== 'application/json' || Number(status) < 400) return undefined
   recordedErrors ??= JSON.parse(readFileSync(errorExamplesUrl, 'utf8')) as ErrorExamples
   const known = recordedErrors[operationId]?.[status] ?? ownErrors[operationId]?.[Number(status)]
-  return errorBody(of, Number(status), known ?? sharedErrors[Number(status)])
+  // A 413 answers what its description says, because both name the limit of the operation.
+  const shared: ErrorExample | undefined =
+    status === '413' ? ['too-large', of.description] : sharedErrors[Number(status)]
+  return errorBody(of, Number(status), known ?? shared)
 }
 
 function errorBody(of: { path: string; method: string }, statusCode: number, example?: ErrorExample): unknown {

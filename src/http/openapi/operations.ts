@@ -7,6 +7,7 @@ import fastifySwaggerUi, { type FastifySwaggerUiOptions } from '@fastify/swagger
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
+import { sizeText } from '../../text/size.ts'
 import {
   type Api,
   apiOf,
@@ -216,10 +217,6 @@ function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, defaultL
     415: `The body is not ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
   })
 }
-
-const kibibyte = 1024
-const mebibyte = 1024 * kibibyte
-const sizeText = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
 
 const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
 

@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
-import { errorCodes } from 'fastify'
 import { DomainError } from '../../errors.ts'
+import { sizeText } from '../../text/size.ts'
 import { shownName } from '../input/field-name.ts'
 import { isText } from '../input/json.ts'
 import { SlowUploadError } from './upload.ts'
@@ -45,15 +45,15 @@ type Part = { name: string; fileName: string | undefined; bytes: BusboyFileStrea
  * Reads a form up to the beginning of its file.
  *
  * @param source the body; the rest stays unread when the form is invalid
- * @throws DomainError 'invalid', also from `bytes`, for a form that is broken, lacks the file or has unknown parts; Fastify's
- *   error for 413 when the file is too large
+ * @throws DomainError 'invalid', also from `bytes`, for a form that is broken, lacks the file or has unknown parts;
+ *   'too-large' for a file that is too large
  */
 export async function readFileForm(
   source: Readable,
   headers: IncomingHttpHeaders,
   rules: FileFormRules,
 ): Promise<FileForm> {
-  if (Number(headers['content-length'] ?? 0) > rules.maxBytes + bytesBesideFile) throw tooLarge()
+  if (Number(headers['content-length'] ?? 0) > rules.maxBytes + bytesBesideFile) throw tooLarge(rules.maxBytes)
   const parts = partsOf(source, headers, rules)
   const texts = new Map<string, string>()
   const close = async () => void (await parts.return(undefined))
@@ -75,7 +75,7 @@ export async function readFileForm(
     try {
       for await (const chunk of piecesOf(file)) {
         size += chunk.length
-        if (size > rules.maxBytes) throw tooLarge()
+        if (size > rules.maxBytes) throw tooLarge(rules.maxBytes)
         yield chunk
       }
       if (await nextFile()) throw fileError('be given once only')
@@ -103,13 +103,13 @@ async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): A
   let size = 0
   for await (const chunk of source as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxBytes + bytesBesideFile) throw tooLarge()
+    if (size > maxBytes + bytesBesideFile) throw tooLarge(maxBytes)
     if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
     yield chunk
   }
 }
 
-const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
+const tooLarge = (maxBytes: number) => new DomainError('too-large', `The file is larger than ${sizeText(maxBytes)}`)
 const partError = (name: string, must: string) => `${shownName(name) || 'the field without a name'} must ${must}`
 const formError = (...errors: string[]) => new DomainError('invalid', errors)
 const fileError = (must: string) => formError(partError(fileField, must))
@@ -167,9 +167,7 @@ async function* piecesOf(part: Part): AsyncGenerator<Buffer> {
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
 const isReportable = (error: unknown): error is Error =>
-  error instanceof DomainError ||
-  error instanceof SlowUploadError ||
-  error instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE
+  error instanceof DomainError || error instanceof SlowUploadError
 const broken = () => new DomainError('invalid', 'The form must be whole: it ends before its closing boundary')
 
 function openForm(headers: IncomingHttpHeaders) {

@@ -146,8 +146,11 @@ test('whatever body is sent, also where none is asked for, the answer is one tha
       for (const token of tokens)
         for (const [headers, body] of Object.values(bodies)) {
           const all = { authorization: `Bearer ${token}`, ...headers }
-          const { status, headers: sent } = await sendRaw(platform.url, requestText(method, address, all, body))
+          const answer = await sendRaw(platform.url, requestText(method, address, all, body))
+          const { status, headers: sent } = answer
           assert.ok(operation.responses[status], `${name} answers ${status}`)
+          const { message, text = message } = status === 413 ? answer.body : {}
+          if (status === 413) assert.equal(text, operation.responses[status].description, name)
           for (const header of Object.keys(operation.responses[status].headers))
             if (!(header.startsWith('RateLimit') && refused.includes(status)))
               assert.ok(sent[header.toLowerCase()], `${name} answers ${status} without ${header}`)
