@@ -9,7 +9,8 @@ import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { count, instant, text } from '../http/schemas.ts'
-import { readInstant } from '../text/instant.ts'
+import { instantRule, readInstant } from '../text/instant.ts'
+import { instantParameter } from '../text/instant-parameter.ts'
 import { countTables } from '../upkeep/copy-store.ts'
 import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
@@ -99,11 +100,9 @@ const TableCounts = Type.Object(
 
 const CountQuery = Type.Object(
   {
-    until: Type.Optional(
-      Type.String({
-        description: 'Instant: counts only rows made until then, in tables that record when a row was made',
-        maxLength: 64,
-      }),
+    until: instantParameter(
+      'Counts only rows made until then, in tables that record when a row was made; a date alone means midnight UTC',
+      '2026-11-21T00:00:00Z',
     ),
   },
   closed,
@@ -175,7 +174,8 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     async (request, reply) => {
       const { until } = request.query
       const instant = until === undefined ? null : readInstant(until)
-      if (until !== undefined && instant === null) throw new DomainError('invalid', 'until must be an instant')
+      if (until !== undefined && instant === null)
+        throw new DomainError('invalid', [{ field: 'until', ...instantRule }])
       return { tables: await countTables(await costlyReads.begin(request, reply), instant) }
     },
   )
