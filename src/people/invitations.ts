@@ -33,7 +33,7 @@ const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
 /** The maximum number of people of an account, disabled ones included. Their list has no pages. */
-export const maxPeople = 5_000
+const maxPeople = 5_000
 
 /**
  * Invites a person. Whether the login is free is checked only when the invitation is accepted.
