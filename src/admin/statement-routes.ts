@@ -1,10 +1,18 @@
 /** Daily statements of all banks, for the operator (contract/statements.md). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { platformAccount } from '../access/caller.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { flag, text, uuid } from '../http/schemas.ts'
-import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '../statements/operator-reads.ts'
+import { finitePage, listParameters, nextCursor, readCursor } from '../partner/lists.ts'
+import {
+  findAnyStatement,
+  listAllStatements,
+  readBankFiles,
+  readBankId,
+  type StatementOfBank,
+} from '../statements/operator-reads.ts'
 import { type StatementRoutesDeps, sendFile } from '../statements/routes.ts'
 import { DaysQuery, recordsDescription, Statement, StatementPath } from '../statements/schemas.ts'
 import { verifyStatements } from '../statements/verify.ts'
@@ -13,6 +21,21 @@ import { closed, NoQuery, operation, operatorErrors } from './request/documents.
 
 const bankCode = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] })
 const days = DaysQuery.properties
+const maxListed = 1_000
+const AllStatementsQuery = Type.Object(
+  {
+    bank: Type.Optional(bankCode),
+    ...days,
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: maxListed,
+      default: maxListed,
+      description: 'Maximum number of statements to return',
+    }),
+    cursor: listParameters.cursor,
+  },
+  closed,
+)
 const bank = Type.Object(
   { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') },
   { title: 'BankReference', description: 'The bank' },
@@ -21,7 +44,8 @@ const OfBank = Type.Object({ bank, ...Statement.properties }, { title: 'BankStat
 
 const AllStatements = Type.Object(
   {
-    data: Type.Array(OfBank, { description: 'Newest first, at most 1,000' }),
+    data: Type.Array(OfBank, { description: 'Newest first, at most `limit`' }),
+    nextCursor,
     missing: Type.Array(
       Type.Object(
         {
@@ -111,19 +135,26 @@ function listAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
           'Statements of all banks',
           'With the days that should be closed and are not.',
         ),
-        querystring: Type.Object({ bank: Type.Optional(bankCode), ...days }, closed),
+        querystring: AllStatementsQuery,
         response: { 200: AllStatements, ...operatorErrors(notFound) },
       },
     },
     async (request, reply) => {
-      const { bank, ...asked } = request.query
-      const { statements, missing } = await listAllStatements(
+      const { limit, cursor, ...filters } = request.query
+      const scope = { list: 'admin-statements', account: platformAccount, filters }
+      // The cursor has the range of the first page. Without it, a day that ends between two pages would move the range.
+      const [day, bankId, from, to] = readCursor(scope, cursor, ['day', 'id', 'day', 'day'])?.map(String) ?? []
+      const after = day === undefined || bankId === undefined ? null : { day, bankId }
+      const asked = from === undefined || to === undefined ? filters : { from, to }
+      const { range, statements, missing } = await listAllStatements(
         { database: await pageReads.begin(request, reply), clock },
-        bank,
-        asked,
+        { ...asked, bankCode: filters.bank },
+        { after, limit: limit + 1 },
       )
+      const positionOf = ({ day, bank }: StatementOfBank) => [day, bank.id, range.from, range.to]
+      const view = ({ bank, ...statement }: StatementOfBank) => ({ bank, ...statementView(statement) })
       return {
-        data: statements.map(({ bank, ...statement }) => ({ bank, ...statementView(statement) })),
+        ...finitePage(statements, { scope, limit, positionOf }, view),
         missing: missing.map(({ to, ...rest }) => ({ ...rest, to: to.toISOString() })),
       }
     },

@@ -21,15 +21,18 @@ export const listParameters = {
   ),
 }
 
+/** The field of an answer with the next page's cursor. */
+export const nextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'Give it as `cursor` to go on. Null: there is nothing more',
+  examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
+})
+
 /** The answer's schema for a list that is read from the newest item to the oldest. */
 export const newestFirstOf = <Item extends TSchema>(item: Item, description: string) =>
   Type.Object(
     {
       data: Type.Array(item, { description: 'The items, newest first' }),
-      nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'Give it as `cursor` to go on. Null: there is nothing more',
-        examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
-      }),
+      nextCursor,
     },
     { description },
   )

@@ -8,8 +8,6 @@ import { type ClosedStatement, type DayRange, statementColumns } from './read-st
 import { rangeOf, readStatementFiles, type StatementFile } from './reads.ts'
 import { dueSpan, nextSpan } from './spans.ts'
 
-const maxShown = 1_000
-
 type BankReference = { id: string; code: string; name: string }
 export type StatementOfBank = ClosedStatement & { bank: BankReference }
 /** A bank and its oldest day that should be closed but is not; the day ends at `to`. */
@@ -25,24 +23,27 @@ export async function readBankId(database: Queryable, code: string): Promise<str
 }
 
 /**
- * Statements of a range of days, newest first, and the banks with days that should be closed.
+ * Statements of a range of days, newest first and then by the bank's code, and the banks with days that should be closed.
  *
- * @param bankCode undefined: all banks
+ * @param search.bankCode undefined: all banks
+ * @param page.after the day and the bank's id of the last statement of the page before; null: the first page
+ * @returns with the range of days that was read
  */
 export async function listAllStatements(
   { database, clock }: { database: Queryable; clock: Clock },
-  bankCode: string | undefined,
-  params: Partial<DayRange>,
-): Promise<{ statements: StatementOfBank[]; missing: MissingStatement[] }> {
+  { bankCode, ...days }: Partial<DayRange> & { bankCode?: string | undefined },
+  page: { after: { day: string; bankId: string } | null; limit: number },
+): Promise<{ range: DayRange; statements: StatementOfBank[]; missing: MissingStatement[] }> {
   const bankId = bankCode === undefined ? null : await readBankId(database, bankCode)
-  const { from, to } = rangeOf(params, clock.now(), 'UTC')
+  const range = rangeOf(days, clock.now(), 'UTC')
   const statements = await database.query<StatementOfBank>(
     `select ${withBank} from statements s join banks b using (bank_id)
      where day between $1 and $2 and ($3::uuid is null or s.bank_id = $3)
-     order by day desc, b.code limit ${maxShown}`,
-    [from, to, bankId],
+       and ($4::date is null or day < $4 or (day = $4 and b.code > (select code from banks where bank_id = $5)))
+     order by day desc, b.code limit $6`,
+    [range.from, range.to, bankId, page.after?.day ?? null, page.after?.bankId ?? null, page.limit],
   )
-  return { statements, missing: await findMissing(database, bankId, clock.now()) }
+  return { range, statements, missing: await findMissing(database, bankId, clock.now()) }
 }
 
 async function findMissing(database: Queryable, bankId: string | null, now: Date): Promise<MissingStatement[]> {

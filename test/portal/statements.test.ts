@@ -10,6 +10,7 @@ import { advance, type Bank, openBank } from '../support/esim.ts'
 import { titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
+import { addStatements, withManyBanks } from '../support/statements.ts'
 
 /**
  * The directory of the tests, and in it a tariff of another mobile operator with the code and the name of the first
@@ -20,6 +21,10 @@ const directory = testDirectory.replace(
   '{ code: eu-10gb, name: Europe 10 GB, price: 9.50, currency: EUR, validityDays: 30 }\n        - { code: world,',
 )
 
+/** In the future, so that no bank has a day that should be closed. 38 banks have a statement for each day. */
+const fullMonth = { from: '2054-12-01', to: '2054-12-31' }
+const banks = 38
+
 let platform: TestPlatform
 let bank: Bank
 let viewer: Account
@@ -28,7 +33,11 @@ let day: string
 before(async () => {
   // No worker runs here, because it would close the statements that one test shows as missing. A move of the clock
   // closes the others.
-  platform = await startPlatform({}, { directory, only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
+  platform = await startPlatform(
+    {},
+    { directory: withManyBanks(banks, directory), only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] },
+  )
+  await addStatements(platform, { banks, ...fullMonth })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   await platform.addStock('roamwide', 'world', 5)
   await platform.addStock('roamwide', 'eu-10gb', 5)
@@ -129,6 +138,34 @@ test('the operator reads the statements of all banks, with those that are missin
   await titled(page, 'Statements')
   await row(page, 'Alpha Bank').getByText('₴1,197.00').first().waitFor()
   await page.getByText(/^Beta Bank: since/).waitFor()
+  await assertAccessible(visitor)
+})
+
+test('a month of many banks is shown to its first day, page after page, and for one bank', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(admin, '/operator/statements?month=2054-12')
+  const rows = page.getByRole('table', { name: 'Statements' }).locator('tbody').getByRole('row')
+  const older = page.getByRole('button', { name: 'Show older statements' })
+  await row(page, '31 Dec 2054').first().waitFor()
+  for (let shown = 200; ; shown += 200) {
+    await rows.nth(Math.min(shown, banks * 31) - 1).waitFor()
+    if (shown > banks * 31) break
+    await older.click()
+  }
+  await older.waitFor({ state: 'detached' })
+  assert.equal(await rows.count(), banks * 31)
+  assert.equal(
+    await row(page, '1 Dec 2054')
+      .filter({ hasNotText: /\d1 Dec/ })
+      .count(),
+    banks,
+  )
+  await page.getByRole('combobox', { name: 'Bank' }).selectOption({ label: 'Bank 007' })
+  await row(page, 'Bank 001').first().waitFor({ state: 'detached' })
+  await rows.nth(30).waitFor()
+  assert.equal(await rows.count(), 31)
   await assertAccessible(visitor)
 })
 

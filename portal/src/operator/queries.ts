@@ -119,12 +119,20 @@ export const stockQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/stock-desk', { signal })),
 })
 
-/** Statements of all banks, and the days whose statement should be closed but is not. */
-export const statementsQuery = (days: { from: string; to: string }) =>
-  queryOptions({
-    queryKey: ['operator', 'statements', days],
+/**
+ * Statements of all banks or one, page after page, newest first, and the days whose statement should be closed but is not.
+ */
+export const statementsQuery = (search: { from: string; to: string; bank: string | undefined }) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'statements', search],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => answer(api.GET('/admin/statements', { params: { query: days }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }: Statements) => nextCursor ?? undefined,
+    queryFn({ signal, pageParam }) {
+      const { from, to, bank } = search
+      const query = { from, to, limit: 200, ...(bank && { bank }), ...(pageParam && { cursor: pageParam }) }
+      return answer(api.GET('/admin/statements', { params: { query }, signal }))
+    },
   })
 
 /**

@@ -24,7 +24,7 @@ export const ordersSearch = searchParams({
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>
 
-export const statementsSearch = searchParams({ month })
+export const statementsSearch = searchParams({ month, bank: text, page: counting })
 export type StatementsSearch = ReturnType<typeof statementsSearch>
 
 export const campaignsSearch = searchParams({ page: counting, after: cursor, search: text, status: oneOf(statusNames) })

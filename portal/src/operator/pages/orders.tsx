@@ -1,5 +1,5 @@
 import { Button, Center, NativeSelect } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
@@ -16,7 +16,8 @@ import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { DateTime, Money } from '../../ui/values.tsx'
-import { type Order, ordersQuery, partnersQuery, searchByProfile } from '../queries.ts'
+import { BankFilter } from '../components/bank-filter.tsx'
+import { type Order, ordersQuery, searchByProfile } from '../queries.ts'
 import { type OrdersSearch, orderStatuses } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -67,8 +68,6 @@ function Filters({ search }: { search: Omit<OrdersSearch, 'page'> }) {
   const { orders: texts } = useTexts(operatorTexts)
   const names = useTexts(statusTexts).order
   const setSearch = useSetSearch<OrdersSearch>()
-  const { data: partners } = useQuery(partnersQuery())
-  const banks = partners?.banks.map(({ entry }) => ({ value: entry.code, label: entry.name })) ?? []
   return (
     <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
       <SearchInput
@@ -77,12 +76,7 @@ function Filters({ search }: { search: Omit<OrdersSearch, 'page'> }) {
         onChange={externalId => setSearch({ externalId })}
         maxLength={128}
       />
-      <NativeSelect
-        aria-label={texts.bank}
-        data={[{ value: '', label: texts.allBanks }, ...banks]}
-        value={search.bank ?? ''}
-        onChange={({ currentTarget }) => setSearch({ bank: currentTarget.value || undefined })}
-      />
+      <BankFilter code={search.bank} onChoose={bank => setSearch({ bank })} />
       <NativeSelect
         aria-label={texts.status}
         data={[{ value: '', label: texts.all }, ...orderStatuses.map(value => ({ value, label: names[value] }))]}

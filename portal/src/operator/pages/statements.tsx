@@ -1,11 +1,12 @@
-import { Alert, List } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Alert, Button, Center, Group, List } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { addDays } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { useStatementColumns } from '../../ui/statements/columns.tsx'
@@ -13,6 +14,7 @@ import { MonthChoice } from '../../ui/statements/month-choice.tsx'
 import { daysOfMonth } from '../../ui/statements/months.ts'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { Empty } from '../../ui/states.tsx'
+import { BankFilter } from '../components/bank-filter.tsx'
 import { type BankStatement, type MissingStatement, statementsQuery } from '../queries.ts'
 import type { StatementsSearch } from '../search.ts'
 
@@ -29,20 +31,32 @@ export function StatementsPage() {
   const now = useNow()
   // On the first day of a month there is no statement of this month yet, so the month before is shown.
   const month = search.month ?? addDays(now.toISOString().slice(0, 10), -1).slice(0, 7)
-  const query = useQuery(statementsQuery(daysOfMonth(month)))
+  const query = useInfiniteQuery(statementsQuery({ ...daysOfMonth(month), bank: search.bank }))
+  const { rows, hasMore, isComing, showMore } = useShownPages(query, search.page, page => setSearch({ page }))
+  const missing = query.data?.pages[0]?.missing ?? []
   return (
     <>
       <PageHeader title={texts.title} />
-      {query.data && query.data.missing.length > 0 && <Missing missing={query.data.missing} />}
-      <MonthChoice month={month} onMonth={next => setSearch({ month: next })} />
+      {missing.length > 0 && <Missing missing={missing} />}
+      <Group justify="space-between" gap="xs">
+        <MonthChoice month={month} onMonth={next => setSearch({ month: next })} />
+        <BankFilter code={search.bank} onChoose={bank => setSearch({ bank })} mb="md" />
+      </Group>
       <DataTable
         label={texts.title}
         columns={useColumns()}
         query={query}
-        rows={query.data?.data}
+        rows={rows}
         rowKey={statement => String(statement.statementId)}
         empty={<Empty title={texts.none} />}
       />
+      {hasMore && (
+        <Center mt="md">
+          <Button variant="default" loading={isComing} onClick={showMore}>
+            {texts.older}
+          </Button>
+        </Center>
+      )}
     </>
   )
 }
