@@ -176,7 +176,11 @@ export const PartnersQuery = Type.Object(
   {
     ...pagingParameters,
     search: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Part of a merchant’s code or name, in any case', examples: ['гро'] }),
+      Type.String({
+        maxLength: 100,
+        description: 'Part of a merchant’s code or name, or its whole id, in any case',
+        examples: ['гро'],
+      }),
     ),
   },
   closed,

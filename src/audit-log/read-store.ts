@@ -127,6 +127,19 @@ export async function findActorNames(database: Queryable, ids: readonly string[]
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
+/** `nameEn` is for merchants only. */
+export type AccountName = { name: string; nameEn?: string }
+
+/** The current names of banks and merchants, by id. */
+export async function findAccountNames(database: Queryable, ids: readonly string[]): Promise<Map<string, AccountName>> {
+  const rows = await database.query<{ id: string; name: string; nameEn: string | null }>(
+    `select bank_id as id, name, null as "nameEn" from banks where bank_id = any($1::uuid[])
+     union all select merchant_id, name, name_en from merchants where merchant_id = any($1::uuid[])`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, name, nameEn }) => [id, { name, ...(nameEn !== null && { nameEn }) }]))
+}
+
 /** Finds an account by its id. @returns null when no bank or merchant has the id and it is not the platform's */
 export async function findAccount(database: Queryable, id: string): Promise<LogAccount> {
   if (id === platformAccountId) return { type: 'platform', id }

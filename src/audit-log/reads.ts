@@ -6,7 +6,15 @@ import type { Head } from './chain.ts'
 import type { Entry } from './entry.ts'
 import { findAccountSigner, type Signer } from './keys.ts'
 import { findAccountHeads, type KeptCheckpoint, type LogAccount, logAccountOf } from './lines-store.ts'
-import { type EntryPage, type EntrySearch, findAccount, findActorNames, findEntries } from './read-store.ts'
+import {
+  type AccountName,
+  type EntryPage,
+  type EntrySearch,
+  findAccount,
+  findAccountNames,
+  findActorNames,
+  findEntries,
+} from './read-store.ts'
 
 export type EntriesParams = {
   /** The caller's account. */
@@ -17,20 +25,26 @@ export type EntriesParams = {
   page: { before: number | null; limit: number }
 }
 
+/** Current names of actors and of accounts, by id. */
+export type EntryNames = { actors: Map<string, string>; accounts: Map<string, AccountName> }
+
 /**
  * A page of the entries that the caller may read: those of its own account, or all for users of the platform.
  *
- * @returns also the current names of the actors, by id
+ * @returns also the current names by id: of the actors, and for users of the platform of the accounts
  * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown one
  */
 export async function readEntries(
   { database }: { database: Queryable },
   { reader, accountId, search, page }: EntriesParams,
-): Promise<EntryPage & { names: Map<string, string> }> {
+): Promise<EntryPage & { names: EntryNames }> {
   const account = await readableAccount(database, reader, accountId)
   const found = await findEntries(database, { ...search, account }, page)
-  const ids = found.entries.flatMap(({ entry }) => (JSON.parse(entry) as Entry).actor.id ?? [])
-  return { ...found, names: await findActorNames(database, [...new Set(ids)]) }
+  const entries = found.entries.map(({ entry }) => JSON.parse(entry) as Entry)
+  const actorIds = entries.flatMap(({ actor }) => actor.id ?? [])
+  const accountIds = reader.type === 'platform' ? entries.flatMap(({ account }) => account.id ?? []) : []
+  const actors = await findActorNames(database, [...new Set(actorIds)])
+  return { ...found, names: { actors, accounts: await findAccountNames(database, [...new Set(accountIds)]) } }
 }
 
 /**

@@ -55,6 +55,8 @@ const Entry = Type.Object(
       {
         type: Type.Enum([...accountKinds], { title: 'AccountKind', description: 'Kind of account' }),
         id: nullable(uuid('The bank or the merchant; null: the platform')),
+        name: Type.Optional(text('Its name as it is now; for the platform’s users only', 'Гросер')),
+        nameEn: Type.Optional(text('A merchant’s name in English; for the platform’s users only', 'Grocer')),
       },
       { title: 'EntryAccount', description: 'The account that the entry belongs to' },
     ),

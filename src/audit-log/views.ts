@@ -1,17 +1,18 @@
-/** Builds the answers about entries and checkpoints. An entry stores only the id of its actor; the name is added here. */
+/** Builds the answers about entries and checkpoints. An entry stores only the ids of its actor and account; names are added here. */
 
 import type { Entry } from './entry.ts'
 import { writeNote } from './note.ts'
 import type { StoredEntry } from './read-store.ts'
-import type { ShownCheckpoint } from './reads.ts'
+import type { EntryNames, ShownCheckpoint } from './reads.ts'
 
 const erased = 'erased person'
 
-/** @param names the current names of actors, by id */
-export function entryView({ seq, entry }: StoredEntry, names: ReadonlyMap<string, string>, showsSeq: boolean) {
-  const { actor, ...rest } = JSON.parse(entry) as Entry
-  const name = actor.id === null ? null : (names.get(actor.id) ?? (actor.type === 'person' ? erased : null))
-  return { ...(showsSeq && { seq }), ...rest, actor: { ...actor, name } }
+/** @param isForAll whether the reader sees the log of all accounts, and so the number and the account's name */
+export function entryView({ seq, entry }: StoredEntry, names: EntryNames, isForAll: boolean) {
+  const { actor, account, ...rest } = JSON.parse(entry) as Entry
+  const name = actor.id === null ? null : (names.actors.get(actor.id) ?? (actor.type === 'person' ? erased : null))
+  const accountName = isForAll && account.id !== null ? names.accounts.get(account.id) : undefined
+  return { ...(isForAll && { seq }), ...rest, account: { ...account, ...accountName }, actor: { ...actor, name } }
 }
 
 /** A partner sees its own chain. Users of the platform see the whole log. */

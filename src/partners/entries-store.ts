@@ -155,13 +155,14 @@ export async function listTerminals(
 /**
  * Some of the merchants, ordered by code.
  *
- * @param search.pattern a PostgreSQL regular expression for code or name; null: all
+ * @param search.pattern a PostgreSQL regular expression for code, name or the whole id; null: all
  */
 export async function listMerchants(
   database: Queryable,
   search: { pattern: string | null; limit: number; offset: number },
 ): Promise<{ merchants: ShownMerchant[]; totalItems: number }> {
-  const fits = `($1::text is null or concat_ws(E'\\n', p.code, p.name, p.name_en) ~ $1)`
+  const fits = `($1::text is null or concat_ws(E'\\n', p.code, p.name, p.name_en) ~ $1
+    or p.merchant_id::text ~ ('^' || $1 || '$'))`
   const merchants = await database.query<ShownMerchant>(
     `select ${merchantColumns}
      from merchants p where ${fits} order by code limit $2 offset $3`,

@@ -44,6 +44,12 @@ after(async () => {
   await platform.close()
 })
 
+/** Types a part of an account's name into the filter, and chooses the account. */
+async function chooseAccount(page: Page, typed: string, name: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Account' }).fill(typed)
+  await page.getByRole('option', { name, exact: true }).click()
+}
+
 const rows = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 test('a bank reads an object’s story, its values, and the file', async t => {
@@ -118,7 +124,7 @@ test('the platform’s people read all accounts, and one of them', async t => {
   await rows(page, 'kyivstar/empty').getByText('Profiles: 2', { exact: true }).waitFor()
   await rows(page, 'Checkpoint made').getByText('Platform').waitFor()
   await assertAccessible(visitor)
-  await page.getByRole('combobox', { name: 'Account' }).selectOption({ label: 'Grocer' })
+  await chooseAccount(page, 'Groc', 'Grocer')
   await rows(page, 'Directory changed').waitFor()
   assert.equal(await rows(page, 'Alpha Bank').count(), 0)
   await page.getByRole('button', { name: 'Directory changed' }).click()
@@ -207,4 +213,41 @@ test('every action that the contract names has its words in both languages', asy
   assert.ok(named.length > 25, named.join())
   for (const action of [...named, ...triggers.map(trigger => `campaign.${trigger}`)])
     for (const texts of [actionTexts.en, actionTexts.uk]) assert.notEqual(actionText(texts, action), action, action)
+})
+
+test('every account has its name and can be chosen, also when there are more than 100 merchants', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const numbers = Array.from({ length: 110 }, (_, index) => String(index + 1).padStart(3, '0'))
+  const merchants = numbers.map(number => ({
+    code: `many-${number}`,
+    name: `Крамниця ${number}`,
+    nameEn: `Shop ${number}`,
+  }))
+  const made = await platform.call('POST', '/admin/directory', {
+    token: platform.config.operatorKey,
+    body: { directory: JSON.stringify({ merchants }) },
+  })
+  assert.equal(made.status, 200, made.text)
+  await chained(platform)
+  await visitor.logIn(auditor, '/account/audit-log')
+  await rows(page, 'Shop 110').first().waitFor()
+  await chooseAccount(page, 'shop 11', 'Shop 110')
+  await rows(page, 'Shop 109').waitFor({ state: 'detached' })
+  await rows(page, 'Directory changed').getByText('Shop 110').first().waitFor()
+  await page.getByRole('combobox', { name: 'Action' }).selectOption({ label: 'Logged in' })
+  await page.getByText('No entries found').waitFor()
+  await page.reload()
+  await page.getByText('No entries found').waitFor()
+  const account = page.getByRole('combobox', { name: 'Account' })
+  await page.waitForFunction(`document.querySelector('[role=combobox][aria-label=Account]').value === 'Shop 110'`)
+  await account.click()
+  await page.getByRole('option', { name: 'Beta Bank' }).waitFor()
+  await assertAccessible(visitor)
+  await chooseAccount(page, 'Alpha', 'Alpha Bank')
+  await account.click()
+  await page.getByRole('option', { name: 'All accounts' }).click()
+  await page.waitForFunction(`!location.search.includes('account=')`)
+  await rows(page, 'Logged in').first().waitFor()
 })

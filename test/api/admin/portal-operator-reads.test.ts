@@ -92,6 +92,16 @@ suite('GET /admin/partners', () => {
     )
     await refused('/partners?code=alpha', 400, ['code must be omitted'])
   })
+
+  test('a merchant is found by its whole id, in any case', async () => {
+    const [{ entry }] = (await get('/partners?search=volt')).merchants.data
+    for (const search of [entry.id, entry.id.toUpperCase()])
+      assert.deepEqual(
+        (await get(`/partners?search=${search}`)).merchants.data.map((found: any) => found.entry.code),
+        ['voltshop'],
+      )
+    assert.deepEqual((await get(`/partners?search=${entry.id.slice(0, 18)}`)).merchants.data, [])
+  })
 })
 
 test('GET /admin/overview counts everything', async () => {

@@ -88,6 +88,21 @@ test('a person who acts is named in the answer and not in the text; a partner se
   assert.deepEqual([refused.status, refused.body.message], [400, ['account must be omitted']])
 })
 
+test('the platform’s people see the names of accounts, as they are now; a partner sees its id', async () => {
+  const token = await platform.bankToken('beta')
+  const own = await readEntries(platform, token)
+  assert.deepEqual(Object.keys(own[0].account), ['type', 'id'])
+  const all = await readEntries(platform, auditor)
+  const accountOf = (type: string, name?: string) =>
+    all.map(({ account }) => account).find(account => account.type === type && account.name === name)
+  assert.deepEqual(Object.keys(accountOf('bank', 'Beta Bank')), ['type', 'id', 'name'])
+  const { id, ...merchant } = accountOf('merchant', 'Гросер')
+  assert.deepEqual(merchant, { type: 'merchant', name: 'Гросер', nameEn: 'Grocer' })
+  assert.deepEqual(accountOf('platform'), { type: 'platform', id: null })
+  assert.ok(!JSON.stringify((await assertChained(platform)).map(({ account }) => account)).includes('Гросер'))
+  assert.equal((await readEntries(platform, auditor, `&account=${id}`))[0].account.nameEn, 'Grocer')
+})
+
 test('nothing is told of what did not happen', async () => {
   const before = await readEntries(platform, auditor)
   const body = { bank: 'alpha', login: 'auditor-viewer', role: 'ADMIN', password: 'correct horse battery staple' }

@@ -1,13 +1,15 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect, Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import classes from '../../campaigns/parts.module.css'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { DaysFilter } from '../../ui/days-filter.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
+import { partnersToChooseQuery } from '../queries.ts'
 import { actionGroups, actionTexts } from './action-texts.ts'
 import type { Actor } from './names.ts'
-import { accountsQuery } from './queries.ts'
 import { type AuditLogFilters, readObject, writeObject } from './search.ts'
 import { auditLogTexts } from './texts.ts'
 
@@ -68,17 +70,40 @@ export function EntryFilters({ filters, onFilter, actors }: FilterProps & { acto
 function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)
   const names = useNames()
-  const { data = [] } = useQuery(accountsQuery)
-  const choices = data.map(each => ({ value: each.id, label: names.of(each) }))
+  const [typed, setTyped] = useState('')
+  const [words] = useDebouncedValue(typed.trim(), 200)
+  const { data: banks = [] } = useQuery(partnersToChooseQuery('bank', ''))
+  const { data: merchants = [] } = useQuery(partnersToChooseQuery('merchant', words))
+  // The platform also finds a merchant by its id, so the chosen one has its name, whatever was typed.
+  const { data: chosen = [] } = useQuery({
+    ...partnersToChooseQuery('merchant', account ?? ''),
+    enabled: account !== undefined,
+  })
+  const found = new Set(merchants.map(({ id }) => id))
+  const partners = [...banks, ...merchants, ...chosen.filter(({ id }) => !found.has(id))]
+  const choices = partners.map(each => ({ value: each.id, label: names.of(each) }))
   return (
-    <NativeSelect
+    <Select
       aria-label={texts.account}
-      data={[{ value: '', label: texts.anyAccount }, ...withChosen(choices, account)]}
-      value={account ?? ''}
-      onChange={({ currentTarget }) => onFilter({ account: currentTarget.value || undefined })}
+      placeholder={texts.anyAccount}
+      searchable
+      data={[
+        ...(account === undefined ? [] : [{ value: '', label: texts.anyAccount }]),
+        ...withChosen(choices, account),
+      ]}
+      filter={({ options, search }) =>
+        // The platform also finds merchants by names other than the shown one.
+        options.filter(option => 'value' in option && (found.has(option.value) || isIn(option.label, search)))
+      }
+      value={account ?? null}
+      onChange={id => onFilter({ account: id || undefined })}
+      searchValue={typed}
+      onSearchChange={setTyped}
     />
   )
 }
+
+const isIn = (label: string, words: string): boolean => label.toLowerCase().includes(words.trim().toLowerCase())
 
 function ActionFilter({ filters: { action }, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)

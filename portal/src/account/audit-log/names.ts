@@ -4,8 +4,8 @@ import { directoryQuery } from '../../campaigns/queries.ts'
 import { useNames } from '../../i18n/preferences.tsx'
 import { isManager } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
-import { ownCredentialsQuery, peopleQuery } from '../queries.ts'
-import { accountsQuery, allPeopleQuery, type Entry } from './queries.ts'
+import { ownCredentialsQuery, partnersToChooseQuery, peopleQuery } from '../queries.ts'
+import { allPeopleQuery, type Entry } from './queries.ts'
 
 /** Names of people, credentials, banks and merchants by their ids. */
 export type KnownNames = ReadonlyMap<string, string>
@@ -13,7 +13,7 @@ export type KnownNames = ReadonlyMap<string, string>
 /** A person or system that can be chosen in the filter. */
 export type Actor = { id: string; name: string }
 
-/** @param entries the shown entries, which contain the names of their actors */
+/** @param entries the shown entries, which contain the names of their actors and accounts */
 export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; actors: Actor[] } {
   const session = useSession()
   const names = useNames()
@@ -21,7 +21,7 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
   const { data: people = [] } = useQuery({ ...peopleQuery(), enabled: isManager(session) })
   const { data: credentials = [] } = useQuery({ ...ownCredentialsQuery(), enabled: isManager(session) && !isPlatform })
   const { data: allPeople = [] } = useQuery({ ...allPeopleQuery, enabled: isPlatform })
-  const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isPlatform })
+  const { data: banks = [] } = useQuery({ ...partnersToChooseQuery('bank', ''), enabled: isPlatform })
   const { data: directory } = useQuery(directoryQuery)
   const systems = directory?.paymentSystems.map(({ id, name }) => [id, name] as const) ?? []
   const own = session.id ? [[session.id, names.of(session)] as const] : []
@@ -33,7 +33,10 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
   const known = new Map([
     ...systems,
     ...own,
-    ...accounts.map(account => [account.id, names.of(account)] as const),
+    ...banks.map(({ id, name }) => [id, name] as const),
+    ...entries.flatMap(({ account: { id, name, nameEn } }) =>
+      id && name ? [[id, names.of({ name, nameEn })] as const] : [],
+    ),
     ...allPeople.map(({ userId, login }) => [userId, login] as const),
     ...actors,
   ])

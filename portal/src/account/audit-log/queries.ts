@@ -56,13 +56,3 @@ export const allPeopleQuery = queryOptions({
   queryKey: ['account', 'all-people'],
   queryFn: ({ signal }) => answer(api.GET('/admin/users', { signal })),
 })
-
-/** All banks and the first 100 merchants; only the platform's people may read them. */
-export const accountsQuery = queryOptions({
-  queryKey: ['account', 'partners'],
-  async queryFn({ signal }) {
-    const query = { page: 1, pageSize: 100 }
-    const { banks, merchants } = await answer(api.GET('/admin/partners', { params: { query }, signal }))
-    return [...banks, ...merchants.data].map(({ entry }) => entry)
-  },
-})
