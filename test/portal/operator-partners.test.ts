@@ -89,6 +89,35 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
   })
 
+  test('many banks are shown page by page, and found by name or code', async t => {
+    const banks = Array.from({ length: 25 }, (_, index) => ({
+      code: `many-${String(index + 1).padStart(2, '0')}`,
+      name: `Bank no. ${index + 1}`,
+      logoUrl: '',
+      apiVersion: '1.0',
+      esim: { deliveryMode: 'local', operators: 'all' },
+    }))
+    const made = await site.staff.call('POST', '/admin/directory', { body: { directory: JSON.stringify({ banks }) } })
+    assert.equal(made.status, 200, made.text)
+    const visitor = await enter(t, '/operator/partners')
+    if (!visitor) return
+    const { page } = visitor
+    await row(page, 'Bank no. 1').first().waitFor()
+    assert.equal(await page.getByRole('table').locator('tbody').getByRole('row').count(), 20)
+    await assertAccessible(visitor)
+    await page.getByRole('button', { name: 'Page 2' }).click()
+    await row(page, 'Bank no. 25').waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search banks' })
+    await search.fill('MANY-07')
+    await row(page, 'Bank no. 7').waitFor()
+    await row(page, 'Bank no. 25').waitFor({ state: 'detached' })
+    await search.fill('no such bank')
+    await sees(page, 'No banks found')
+    await assertAccessible(visitor)
+    await page.getByRole('tab', { name: 'Merchants' }).click()
+    assert.equal(await page.getByRole('searchbox', { name: 'Search merchants' }).inputValue(), '')
+  })
+
   test('a merchant is found and changed; what the form does not show stays', async t => {
     const visitor = await enter(t, '/operator/partners?tab=merchants')
     if (!visitor) return

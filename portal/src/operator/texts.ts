@@ -33,7 +33,7 @@ export const operatorTexts = dictionary({
     orders: {
       title: 'eSIM orders',
       lead: 'Orders of all banks. Activation codes and PINs are never shown.',
-      search: 'Order id or bank reference',
+      search: 'Bank reference or its first characters, or the whole order ID',
       bank: 'Bank',
       allBanks: 'All banks',
       status: 'Status',
@@ -147,7 +147,7 @@ export const operatorTexts = dictionary({
     orders: {
       title: 'Замовлення eSIM',
       lead: 'Замовлення всіх банків. Коди активації та PIN ніколи не показуються.',
-      search: 'Номер замовлення',
+      search: 'Номер у банку або його початок, або повний номер замовлення',
       bank: 'Банк',
       allBanks: 'Усі банки',
       status: 'Статус',

@@ -5,6 +5,7 @@ import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { foundPage } from '../../ui/data-table/found-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -61,7 +62,10 @@ function Banks() {
   const { partners: texts } = useTexts(operatorTexts)
   const names = useNames()
   const format = useFormat()
+  const search = route.useSearch()
+  const setSearch = useSetSearch<PartnersSearch>()
   const query = useQuery(partnersQuery())
+  const shown = foundPage(query.data?.banks, search, ({ entry }) => `${entry.name}\n${entry.code}`)
   const nameOf = (code: string) => {
     const operator = query.data?.mobileOperators.find(each => each.code === code)
     return operator ? names.of(operator) : code
@@ -80,13 +84,19 @@ function Banks() {
     { key: 'access', title: texts.access, cell: bank => <Access {...bank} />, isMinor: true },
   ]
   return (
-    <DataTable
-      label={texts.tabs.banks}
-      columns={columns}
-      query={query}
-      rows={query.data?.banks}
-      rowKey={({ entry }) => entry.id}
-    />
+    <Stack gap="md">
+      <Search kind="banks" words={search.search} />
+      <DataTable
+        label={texts.tabs.banks}
+        columns={columns}
+        query={query}
+        rows={shown?.rows}
+        rowKey={({ entry }) => entry.id}
+        {...(shown && { paging: shown.paging })}
+        onSearch={({ page }) => setSearch({ page })}
+        {...(search.search && { empty: <Empty title={texts.notFound.banks} /> })}
+      />
+    </Stack>
   )
 }
 
@@ -115,9 +125,7 @@ function Merchants() {
   ]
   return (
     <Stack gap="md">
-      <Group>
-        <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />
-      </Group>
+      <Search kind="merchants" words={search.search} />
       <DataTable
         label={texts.tabs.merchants}
         columns={columns}
@@ -126,9 +134,19 @@ function Merchants() {
         rowKey={({ entry }) => entry.id}
         {...(query.data && { paging: query.data.merchants.pagination })}
         onSearch={change => setSearch(change as Partial<PartnersSearch>)}
-        empty={<Empty title={texts.notFound} />}
+        empty={<Empty title={texts.notFound.merchants} />}
       />
     </Stack>
+  )
+}
+
+function Search({ kind, words }: { kind: 'banks' | 'merchants'; words: string | undefined }) {
+  const { partners: texts } = useTexts(operatorTexts)
+  const setSearch = useSetSearch<PartnersSearch>()
+  return (
+    <Group>
+      <SearchInput label={texts.search[kind]} value={words} onChange={search => setSearch({ search })} />
+    </Group>
   )
 }
 
