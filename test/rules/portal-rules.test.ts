@@ -28,6 +28,7 @@ import { firstLanguage } from '../../portal/src/i18n/language.ts'
 import { createNames } from '../../portal/src/i18n/names.ts'
 import { counted } from '../../portal/src/i18n/texts.ts'
 import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
+import { readNumber } from '../../portal/src/i18n/typed-number.ts'
 import { editTexts } from '../../portal/src/merchant/edit-texts.ts'
 import { checkText } from '../../portal/src/operator/audit-texts.ts'
 import {
@@ -203,6 +204,16 @@ suite('figures', () => {
       '1.3 MB',
     ])
     assert.deepEqual([1, 3, 198].map(uk.bytes).map(plain), ['1 байт', '3 байти', '198 байтів'])
+  })
+
+  test('a typed number with groups begins with no 0: `0,500` may be a half', () => {
+    for (const typed of ['0,500', '0,001', '0 500', '00 500', '01,234', '0\u00a0500', '0,500.25', '0 500,5'])
+      for (const language of ['en', 'uk'] as const) assert.equal(readNumber(typed, language), null, typed)
+    assert.deepEqual(
+      [readNumber('0,5', 'en'), readNumber('0,50', 'uk'), readNumber('10,500', 'en')],
+      [0.5, 0.5, 10_500],
+    )
+    assert.equal(readNumber('0,500', 'uk', 4), 0.5)
   })
 
   test('mobile data as people say it', () => {

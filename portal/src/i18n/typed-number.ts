@@ -10,8 +10,9 @@ const space = '[ \\u00a0\\u202f\\u2009]'
 const maxDigits = 15
 
 const plain = '\\d+'
-const bySpaces = `\\d{1,3}(?:${space}\\d{3})+`
-const byCommas = '\\d{1,3}(?:,\\d{3})+'
+// No number with groups begins with 0: `0,500` may be a half.
+const bySpaces = `[1-9]\\d{0,2}(?:${space}\\d{3})+`
+const byCommas = '[1-9]\\d{0,2}(?:,\\d{3})+'
 // One or two digits after a separator can only be decimals, in either language. Three digits are thousands in one
 // language and decimals in the other, so they must follow the language's own separator of thousands.
 const forms: Record<Language, (decimals: number) => RegExp> = {
