@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 import { ApiError, apiError } from '../../portal/src/api/errors.ts'
 import { problemText } from '../../portal/src/api/file-problems.ts'
 import { errorText } from '../../portal/src/ui/error-text.ts'
+import { NotLoaded } from '../../portal/src/ui/not-loaded.ts'
 import { uiTexts } from '../../portal/src/ui/texts.ts'
 
 suite('an error of the platform, in the language of the page', () => {
@@ -24,6 +25,11 @@ suite('an error of the platform, in the language of the page', () => {
     const { text, details } = uk(new ApiError(400, told, null, { code: 'campaign-state' }))
     assert.equal(text, 'Тим часом кампанія змінилася. Сторінка показує її поточний стан.')
     assert.deepEqual(details, [])
+  })
+
+  test('code that is gone after an update is no lost connection', () => {
+    const { text, isPassing } = errorText(new NotLoaded(new Error()), uiTexts.en, 'en')
+    assert.deepEqual([text, isPassing], ['Perkline was updated. Reload the page.', true])
   })
 
   test('the code of an answer is in its body, or in a header where the contract fixes the body', () => {

@@ -11,6 +11,7 @@ import { useConfirm } from '../ui/confirm.tsx'
 import { part } from '../ui/not-loaded.ts'
 import { useNotify } from '../ui/notify.tsx'
 import classes from './account-menu.module.css'
+import { usePartFailed } from './part-failed.ts'
 import { appTexts } from './texts.ts'
 
 /** The menu of the logged-in person: account, profile, time zone and logout. */
@@ -24,6 +25,7 @@ export function AccountMenu() {
   const router = useRouter()
   const queryClient = useQueryClient()
   const notify = useNotify()
+  const partFailed = usePartFailed()
   const leave = useMutation({
     mutationFn: () => logOut(queryClient, session),
     onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
@@ -45,7 +47,7 @@ export function AccountMenu() {
     part(import('./time-zone-form.tsx')).then(
       ({ TimeZoneForm }) =>
         void modals.open({ title: texts.timeZoneTitle, centered: true, children: <TimeZoneForm /> }),
-      notify.failed,
+      partFailed,
     )
 
   return (

@@ -57,7 +57,7 @@ function isReloadDue(): boolean {
  */
 function NotLoadedPage() {
   const { notLoaded } = useTexts(appTexts)
-  const { retry } = useTexts(uiTexts)
+  const { retry, reload, errors } = useTexts(uiTexts)
   const [isLooking, setLooking] = useState(true)
   const loadAnew = useCallback(async (mayReload: () => boolean) => {
     setLooking(true)
@@ -73,9 +73,9 @@ function NotLoadedPage() {
   }, [isLost])
   return (
     <Container size="sm" py="xl">
-      <PageHeader title={notLoaded.title} lead={notLoaded.text} />
+      <PageHeader title={notLoaded.title} lead={isLooking ? undefined : isLost ? notLoaded.text : errors.updated} />
       <Button loading={isLooking} onClick={() => loadAnew(() => true)}>
-        {retry}
+        {isLost ? retry : reload}
       </Button>
     </Container>
   )

@@ -4,8 +4,8 @@ import { IconSearch } from '@tabler/icons-react'
 import { type ComponentType, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { part } from '../ui/not-loaded.ts'
-import { useNotify } from '../ui/notify.tsx'
 import classes from './layout.module.css'
+import { usePartFailed } from './part-failed.ts'
 import { appTexts } from './texts.ts'
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgent)
@@ -13,14 +13,14 @@ const isMac = /mac|iphone|ipad/i.test(navigator.userAgent)
 /** Opens the command palette, by its button or Ctrl+K (Cmd+K). The palette's code is loaded when it is first opened. */
 export function PaletteButton() {
   const { palette: texts } = useTexts(appTexts)
-  const notify = useNotify()
+  const partFailed = usePartFailed()
   const [Palette, setPalette] = useState<ComponentType<{ opened: number }> | null>(null)
   const [opened, setOpened] = useState(0)
   const open = () => {
     part(import('./command-palette.tsx')).then(({ CommandPalette }) => {
       setPalette(() => CommandPalette)
       setOpened(times => times + 1)
-    }, notify.failed)
+    }, partFailed)
   }
   // Compares the physical key, because it types another letter in another keyboard layout.
   useHotkeys([['mod+K', open, { usePhysicalKeys: true }]], [])

@@ -22,7 +22,7 @@ export type ErrorText = {
 export function errorText(error: unknown, texts: Texts, language: Language): ErrorText {
   const { errors } = texts
   if (error instanceof NotLoaded)
-    return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
+    return { title: errors.title, text: errors.updated, details: [], requestId: null, isPassing: true }
   if (error instanceof FileChangedError)
     return { title: errors.title, text: errors.fileChanged, details: [], requestId: null, isPassing: false }
   if (!(error instanceof ApiError))

@@ -1,5 +1,6 @@
 /**
  * Handles code of the portal that could not be loaded: the connection is lost, or a new version has replaced the file.
+ * Only the frame can tell which (`app/part-failed.ts`).
  */
 
 export class NotLoaded extends Error {

@@ -1,11 +1,12 @@
 /** Short notices at the edge of the page: something was done, or failed. */
-import { List } from '@mantine/core'
+import { Button, List, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { CancelledError } from '../api/errors.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
+import { NotLoaded } from './not-loaded.ts'
 import { uiTexts } from './texts.ts'
 
 /** Errors of a form belong at its fields (`useFieldErrors`); this is for everything else. */
@@ -18,7 +19,14 @@ export function useNotify() {
       if (error instanceof CancelledError) return
       const { title, text, details } = errorText(error, texts, language)
       const message =
-        details.length > 1 ? (
+        error instanceof NotLoaded ? (
+          <Stack gap="xs" align="flex-start">
+            {text}
+            <Button size="xs" variant="default" onClick={() => location.reload()}>
+              {texts.reload}
+            </Button>
+          </Stack>
+        ) : details.length > 1 ? (
           <List size="sm">
             {details.map(detail => (
               <List.Item key={detail}>{detail}</List.Item>

@@ -5,6 +5,7 @@ export const uiTexts = dictionary({
   en: {
     loading: 'Loading',
     retry: 'Try again',
+    reload: 'Reload',
     cancel: 'Cancel',
     skip: 'Skip for now',
     close: 'Close',
@@ -35,6 +36,7 @@ export const uiTexts = dictionary({
       429: 'Too many requests. Try again in a moment.',
       503: 'Perkline is busy. Try again in a moment.',
       noAnswer: 'Perkline can’t be reached. Check your connection and try again.',
+      updated: 'Perkline was updated. Reload the page.',
       fileChanged: 'The file has changed or was moved since you chose it. Choose it again.',
       unexpected: 'This is a problem on our side. Try again, or contact support.',
     },
@@ -109,6 +111,7 @@ export const uiTexts = dictionary({
   uk: {
     loading: 'Завантаження',
     retry: 'Спробувати ще раз',
+    reload: 'Перезавантажити',
     cancel: 'Скасувати',
     skip: 'Пропустити',
     close: 'Закрити',
@@ -141,6 +144,7 @@ export const uiTexts = dictionary({
       429: 'Забагато запитів. Спробуйте трохи пізніше.',
       503: 'Сервіс перевантажений. Спробуйте трохи пізніше.',
       noAnswer: 'Немає зв’язку з Perkline. Перевірте з’єднання та спробуйте ще раз.',
+      updated: 'Perkline оновлено. Перезавантажте сторінку.',
       fileChanged: 'Файл змінили або перемістили після того, як ви його вибрали. Виберіть його ще раз.',
       unexpected: 'Сталася помилка на нашому боці. Спробуйте ще раз або зверніться до підтримки.',
     },
