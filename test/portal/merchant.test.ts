@@ -317,7 +317,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     await field(page, 'Name').fill('Half written')
     await page.context().clearCookies()
     await button(page, 'Create and invite the banks').click()
-    await sees(page, /Your session has ended/)
+    await sees(page, 'Your session has ended. Log in to continue where you left off.')
     await fillLogin(page, manager)
     await titled(page, 'New campaign')
     assert.equal(await field(page, 'Name').inputValue(), 'Half written')

@@ -200,6 +200,33 @@ test('an invitation is withdrawn by its row: one made since with the same login 
   await expectRefusals(visitor)
 })
 
+test('rules that are not saved when the session ends are there again after the login', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  const account = await addAccount(platform, { bank: 'gamma' }, 'ADMIN')
+  await logIn(account, '/account/security')
+  const people = page.getByRole('textbox', { name: 'Networks that people may log in from' })
+  const systems = page.getByRole('textbox', { name: 'Networks that your systems may call from' })
+  await systems.fill('192.0.2.0/24')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Your session has ended. Log in to continue where you left off.').waitFor()
+  await fillLogin(page, account)
+  await page.getByText(/^Your unsaved changes from/).waitFor()
+  assert.deepEqual([await people.inputValue(), await systems.inputValue()], ['', '192.0.2.0/24'])
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByText(/^Your unsaved changes from/).waitFor({ state: 'detached' })
+  assert.equal(await systems.inputValue(), '')
+  // Nothing is entered now, so nothing is promised.
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Your session has ended. Log in to return to the page you were on.').waitFor()
+  await expectRefusals(visitor)
+})
+
 test('rules that a colleague has changed meanwhile are not overwritten', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

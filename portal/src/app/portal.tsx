@@ -7,6 +7,7 @@ import { ApiError } from '../api/errors.ts'
 import { onFactorNeeded, onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { wayBack } from '../routing/way-back.ts'
+import { isInputKept } from '../session/draft.ts'
 import { forgetSession, wasLeftElsewhere } from '../session/session.ts'
 import { keepFocus, watchFocus } from '../ui/keep-focus.ts'
 import { uiTexts } from '../ui/texts.ts'
@@ -48,7 +49,7 @@ export const router = createPortalRouter(queryClient)
 // When the session has ended, goes to the login page. After the login, the person returns to the same page.
 onSessionEnd(() => {
   const { href } = router.state.location
-  const because = wasLeftElsewhere() ? 'leftElsewhere' : 'ended'
+  const because = wasLeftElsewhere() ? 'leftElsewhere' : isInputKept() ? 'endedWithInput' : 'ended'
   if (!forgetSession(queryClient)) return
   // Close dialogs that show a secret, too: the next user of the browser must not see it.
   modals.closeAll()

@@ -69,7 +69,8 @@ export const appTexts = dictionary({
       wrong: 'Wrong login, password or account type.',
       tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
       because: {
-        ended: 'Your session has ended. Log in to continue where you left off.',
+        ended: 'Your session has ended. Log in to return to the page you were on.',
+        endedWithInput: 'Your session has ended. Log in to continue where you left off.',
         left: 'You are logged out.',
         leftElsewhere: 'You logged out in another tab. Logging out removes input that you haven’t saved.',
       },
@@ -180,7 +181,8 @@ export const appTexts = dictionary({
       wrong: 'Неправильний логін, пароль або тип облікового запису.',
       tooMany: seconds => `Забагато спроб. Спробуйте за ${seconds} с.`,
       because: {
-        ended: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
+        ended: 'Сеанс завершено. Увійдіть, щоб повернутися на ту саму сторінку.',
+        endedWithInput: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
         left: 'Ви вийшли з облікового запису.',
         leftElsewhere: 'Ви вийшли з облікового запису в іншій вкладці. Під час виходу незбережені дані видаляються.',
       },

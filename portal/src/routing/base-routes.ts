@@ -9,7 +9,7 @@ import { placeAfterLogin, wayBack } from './way-back.ts'
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
 /** Where to go after the login, and why the person was sent to it. */
-const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'left', 'leftElsewhere']) })
+const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'endedWithInput', 'left', 'leftElsewhere']) })
 
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,

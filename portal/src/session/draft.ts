@@ -21,6 +21,12 @@ export type Draft<Values> = {
   discard(): void
 }
 
+/** The drafts with input of the forms on the page. */
+const filledIn = new Set<string>()
+
+/** Whether a form on the page keeps what the person has entered, so that it is there again after a login. */
+export const isInputKept = (): boolean => filledIn.size > 0
+
 /** @param name the name of the form with the thing that it edits: `campaign/new`, `campaign/<id>` */
 export function useDraft<Values>(name: string): Draft<Values> {
   const session = useSession()
@@ -42,9 +48,14 @@ export function useDraft<Values>(name: string): Draft<Values> {
         if (isCurrent) setFailed(true)
         return null
       })
-      .then(restored => isCurrent && setState({ isRead: true, restored }))
+      .then(restored => {
+        if (!isCurrent) return
+        if (restored) filledIn.add(key)
+        setState({ isRead: true, restored })
+      })
     return () => {
       isCurrent = false
+      filledIn.delete(key)
     }
   }, [key])
 
@@ -54,7 +65,10 @@ export function useDraft<Values>(name: string): Draft<Values> {
       writeDraft(key, { at: new Date().toISOString(), values }, openedAt).then(
         // A write that was running when the draft was discarded may end after the removal.
         () => (isDiscarded.current ? void removeDraft(key).catch(() => {}) : setFailed(false)),
-        () => setFailed(true),
+        () => {
+          filledIn.delete(key)
+          setFailed(true)
+        },
       )
     },
     { delay: 300, flushOnUnmount: true },
@@ -68,8 +82,16 @@ export function useDraft<Values>(name: string): Draft<Values> {
   const discard = useCallback(() => {
     write.cancel()
     isDiscarded.current = true
+    filledIn.delete(key)
     removeDraft(key).catch(() => setFailed(true))
     setState({ isRead: true, restored: null })
   }, [key, write])
-  return useMemo(() => ({ ...state, hasFailed, keep: write, discard }), [state, hasFailed, write, discard])
+  const keep = useCallback(
+    (values: Values) => {
+      filledIn.add(key)
+      write(values)
+    },
+    [key, write],
+  )
+  return useMemo(() => ({ ...state, hasFailed, keep, discard }), [state, hasFailed, keep, discard])
 }

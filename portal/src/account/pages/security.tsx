@@ -6,9 +6,11 @@ import { useState } from 'react'
 import { api, ifMatch, versioned } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { type Draft, useDraft } from '../../session/draft.ts'
 import { factorsQuery } from '../../session/factors-query.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useConfirm } from '../../ui/confirm.tsx'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
@@ -36,7 +38,7 @@ export function SecurityPage() {
       <AccountChoice search={search} />
       {query.error && <Failure error={query.error} onRetry={() => void query.refetch()} />}
       {query.data ? (
-        <PolicyForm key={`${JSON.stringify(named)} ${loaded}`} policy={query.data} named={named} onLoad={load} />
+        <KeptPolicyForm key={`${JSON.stringify(named)} ${loaded}`} policy={query.data} named={named} onLoad={load} />
       ) : (
         !query.error && <Loading />
       )}
@@ -65,24 +67,48 @@ function withNetworks(error: unknown, networks: Networks): unknown {
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
 
-/** @param props.onLoad reads the policy again and resets the form */
-function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; onLoad: () => Promise<void> }) {
+type PolicyValues = {
+  mfa: Policy['mfa']
+  sessionMinutes: number | string
+  addresses: { people: string; systems: string }
+  force: boolean
+}
+/** What the person has entered, and the version of the policy that the form began with. */
+type PolicyInput = { values: PolicyValues; etag: Policy['etag'] }
+type PolicyFormProps = { policy: Policy; named: Named; onLoad: () => Promise<void> }
+
+/** The form with its draft. @param props.onLoad reads the policy again and resets the form */
+function KeptPolicyForm(props: PolicyFormProps) {
+  const draft = useDraft<PolicyInput>(`security-policy/${new URLSearchParams(props.named)}`)
+  const [beginning, begin] = useState(0)
+  if (!draft.isRead) return <Loading />
+  return (
+    <Stack>
+      <DraftNotice draft={draft} onDiscard={() => begin(beginning + 1)} />
+      <PolicyForm key={beginning} {...props} draft={draft} />
+    </Stack>
+  )
+}
+
+function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft: Draft<PolicyInput> }) {
   const texts = useTexts(accountTexts).security
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
   const notify = useNotify()
   const agrees = useWarnings(policy, named)
-  const form = useForm({
+  // The version that the person sees in the form. The query may have loaded a newer one since.
+  const [etag, setEtag] = useState(draft.restored ? draft.restored.values.etag : policy.etag)
+  const form = useForm<PolicyValues>({
     initialValues: {
       mfa: policy.mfa,
-      sessionMinutes: policy.sessionMinutes as number | string,
+      sessionMinutes: policy.sessionMinutes,
       addresses: { people: policy.addresses.people.join('\n'), systems: policy.addresses.systems.join('\n') },
       force: false,
+      ...draft.restored?.values.values,
     },
+    onValuesChange: values => draft.keep({ values, etag }),
   })
   const { place, rest } = useFieldErrors(form, fields)
-  // The version that the person sees in the form. The query may have loaded a newer one since.
-  const [etag, setEtag] = useState(policy.etag)
   const save = useMutation({
     mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
       const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses: networksOf(addresses), force }
@@ -90,12 +116,17 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
       return fresh(() => versioned(api.PUT('/portal/security-policy', { params: { query: named }, body, headers })))
     },
     onSuccess(saved) {
+      draft.discard()
       setEtag(saved.etag)
       void changed()
       notify.done(texts.saved)
     },
     onError: (error, { addresses }) => place(withNetworks(error, networksOf(addresses))),
   })
+  const loadAnew = () => {
+    draft.discard()
+    return onLoad()
+  }
   return (
     <Card>
       <form
@@ -105,7 +136,7 @@ function PolicyForm({ policy, named, onLoad }: { policy: Policy; named: Named; o
         })}
       >
         <Stack maw={560}>
-          {isApiError(rest, 412) ? <Stale onLoad={onLoad} /> : rest !== null && <Failure error={rest} />}
+          {isApiError(rest, 412) ? <Stale onLoad={loadAnew} /> : rest !== null && <Failure error={rest} />}
           <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
             <Stack gap="xs" mt="xs">
               {(['off', 'optional', 'required'] as const).map(value => (
