@@ -16,7 +16,18 @@ import type { HealthOptions } from './cli/health.ts'
 import type { OutputOptions } from './cli/output.ts'
 import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
 import type { DaysOptions, FindOrderOptions } from './cli/statements.ts'
-import { examples, filled, finish, run, sentence, showHelp, someOf, term, wholeSeconds } from './cli/usage.ts'
+import {
+  examples,
+  filled,
+  finish,
+  run,
+  sentence,
+  showHelp,
+  someOf,
+  term,
+  typeOrObject,
+  wholeSeconds,
+} from './cli/usage.ts'
 import type { PolicyOptions, UserOptions } from './cli/users.ts'
 import { processEnvironment, services } from './config.ts'
 import { version } from './version.ts'
@@ -401,7 +412,7 @@ auditLog
   .option('--account <ID>', 'only those of this bank or merchant', filled)
   .option('--action <ACTION>', 'exactly this action', filled)
   .option('--actor <ID>', 'the clientId of a system, the id of a person', filled)
-  .option('--object <TYPE[:ID]>', 'a type of object, or one object', filled)
+  .option('--object <TYPE[:ID]>', 'a type of object, or one object', typeOrObject)
   .option('--from <INSTANT>', 'what happened at or after it', filled)
   .option('--to <INSTANT>', 'what happened before it', filled)
   .option('--limit <NUMBER>', 'at most so many, up to 500', filled)

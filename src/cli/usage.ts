@@ -52,6 +52,16 @@ export function filled(value: string): string {
   return value
 }
 
+/**
+ * Parses a type, or `type:id`. An empty part, for example from an unset variable of a script, is refused: it would find nothing, which
+ * looks like a good sign.
+ */
+export function typeOrObject(value: string): string {
+  if (/^:|:$/.test(filled(value)))
+    throw new InvalidArgumentError('It must have a type and an id, like TYPE:ID, or only a type.')
+  return value
+}
+
 /** Parses a number of seconds. */
 export function wholeSeconds(value: string): number {
   if (!/^\d{1,5}$/.test(value)) throw new InvalidArgumentError('It must be a whole number of seconds, like 60.')
