@@ -64,6 +64,7 @@ import { segmentRoutes } from '../segments/routes.ts'
 import { portalFileRoutes } from '../web/routes.ts'
 import { campaignPortalRoutes } from './campaign-people-routes.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
+import { placesOf } from './places.ts'
 import { portalRoutes } from './portal-routes.ts'
 
 /**
@@ -268,19 +269,6 @@ async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> 
   if (runs('partner')) await app.register(partnerRoutes, { ...deps.partner, prefix: '/partner/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
 }
-
-/** The addresses of everything that an app serves for people and developers. */
-const placesOf = (runs: (service: Service) => boolean) => ({
-  name: 'Perkline',
-  ...(runs('portal') && { portal: '/app/' }),
-  documentation: {
-    ...((runs('auth') || runs('cashback') || runs('portal')) && { campaigns: '/swagger' }),
-    ...(runs('esim') && { esim: '/esim/v1/swagger' }),
-    ...(runs('partner') && { partner: '/partner/v1/swagger' }),
-    ...(runs('admin') && { operator: '/admin/swagger' }),
-  },
-  health: '/health/ready',
-})
 
 /** Registers the operations that the page at `/swagger` documents. */
 async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service: Service): boolean }): Promise<void> {

@@ -91,7 +91,7 @@ async function openToRequests(
   await listenAt(platform.app, { host: config.host, port: config.port })
   logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
   const { welcome } = await import('./welcome.ts')
-  process.stdout.write(welcome(config, samples || null, onTerminal))
+  process.stdout.write(welcome(config, platform.deps.services, samples || null, onTerminal))
 }
 
 function readServices(only: string | undefined): Service[] | null {

@@ -1,69 +1,84 @@
 /**
- * What `npm start` prints for people: the addresses, and after the first start lines to paste and the sample
- * credentials.
+ * What `npm start` prints for people: the addresses that this process serves, and after the first start lines to paste and the
+ * sample credentials.
  */
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import { type Config, type Service, services } from '../config.ts'
 import type { SampleCredential, Samples } from '../sandbox/samples.ts'
+import { placesOf } from './places.ts'
 
 /**
- * Returns the text to print. If sample data was made at this start, the text has the addresses, the lines to paste, the sample
- * credentials and logins, and the next steps. Otherwise it has the addresses, and in a sandbox with the embedded database also the
- * next steps. Without a terminal, a start without new sample data prints nothing in live mode or with `DATABASE_URL`.
+ * Returns the text to print. It has the addresses; if sample data was made at this start, also the lines to paste, where this process
+ * serves all that they call, and the sample credentials and logins; and in a sandbox with the embedded database the next steps.
+ * Without a terminal, a start without new sample data prints nothing in live mode or with `DATABASE_URL`.
  *
+ * @param running the services that this process runs
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
  * @param onTerminal whether a terminal shows the text
  */
-export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
-  if (samples) return firstStart(config, samples)
-  if (!onTerminal && (config.mode === 'live' || config.databaseUrl !== null)) return ''
-  return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps(config)}\n` : ''}\n`
+export function welcome(
+  config: Config,
+  running: readonly Service[],
+  samples: Samples | null,
+  onTerminal: boolean,
+): string {
+  const isOwn = config.mode === 'sandbox' && config.databaseUrl === null
+  if (!samples && !onTerminal && !isOwn) return ''
+  const parts = [
+    addresses(config, running),
+    ...(samples && pasted.every(service => running.includes(service)) ? [linesToPaste(config, samples)] : []),
+    ...(samples ? [secrets(samples)] : []),
+    ...(isOwn ? [nextSteps(config)] : []),
+  ]
+  return `\n${parts.join('\n\n')}\n\n`
 }
 
-/** The credentials come last, so that they are still visible in the terminal after the start. */
-function firstStart(config: Config, { credentials, logins }: Samples): string {
+/** The services that the lines to paste call. */
+const pasted: readonly Service[] = ['auth', 'cashback', 'esim', 'partner', 'portal']
+
+const linesToPaste = (
+  { publicUrl }: Config,
+  { credentials }: Samples,
+): string => `Paste these lines into another terminal:
+
+${tokenLines(publicUrl, credentials)}
+${esimLines}
+${campaignLines}
+${settlementLines}
+${eventLines}`
+
+/** These come late, so that they are still visible in the terminal after the start. */
+function secrets({ credentials, logins }: Samples): string {
   const credentialLines = credentials.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
   )
   const loginLines = logins.map(
     ({ account, login, password }) => `  ${account.padEnd(9)} login ${login.padEnd(9)} password ${password}`,
   )
-  return `
-${addresses(config)}
-
-Paste these lines into another terminal:
-
-${tokenLines(config.publicUrl, credentials)}
-${esimLines}
-${campaignLines}
-${settlementLines}
-${eventLines}
-
-Sample credentials of systems, shown only once (alpha and beta are banks, grocer and voltshop are merchants):
+  return `Sample credentials of systems, shown only once (alpha and beta are banks, grocer and voltshop are merchants):
 ${credentialLines.join('\n')}
 
 Sample logins of the portal, shown only once:
-${loginLines.join('\n')}
-
-${nextSteps(config)}
-
-`
+${loginLines.join('\n')}`
 }
 
-function addresses({ publicUrl, mode, dataDir, databaseUrl, admin }: Config): string {
+function addresses({ publicUrl, mode, dataDir, databaseUrl, admin }: Config, running: readonly Service[]): string {
+  const { portal, documentation } = placesOf(service => running.includes(service))
   const staff = admin === null ? publicUrl : `http://${admin.host}:${admin.port}`
   const rows = [
-    ['Web portal', `${publicUrl}/app/`],
-    ['Campaign API', `${publicUrl}/swagger`],
-    ['eSIM API', `${publicUrl}/esim/v1/swagger`],
-    ['Partner API', `${publicUrl}/partner/v1/swagger (events, webhooks, orders, statements)`],
-    ['Operator API', `${staff}/admin/swagger (for platform users who are logged in to the portal)`],
-  ]
+    ['Web portal', portal, publicUrl, ''],
+    ['Campaign API', documentation.campaigns, publicUrl, ''],
+    ['eSIM API', documentation.esim, publicUrl, ''],
+    ['Partner API', documentation.partner, publicUrl, ' (events, webhooks, orders, statements)'],
+    ['Operator API', documentation.operator, staff, ' (for platform users who are logged in to the portal)'],
+  ] as const
   const data = databaseUrl === null ? `; its data is in ${dataDir}` : ''
+  const isSome = services.some(service => !running.includes(service))
   return [
     `Perkline is running in ${mode} mode${data}`,
     '',
-    ...rows.map(([name = '', address]) => `  ${name.padEnd(13)} ${address}`),
+    ...rows.flatMap(([name, path, at, use]) => (path ? [`  ${name.padEnd(13)} ${at}${path}${use}`] : [])),
+    ...(isSome ? [`  This process runs only ${running.join(', ')}. Another process serves the rest.`] : []),
   ].join('\n')
 }
 

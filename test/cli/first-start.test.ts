@@ -1,6 +1,7 @@
 /** The first start of the embedded platform (contract/operations.md, "Two commands"): its output, and interruptions. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -11,6 +12,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { pathOf, requireProgram } from '../support/require-program.ts'
 import { shells } from '../support/shells.ts'
@@ -24,10 +26,13 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-/** @param stdout a file that gets the standard output, which `output` then does not return */
-function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
+/**
+ * @param stdout a file that gets the standard output, which `output` then does not return
+ * @param args options of `serve`
+ */
+function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe', args: string[] = []) {
   const env = { PATH: process.env.PATH ?? '', ...settings }
-  const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', stdout, 'pipe'] })
+  const child = spawn(program, ['serve', ...args], { env, cwd: root, stdio: ['ignore', stdout, 'pipe'] })
   started.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -262,4 +267,33 @@ test('a reader of the output that goes away, and an output that takes nothing, s
   assert.ok(await isReady())
   unwritten.child.kill('SIGTERM')
   assert.equal(await unwritten.ended, 0, unwritten.output())
+})
+
+test('a process with some of the services, on a database of others, prints what it serves and what works there', async t => {
+  const database = await createTestDatabase()
+  t.after(() => database.close())
+  const [DATA_DIR, PORT] = [join(root, 'some'), String(await freePort())]
+  const keys = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(32).toString('hex') }
+  const settings = {
+    DATA_DIR,
+    PORT,
+    DATABASE_URL: database.url,
+    DATABASE_POOL: '6',
+    PERKLINE_MODE: 'sandbox',
+    SAMPLE_DATA: '1',
+    ...keys,
+  }
+  const run = serve(settings, 'pipe', ['--only', 'worker,admin'])
+  await run.until(() => /^ {2}platform +login .*\n\n/m.test(run.output()))
+  const url = `http://127.0.0.1:${PORT}`
+  assert.match(run.output(), credentials)
+  const [, addresses] = /Perkline is running.*?\n\n(.*?)\n\n/s.exec(run.output()) ?? []
+  assert.equal(
+    addresses,
+    `  Operator API  ${url}/admin/swagger (for platform users who are logged in to the portal)\n  This process runs only worker, admin. Another process serves the rest.`,
+  )
+  // `npm run reset` refuses a database that the platform did not make, and a command needs the operator key there.
+  assert.doesNotMatch(run.output(), /Paste these lines|curl|Start over|New credentials|npm run reset/)
+  run.child.kill('SIGTERM')
+  assert.equal(await run.ended, 0, run.output())
 })
