@@ -18,7 +18,7 @@ import {
   openClient,
   plannedOnce,
 } from './session.ts'
-import { createHearing, endWhenSilent, isSilence } from './silence.ts'
+import { createHearing, endLeftSession, endWhenSilent, isSilence } from './silence.ts'
 import { lendingSocket } from './streaming/copy-out.ts'
 
 /**
@@ -179,7 +179,7 @@ const makeLongReads = ({ make }: Pools, kind: LongReadKind): pg.Pool =>
 type Clients = ReturnType<typeof createClients>
 
 /** Lends the connections of pools, and closes those that are lost or silent. */
-function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
+function createClients(connection: Connection, { listen, lost, foundSilent, maySpeak }: Hearing) {
   let waiting = 0
   const take = async (pool: pg.Pool): Promise<pg.PoolClient> => {
     waiting++
@@ -205,7 +205,10 @@ function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
         client.release()
         return result
       } catch (error) {
-        if (isSilence(error)) foundSilent()
+        if (isSilence(error)) {
+          foundSilent()
+          giveUp(connection, client)
+        }
         const isGone = isLost(error)
         if (isGone) lost()
         client.release(isGone)
@@ -215,18 +218,38 @@ function createClients({ listen, lost, foundSilent, maySpeak }: Hearing) {
   }
 }
 
-/** Runs work without a time limit. The work fails when its connection has become silent. */
+/**
+ * Runs work without a time limit. The work fails when its connection is lost without an error. The connection must not be used
+ * again after a failure.
+ */
 async function watched<T, Client extends pg.ClientBase>(
   connection: Connection,
   client: Client,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const unwatch = endWhenSilent(client, async () => void (await openClient(connection)).end().catch(() => {}))
+  const unwatch = endWhenSilent(client, look => onAnother(connection, look))
   try {
-    return await work(client).catch(mapError)
+    return await work(client)
+  } catch (error) {
+    giveUp(connection, client)
+    return mapError(error)
   } finally {
     unwatch()
   }
+}
+
+async function onAnother(connection: Connection, ask: (other: pg.Client) => Promise<void>): Promise<void> {
+  const other = await openClient(connection)
+  await ask(other).finally(() => void other.end().catch(() => {}))
+}
+
+/**
+ * Ends what a connection that has failed may have left on the server. Nobody waits for this, because the network may be
+ * silent.
+ */
+function giveUp(connection: Connection, client: pg.ClientBase): void {
+  const failedAtMs = performance.now()
+  void onAnother(connection, other => endLeftSession(other, client, failedAtMs)).catch(() => {})
 }
 
 /** Makes the method `longRead` of a `Database`. */
@@ -261,11 +284,14 @@ const createDedicated =
   (connection: Connection): Database['dedicated'] =>
   async (work, signal) => {
     const own = await openClient(connection)
-    try {
-      return await watched(connection, own, client => (signal ? untilLeft(client, signal, work) : work(client)))
-    } finally {
-      await own.end().catch(() => {})
-    }
+    return watched(connection, own, async client => {
+      try {
+        return await (signal ? untilLeft(client, signal, work) : work(client))
+      } finally {
+        // This is watched, too: on a lost connection the server would never hear of the end.
+        await client.end().catch(() => {})
+      }
+    })
   }
 
 /** Makes the method `aside` of a `Database`. */
@@ -314,7 +340,7 @@ export function openDatabase(options: Options): Database {
   const { connection, poolSize } = options
   const hearing = createHearing()
   const pools = createPools(options, hearing)
-  const clients = createClients(hearing)
+  const clients = createClients(connection, hearing)
   const busiest = makeUsual(pools, Math.floor(poolSize / 2), plannedOnce)
   const usual = makeUsual(pools, Math.ceil(poolSize / 2))
   const asides = { short: makeAside(pools, 'short'), long: makeAside(pools, 'long') }

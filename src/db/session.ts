@@ -89,11 +89,23 @@ export const limitedTo = (statementMs: number, lockMs: number) => ({
 const noTransactionLimit = `select set_config('transaction_timeout', '0', false)
   where current_setting('transaction_timeout', true) is not null`
 
+/** The server's process of a session, and when it began: a process of later may get the same `pid`. */
+type ServerSession = { pid: number; startedAt: string }
+
+const serverSessions = new WeakMap<pg.ClientBase, ServerSession>()
+const findServerSession = `select pid, backend_start::text as "startedAt" from pg_stat_activity where pid = pg_backend_pid()`
+
+/** The session of a connection on the server. The driver's own `processID` may be one that a pooler has invented. */
+export const serverSessionOf = (client: pg.ClientBase): ServerSession | undefined => serverSessions.get(client)
+
 /** Sends a new connection the settings of every session (`sessionSettings`), and the given ones, which have precedence. */
 export async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
-  const text = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
-  text.push(noTransactionLimit)
-  await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
+  const texts = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
+  const text = [...texts, noTransactionLimit, findServerSession].join('; ')
+  // The driver returns a list of results, one for each statement.
+  const results: unknown = await client.query({ text, query_timeout: connectTimeoutMs } as pg.QueryConfig)
+  const session = (results as pg.QueryResult<ServerSession>[]).at(-1)?.rows[0]
+  if (session) serverSessions.set(client, session)
 }
 
 /** Removes the application name from the address, because the driver prefers it to the name that we pass. */

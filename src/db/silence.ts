@@ -3,8 +3,9 @@
  * Statements of the pools have a time limit. For long work, which has none, this module ends silent connections. It also
  * remembers that a connection was silent, so that other callers do not have to wait until they notice it themselves.
  */
-import type { Duplex } from 'node:stream'
+import { type Duplex, Writable } from 'node:stream'
 import pg from 'pg'
+import { serverSessionOf } from './session.ts'
 
 /** Whether the driver reports that a statement got no answer in time, not even the server's message that it was cancelled. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
@@ -43,8 +44,17 @@ export function createHearing() {
   }
 }
 
-const streamOf = (client: pg.ClientBase): Duplex & { bytesRead?: number } =>
-  (client as unknown as { connection: { stream: Duplex } }).connection.stream
+/** Parts of the driver's client that its types do not show. */
+type Internals = {
+  connection: { stream: Duplex & { bytesRead?: number; bytesWritten?: number } }
+  /** Whether the last statement has ended. */
+  readyForQuery: boolean
+  /** Whether `end` was called. */
+  _ending: boolean
+  _activeQuery: unknown
+}
+const internalsOf = (client: pg.ClientBase): Internals => client as unknown as Internals
+const streamOf = (client: pg.ClientBase) => internalsOf(client).connection.stream
 
 /**
  * Closes the socket of a connection without a closing message, because the server cannot receive one. Statements that run on it
@@ -54,42 +64,118 @@ export const endSilent = (client: pg.ClientBase): void => void streamOf(client).
 
 const lookEveryMs = 2_000
 /**
- * How many attempts to connect must fail before the watched connection is ended. A single failure may only mean a busy
+ * How many looks must fail, one after the other, before the watched connection is ended. A single failure may only mean a busy
  * machine. Ending the watched connection may waste an upload of many minutes.
  */
 const maxFailures = 2
 
+/** `standing`: a text that changes whenever the session goes on, even within a COPY. */
+type Session = { isIdle: boolean | null; waitsForNetwork: boolean | null; standing: string }
+
+const ofSession = 'where pid = $1 and backend_start::text = $2'
+const isIdle = `state like 'idle%'`
+const waitsForNetwork = `wait_event_type = 'Client'`
+const findSession = `select ${isIdle} as "isIdle", ${waitsForNetwork} as "waitsForNetwork",
+    concat_ws(' ', state, state_change, bytes_processed) as standing
+  from pg_stat_activity left join pg_stat_progress_copy using (pid) ${ofSession}`
+
+/** How long to wait for an answer on the other connection. */
+const answerWithinMs = 3_000
+
+/** Asks about the session of `client` on another connection. */
+function ask(other: pg.Client, text: string, client: pg.ClientBase, further: unknown[] = []): Promise<pg.QueryResult> {
+  const session = serverSessionOf(client)
+  const values = [session?.pid, session?.startedAt, ...further]
+  return other.query({ text, values, query_timeout: answerWithinMs } as pg.QueryConfig)
+}
+
 /**
- * Ends a connection without time limits when it receives nothing while no other connection can be made. Its statement then fails
- * as on any lost connection.
+ * Ends the session of a connection that we have given up, if it is still there. When the network has lost the connection, the
+ * server would keep the session and its locks.
  *
- * @param reach makes another connection; rejects with 'unavailable' when that is not possible
+ * A pooler may have given the session to another connection. So a session that has done anything since shortly before
+ * `failedAtMs` is left alone. One that works is left alone, too: if it waits until its commit has reached the standby, ending it
+ * would show others a commit that a failover can still lose.
+ *
+ * @param other another connection
+ */
+export async function endLeftSession(other: pg.Client, client: pg.ClientBase, failedAtMs: number): Promise<void> {
+  const quietSeconds = 1 + (performance.now() - failedAtMs) / 1000
+  const end = `select pg_terminate_backend(pid) from pg_stat_activity ${ofSession}
+    and (${isIdle} or ${waitsForNetwork}) and state_change < clock_timestamp() - make_interval(secs => $3)`
+  await ask(other, end, client, [quietSeconds])
+}
+
+/** Whether we wait for an answer and read what arrives. A read whose reader pauses does not. */
+function awaitsAnswer(client: pg.ClientBase): boolean {
+  const { connection, readyForQuery, _ending } = internalsOf(client)
+  return (!readyForQuery || _ending) && !connection.stream.isPaused()
+}
+
+/** Whether a `copy ... from stdin` runs that has sent all bytes of its source and waits for more. */
+function awaitsSource(client: pg.ClientBase): boolean {
+  const { _activeQuery: copy } = internalsOf(client)
+  return copy instanceof Writable && copy.writable && copy.writableLength === 0
+}
+
+/**
+ * What both sides wait with, if each of them waits for the other; otherwise null. If this lasts, the network has lost the
+ * connection. A statement that takes long is no such case: the server works on it, or waits for a lock or its disk.
+ *
+ * @param session undefined: the server has ended it
+ */
+function findStandstill(client: pg.ClientBase, session: Session | undefined): string | null {
+  if (!awaitsAnswer(client) || !serverSessionOf(client)) return null
+  if (!session) return 'ended'
+  if (!session.isIdle && (!session.waitsForNetwork || awaitsSource(client))) return null
+  const { bytesWritten = 0, writableLength } = streamOf(client)
+  return `${session.standing} ${bytesWritten - writableLength}`
+}
+
+/**
+ * Ends a connection without time limits when it receives nothing, and either no other connection can be made, or the server's
+ * session waits for us while we wait for the server. Its statement then fails as on any lost connection.
+ *
+ * @param onAnother runs work on another connection; rejects when that is not possible
  * @returns a function that ends the watch
  */
-export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>): () => void {
+export function endWhenSilent(
+  client: pg.ClientBase,
+  onAnother: (work: (other: pg.Client) => Promise<void>) => Promise<void>,
+): () => void {
   const stream = streamOf(client)
   let received = stream.bytesRead
+  let standstill: string | null = null
   let failures = 0
-  let reaching = false
+  let isLooking = false
+  let isWatched = true
+
+  const isSilent = () => isWatched && received === stream.bytesRead
+  const lookAtSession = async (other: pg.Client) => {
+    const found = findStandstill(client, (await ask(other, findSession, client)).rows[0])
+    failures = found !== null && found === standstill ? failures + 1 : 0
+    standstill = found
+  }
   const look = async () => {
-    if (reaching) return
-    if (received !== stream.bytesRead) failures = 0
-    else {
-      reaching = true
-      await reach().then(
-        () => {
-          failures = 0
-        },
-        ({ cause }) => {
-          // A server that refuses a connection is not silent.
-          if (!(cause instanceof pg.DatabaseError)) failures++
-        },
-      )
-      reaching = false
+    if (isLooking) return
+    isLooking = true
+    if (isSilent())
+      await onAnother(lookAtSession).catch(error => {
+        // A server that refuses a connection is not silent.
+        if (!(error instanceof pg.DatabaseError || error.cause instanceof pg.DatabaseError)) failures++
+      })
+    isLooking = false
+    if (isSilent()) {
+      if (failures >= maxFailures) endSilent(client)
+      return
     }
     received = stream.bytesRead
-    if (failures >= maxFailures) endSilent(client)
+    standstill = null
+    failures = 0
   }
   const timer = setInterval(() => void look(), lookEveryMs)
-  return () => clearInterval(timer)
+  return () => {
+    isWatched = false
+    clearInterval(timer)
+  }
 }

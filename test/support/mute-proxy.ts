@@ -16,6 +16,12 @@ export type MuteProxy = {
    * forgotten them.
    */
   speakAgain(): void
+  /**
+   * The open connections are lost without an error, while new ones work: behind a firewall that has forgotten them (`holds`: no
+   * bytes are taken any more), or behind a proxy whose other side has died (`swallows`: all bytes are taken, and none delivered).
+   * The server is not told when the platform closes such a connection. @returns how many connections are lost
+   */
+  lose(how: 'holds' | 'swallows'): number
   close(): Promise<void>
 }
 
@@ -27,6 +33,7 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
   const reach = () =>
     folder?.startsWith('/') ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, folder ?? target.hostname)
   const pairs = new Set<[Socket, Socket]>()
+  const lost = new Set<[Socket, Socket]>()
   const muted = new Set<Socket>()
   let silent = false
 
@@ -45,7 +52,7 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
       from.pipe(to)
       from.once('close', () => {
         pairs.delete(pair)
-        to.destroy()
+        if (!lost.has(pair)) to.destroy()
       })
     }
   })
@@ -74,8 +81,20 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
           upstream.pipe(client)
         }
     },
+    lose(how) {
+      const open = [...pairs]
+      for (const pair of open) {
+        lost.add(pair)
+        pairs.delete(pair)
+        const [client, upstream] = pair
+        client.unpipe(upstream)
+        upstream.unpipe(client)
+        for (const socket of pair) how === 'holds' ? socket.pause() : socket.resume()
+      }
+      return open.length
+    },
     async close() {
-      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      for (const pair of [...pairs, ...lost]) for (const socket of pair) socket.destroy()
       for (const socket of muted) socket.destroy()
       await new Promise(resolve => server.close(resolve))
     },

@@ -10,8 +10,12 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { openDatabase } from '../../src/db/database.ts'
 import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 import { createLogger } from '../../src/log.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { openBank, range, tally, until } from '../support/esim.ts'
 import { freePort } from '../support/free-port.ts'
 import { startPlatform } from '../support/platform.ts'
@@ -21,7 +25,12 @@ import { requireProgram } from '../support/require-program.ts'
  * Starts a PgBouncer.
  * @returns the address of a test database through it
  */
-async function through(t: TestContext, poolMode: 'session' | 'transaction', url: string): Promise<string> {
+async function through(
+  t: TestContext,
+  poolMode: 'session' | 'transaction',
+  url: string,
+  sessions = 60,
+): Promise<string> {
   const given = new URL(url)
   const host = given.searchParams.get('host') ?? given.hostname
   const folder = await mkdtemp(join(tmpdir(), 'perkline-pgbouncer-'))
@@ -39,7 +48,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${poolMode}
-default_pool_size = 60
+default_pool_size = ${sessions}
 max_client_conn = 200
 `,
   )
@@ -78,6 +87,47 @@ test('PgBouncer in session mode: sells as without it', async t => {
   } finally {
     await pooled.close()
   }
+})
+
+test('PgBouncer in session mode: a long statement is not taken for lost', async t => {
+  if (!requireProgram(t, 'pgbouncer')) return
+  const scratch = await createTestDatabase()
+  t.after(() => scratch.close())
+  const url = await through(t, 'session', scratch.url)
+  const database = openDatabase({ connection: { connectionString: url }, poolSize: 2 })
+  t.after(() => database.close())
+  await database.dedicated(client => client.query('select pg_sleep(10)'))
+})
+
+test('PgBouncer in session mode: failed work does not end the session when another connection has got it', async t => {
+  if (!requireProgram(t, 'pgbouncer')) return
+  const scratch = await createTestDatabase()
+  t.after(() => scratch.close())
+  const url = await through(t, 'session', scratch.url, 2)
+  const database = openDatabase({ connection: { connectionString: url }, poolSize: 2 })
+  t.after(() => database.close())
+  const failing = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<unknown>()
+  const pidOf = async (client: pg.ClientBase) => (await client.query('select pg_backend_pid() as pid')).rows[0].pid
+  const work = database.dedicated(async client => {
+    failed.resolve(await pidOf(client))
+    await failing.promise
+  })
+  const pid = await failed.promise
+  // Both sessions are in use. The next connection gets the first one that is free, and the one after that looks for what has failed.
+  const brief = database.dedicated(client => client.query('select pg_sleep(1.5)'))
+  await sleep(300)
+  const next = database.dedicated(async client => {
+    const taken = await pidOf(client)
+    await sleep(4_000)
+    await client.query('select')
+    return taken
+  })
+  await sleep(300)
+  failing.reject(new Error('failed'))
+  await assert.rejects(work, /failed/)
+  await brief
+  assert.equal(await next, pid)
 })
 
 test('PgBouncer in transaction mode: the start is refused with what to do', async t => {
