@@ -11,7 +11,8 @@ const changesPerHour = 300
 
 /**
  * Counts a change of an account's settings. What the platform does to an account counts apart from what the account does itself,
- * so that neither can use up the other's changes.
+ * so that neither can use up the other's changes. Call it before locks are taken, because the counter may be in Redis. So a change
+ * that is refused afterwards counts, too.
  *
  * @param origin who makes the change
  * @param owner the account whose settings they are

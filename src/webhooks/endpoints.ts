@@ -143,13 +143,13 @@ export async function createEndpoint(
   account: Account,
   { startAfter, ...fields }: Fields & { startAfter: number | 'now' },
 ): Promise<store.Endpoint & { secret: string }> {
+  await deps.countSettingsChange(deps.origin, ownerOf({ accountType: account.type, accountId: account.id }))
   return deps.database.transaction(async transaction => {
     await store.lockAccount(transaction, account)
     const position = await startOf(transaction, account, startAfter)
     if ((await store.findEndpoints(transaction, account)).length >= store.maxEndpoints)
       throw new DomainError('limit-reached', `An account has at most ${store.maxEndpoints} endpoints`)
     const endpointId = randomUUID()
-    await deps.countSettingsChange(deps.origin, ownerOf({ accountType: account.type, accountId: account.id }))
     const { url, description = null, eventTypes = null, order = 'concurrent' } = withoutRepetitions(fields)
     await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
     const secret = await addSecret(transaction, deps.sealer, endpointId)
@@ -164,7 +164,7 @@ export async function createEndpoint(
 }
 
 /** The fields with each type of event once. */
-const withoutRepetitions = <Given extends Partial<Fields>>(fields: Given): Given =>
+const withoutRepetitions = <Some extends Partial<Fields>>(fields: Some): Some =>
   fields.eventTypes ? { ...fields, eventTypes: [...new Set(fields.eventTypes)] } : fields
 
 async function startOf(transaction: Queryable, account: Account, startAfter: number | 'now'): Promise<number> {
@@ -194,30 +194,33 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
  * @throws DomainError 'not-found' when the account has no such endpoint; 'too-many' after too many changes within an hour; and the
  *   error of `requireExpected`
  */
-export function changeEndpoint(
+export async function changeEndpoint(
   { database, countSettingsChange, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account,
   {
     endpointId,
-    change: given,
     requireExpected,
+    ...wanted
   }: { endpointId: string; change: Partial<Fields>; requireExpected(endpoint: store.Endpoint): void },
 ): Promise<store.Endpoint> {
+  const change = withoutRepetitions(wanted.change)
+  const seen = await readEndpoint(database, account, endpointId)
+  requireExpected(seen)
+  if (changedNames(seen, change).length > 0) await countSettingsChange(origin, ownerOf(seen))
   return database.transaction(async transaction => {
     const before = await lockEndpoint(transaction, account, endpointId)
     requireExpected(before)
-    const change = withoutRepetitions(given)
-    const names = (Object.keys(change) as (keyof Fields)[]).filter(
-      name => !isDeepStrictEqual(before[name], change[name]),
-    )
+    const names = changedNames(before, change)
     if (names.length === 0) return before
-    await countSettingsChange(origin, ownerOf(before))
     await store.updateEndpoint(transaction, endpointId, change)
     const values = Object.fromEntries(names.map(name => [name, shownChange(name, before, change)]))
     await note(transaction, origin, { action: 'endpoint.changed', endpoint: before, change: values })
     return readEndpoint(transaction, account, endpointId)
   })
 }
+
+const changedNames = (before: store.Endpoint, change: Partial<Fields>): (keyof Fields)[] =>
+  (Object.keys(change) as (keyof Fields)[]).filter(name => !isDeepStrictEqual(before[name], change[name]))
 
 /**
  * The change of a field for the audit log. Of a URL it shows only the origin, because a path or query may hold a partner's
@@ -308,14 +311,14 @@ export function endpointEvent(
  *
  * @throws DomainError 'not-found' when there is no such endpoint; 'too-many' after too many changes within an hour
  */
-export function rotateSecret(
+export async function rotateSecret(
   { database, sealer, countSettingsChange, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account | null,
   { endpointId, overlapMs }: { endpointId: string; overlapMs: number },
 ): Promise<{ secret: string; previousValidUntil: string }> {
+  await countSettingsChange(origin, ownerOf(await readEndpoint(database, account, endpointId)))
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
-    await countSettingsChange(origin, ownerOf(endpoint))
     await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
     const validUntil = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
     const secret = await addSecret(transaction, sealer, endpoint.endpointId)
@@ -403,14 +406,14 @@ export async function checkSecrets(database: Queryable, masterKeys: readonly Buf
  *
  * @throws DomainError 'not-found' when there is no such endpoint; 'too-many' after too many changes within an hour
  */
-export function removeEndpoint(
+export async function removeEndpoint(
   { database, countSettingsChange, origin }: Pick<EndpointDeps, 'database' | 'countSettingsChange'> & By,
   account: Account,
   endpointId: string,
 ): Promise<void> {
+  await countSettingsChange(origin, ownerOf(await readEndpoint(database, account, endpointId)))
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
-    await countSettingsChange(origin, ownerOf(endpoint))
     await note(transaction, origin, { action: 'endpoint.deleted', endpoint })
     await store.deleteEndpoint(transaction, endpointId)
   })

@@ -76,18 +76,20 @@ export async function setPolicy(
   if (violations.length > 0) throw new DomainError('invalid', violations)
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
+  // Counted before the lock is taken, because the count may be in Redis.
+  const seen = await readPolicy(database, owner, input.platformMfa)
+  input.requireExpected(seen)
+  if (!isEmpty(changeOf(seen, policy))) await countSettingsChange(input.origin, accountOf(owner))
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, input.platformMfa)
     input.requireExpected(before)
-    const change = changeOf(before, policy)
-    if (!isEmpty(change)) await countSettingsChange(input.origin, accountOf(owner))
     // A policy that equals the default is stored, too: it stays when the default changes.
     await store.savePolicy(transaction, owner, policy)
     // While second factors were off, people who have a second factor could log in with the password alone. End those
     // sessions.
     if (before.mfa === 'off' && policy.mfa !== 'off') await endPasswordSessions(transaction, owner)
-    await recordPolicy(transaction, owner, input.origin, change)
+    await recordPolicy(transaction, owner, input.origin, changeOf(before, policy))
     await notify(transaction, 'access')
   })
   return policy
