@@ -15,27 +15,30 @@ export type Ended = {
   id: string
   /** Later changes have higher numbers. */
   number: number
-  /** When the access ends; null: it has ended. */
+  /** When the access ends; a time long ago: it has ended; null: it does not end any more, because a person was enabled again. */
   endsAt: Date | null
-  /** True: it does not end any more, because a person was enabled again. */
-  isUndone: boolean
   /** When its last token has certainly expired. */
   forgetAt: Date
 }
+
+/** The end of what has ended by the database's clock. The clock of a process may be a little behind. */
+const longAgo = 'to_timestamp(0)'
 
 /** The tokens that were ended after the token with this number, ordered by number. Expired tokens are left out. */
 export function findEndedTokens(database: Queryable, after: number): Promise<Ended[]> {
   return database.query<Ended>(
     {
       name: 'access.ended-tokens',
-      text: `select token_id as id, number, null::timestamptz as "endsAt", false as "isUndone", expires_at + ${refusalMargin} as "forgetAt"
+      text: `select token_id as id, number, ${longAgo} as "endsAt", expires_at + ${refusalMargin} as "forgetAt"
              from ended_tokens where number > $1 and expires_at > now() - ${refusalMargin} order by number`,
     },
     [after],
   )
 }
 
-const lastTokenExpires = `greatest(ends_at, changed_at) + make_interval(secs => ${tokenLifetimeSeconds}) + ${refusalMargin}`
+const tokenLifetime = `make_interval(secs => ${tokenLifetimeSeconds})`
+const lastEnd = 'greatest(ends_at, changed_at)'
+const lastTokenExpires = `${lastEnd} + ${tokenLifetime} + ${refusalMargin}`
 
 /**
  * The credentials, client secrets and people whose access was ended after the change with this number, ordered by
@@ -46,7 +49,7 @@ export function findEndedAccess(database: Queryable, after: number): Promise<End
   return database.query<Ended>(
     {
       name: 'access.ended-access',
-      text: `select id, number, case when ends_at > now() then ends_at end as "endsAt", ends_at is null as "isUndone",
+      text: `select id, number, case when ends_at <= now() then ${longAgo} else ends_at end as "endsAt",
                ${lastTokenExpires} as "forgetAt"
              from ended_access where number > $1 and ${lastTokenExpires} > now() order by number`,
     },
@@ -61,9 +64,8 @@ export async function forgetEndedAccess(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from ended_access where id = any(array(
        select id from ended_access
-       where greatest(ends_at, changed_at) < now() - make_interval(secs => $1) - ${refusalMargin}
+       where ${lastEnd} < now() - ${tokenLifetime} - ${refusalMargin}
        limit ${forgottenAtOnce} for update skip locked))`,
-    [tokenLifetimeSeconds],
   )
   return forgotten === forgottenAtOnce
 }

@@ -107,10 +107,10 @@ function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
       const from = reached
       const found = await find(from.number)
       return () => {
-        for (const { id, number, endsAt, isUndone, forgetAt } of found) {
+        for (const { id, number, endsAt, forgetAt } of found) {
           from.number = Math.max(from.number, number)
-          if (isUndone) known.delete(id)
-          else known.set(id, { endsAtMs: endsAt?.getTime() ?? 0, forgetAtMs: forgetAt.getTime() })
+          if (endsAt === null) known.delete(id)
+          else known.set(id, { endsAtMs: endsAt.getTime(), forgetAtMs: forgetAt.getTime() })
         }
         forgetOld()
       }

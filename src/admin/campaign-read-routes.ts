@@ -5,11 +5,12 @@ import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { aboutPages, HistoryAnswer, HistoryQuery, historyHeaders } from '../campaigns/history/schemas.ts'
 import { findHistoryPage, findParties } from '../campaigns/history/store.ts'
-import { historyPageView } from '../campaigns/history/views.ts'
+import { historyLinks, historyPageView } from '../campaigns/history/views.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
 import { campaignNotFound } from '../campaigns/not-found.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { showsBody } from '../http/answer/shown.ts'
+import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { listingView, maxScanned } from '../http/paging.ts'
 import { namePattern } from '../text/name-pattern.ts'
@@ -18,10 +19,15 @@ import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-sc
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
 import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps> = async (
-  app,
-  { pageReads, batchedEntries },
-) => {
+type Deps = ReadDeps & EntryDeps
+
+export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  findCampaignsRoute(app, deps)
+  readCampaignRoute(app, deps)
+  readHistoryRoute(app, deps)
+}
+
+function findCampaignsRoute(app: App, { pageReads }: Deps): void {
   app.get(
     '/campaigns',
     {
@@ -61,7 +67,9 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
       return listingView(campaigns.map(listedView), page, found)
     },
   )
+}
 
+function readCampaignRoute(app: App, deps: Deps): void {
   app.get(
     '/campaigns/:cashbackId',
     {
@@ -83,16 +91,19 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const database = await pageReads.begin(request, reply)
+      const database = await deps.pageReads.begin(request, reply)
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
-      await recordRead(request, cashbackId, campaign.retailerId)
+      await recordRead(deps, request, { cashbackId, merchantId: campaign.retailerId })
       const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before: null })
-      const text = detailsText(campaign, historyPageView(reply, page, historyPath(cashbackId)))
+      reply.headers(historyLinks(page, historyPath(cashbackId)))
+      const text = detailsText(campaign, historyPageView(page))
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   )
+}
 
+function readHistoryRoute(app: App, deps: Deps): void {
   app.get(
     '/campaigns/:cashbackId/history',
     {
@@ -106,21 +117,26 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & Entry
     async (request, reply) => {
       const { cashbackId } = request.params
       const { before = null } = request.query
-      const database = await pageReads.begin(request, reply)
+      const database = await deps.pageReads.begin(request, reply)
       const campaign = await findParties(database, cashbackId, null)
       if (!campaign) throw campaignNotFound('not-found')
-      await recordRead(request, cashbackId, campaign.merchantId)
+      await recordRead(deps, request, { cashbackId, merchantId: campaign.merchantId })
       const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before })
-      return historyPageView(reply, page, historyPath(cashbackId))
+      reply.headers(historyLinks(page, historyPath(cashbackId)))
+      return historyPageView(page)
     },
   )
+}
 
-  /** Records that the operator has read a campaign. */
-  async function recordRead(request: FastifyRequest, cashbackId: string, merchantId: string): Promise<void> {
-    const owner = { type: 'merchant', id: merchantId } as const
-    const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner } as const
-    if (showsBody(request)) await batchedEntries.write(originOf(request), fact)
-  }
+/** Records that the operator has read a campaign. */
+async function recordRead(
+  { batchedEntries }: Deps,
+  request: FastifyRequest,
+  { cashbackId, merchantId }: { cashbackId: string; merchantId: string },
+): Promise<void> {
+  const owner = { type: 'merchant', id: merchantId } as const
+  const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner } as const
+  if (showsBody(request)) await batchedEntries.write(originOf(request), fact)
 }
 
 const historyPath = (cashbackId: string): string => `/admin/campaigns/${cashbackId}/history`

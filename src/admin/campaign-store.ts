@@ -1,6 +1,6 @@
 /** SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
 import type { Country } from '../campaigns/for-merchant/details-store.ts'
-import { isAboutBank, newestAboutBank } from '../campaigns/history/store.ts'
+import { isAboutBank, newestAboutBank } from '../campaigns/history/about-bank-sql.ts'
 import {
   type BankStatus,
   bankStatuses,

@@ -13,7 +13,7 @@ import type { Origin } from './origin.ts'
 export const entryKind = 'audit'
 
 export type Fact = Pick<Entry, 'action' | 'object'> & {
-  /** If it is longer than about 2 KB, it is recorded in short (`boundedChange`). */
+  /** If it is longer than 2 KB, it is recorded in short (`boundedChange`). */
   change?: Entry['change']
   outcome?: Entry['outcome']
   /**

@@ -22,8 +22,6 @@ type Statement = {
   sha256: string
 }
 type Missing = { bank: { code: string }; day: string }
-/** The platform lists at most this many statements. */
-const maxListed = 1_000
 
 const queryOf = ({ bank, from, to }: DaysOptions): string =>
   new URLSearchParams({ ...(bank && { bank }), ...(from && { from }), ...(to && { to }) }).toString()
@@ -34,7 +32,7 @@ const salesOf = ({ totals }: Statement): number => totals.reduce((sum, { sales }
 
 /** `perkline statements list`: closed statements of a range of days, and the missing days. */
 export async function listStatements(options: DaysOptions): Promise<void> {
-  const found = await callAdmin<{ data: Statement[]; missing: Missing[] }>({
+  const found = await callAdmin<{ data: Statement[]; missing: Missing[]; nextCursor: string | null }>({
     method: 'GET',
     path: `/statements?${queryOf(options)}`,
   })
@@ -47,10 +45,9 @@ export async function listStatements(options: DaysOptions): Promise<void> {
     one.late,
     one.statementId,
   ])
-  const isCut = rows.length === maxListed
   print(options, found, [
     ...table(['BANK', 'DAY', 'NUMBER', 'SALES', 'NET', 'LATE', 'ID'], rows),
-    ...(isCut ? [`at most the newest ${maxListed} are listed: use --bank, --from and --to for others`] : []),
+    ...(found.nextCursor ? [`only the newest ${rows.length} are listed: use --bank, --from and --to for others`] : []),
     ...found.missing.map(({ bank, day }) => `missing: ${plain(bank.code)} since ${day}`),
   ])
 }

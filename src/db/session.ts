@@ -89,7 +89,7 @@ export const limitedTo = (statementMs: number, lockMs: number) => ({
 const noTransactionLimit = `select set_config('transaction_timeout', '0', false)
   where current_setting('transaction_timeout', true) is not null`
 
-/** The server's process of a session, and when it began: a process of later may get the same `pid`. */
+/** The server's process of a session, and when it began, because a later process may get the same `pid`. */
 type ServerSession = { pid: number; startedAt: string }
 
 const serverSessions = new WeakMap<pg.ClientBase, ServerSession>()

@@ -17,7 +17,8 @@ const detachWait = '5s'
  * @throws the first error, at the end
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
-  // A replay is deleted when it has ended. A process of before, which may still serve, only marks it as finished.
+  // A replay is deleted when it has ended. A process of an earlier version, which may still serve, only marks it
+  // as finished.
   await database.execute(
     `delete from webhook_replays where finished_at is not null or created_at < now() - $1 * interval '1 day'`,
     [retentionDays],

@@ -32,7 +32,7 @@ import * as store from './users-store.ts'
 const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
-/** The maximum number of people of an account, disabled ones included. Their list has no pages. */
+/** With this many people, disabled ones included, an account invites no more. Their list has no pages. */
 const maxPeople = 5_000
 
 /**

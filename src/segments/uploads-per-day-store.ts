@@ -3,8 +3,9 @@
  * (contract/campaigns.md, "Segments").
  */
 import type { Queryable } from '../db/database.ts'
-import { retryTomorrow, secondsLeftToday, today } from '../db/today.ts'
+import { secondsLeftToday, todaySql } from '../db/today-sql.ts'
 import { DomainError } from '../errors.ts'
+import { retryAfter } from '../work/counting.ts'
 
 /**
  * How many uploads of segments are allowed on one day, for one campaign and for all campaigns of a merchant. Days are
@@ -21,7 +22,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
     `select coalesce(sum(uploads) filter (where cashback_id = $2), 0)::int as "ofCampaign",
        coalesce(sum(uploads), 0)::int as "ofMerchant",
        ${secondsLeftToday} as "secondsLeft"
-     from segment_uploads where merchant_id = $1 and day = ${today}`,
+     from segment_uploads where merchant_id = $1 and day = ${todaySql}`,
     [merchantId, cashbackId],
   )
   if (!used || (used.ofCampaign < maxOfCampaign && used.ofMerchant < maxOfMerchant)) return
@@ -29,7 +30,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
     used.ofCampaign < maxOfCampaign
       ? `Segments can be formed ${maxOfMerchant} times a day: go on tomorrow (UTC)`
       : `The segment of a campaign can be formed ${maxOfCampaign} times a day: go on tomorrow (UTC)`
-  throw new DomainError('too-many', text, retryTomorrow(used.secondsLeft))
+  throw new DomainError('too-many', text, retryAfter(used.secondsLeft))
 }
 
 /**
@@ -42,9 +43,9 @@ export async function countUpload(transaction: Queryable, upload: Upload): Promi
   const { merchantId, cashbackId } = upload
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])
   await requireUploadLeft(transaction, upload)
-  await transaction.execute(`delete from segment_uploads where merchant_id = $1 and day < ${today}`, [merchantId])
+  await transaction.execute(`delete from segment_uploads where merchant_id = $1 and day < ${todaySql}`, [merchantId])
   await transaction.execute(
-    `insert into segment_uploads as u (merchant_id, day, cashback_id, uploads) values ($1, ${today}, $2, 1)
+    `insert into segment_uploads as u (merchant_id, day, cashback_id, uploads) values ($1, ${todaySql}, $2, 1)
      on conflict (merchant_id, day, cashback_id) do update set uploads = u.uploads + 1`,
     [merchantId, cashbackId],
   )

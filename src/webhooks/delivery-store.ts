@@ -4,8 +4,15 @@ import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
 import { isServed } from './endpoint-store.ts'
-import { claimRows, doneRows, leaseSeconds, maxAtOnce, recordAndClaimText, retryAsked } from './record-and-claim-sql.ts'
-import { probedFrom } from './schedule.ts'
+import {
+  claimRows,
+  doneRows,
+  hasOneOnly,
+  leaseSeconds,
+  maxAtOnce,
+  recordAndClaimText,
+  retryAsked,
+} from './record-and-claim-sql.ts'
 import type { Outcome } from './sender.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
@@ -273,17 +280,15 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-const oneOnly = `delivery_order = 'serial' or failed_in_row >= ${probedFrom}`
-
 /**
- * Whether an endpoint has room for a delivery that waits, due or not. Then a claim that found none met an endpoint that another
- * statement had locked.
+ * Whether an endpoint has room for a delivery that waits, due or not, by the rules of `recordAndClaim`. If that claimed none of them
+ * even so, another statement had locked the endpoint.
  *
  * @param but deliveries that do not count
  */
 export async function hasWaiting(database: Queryable, endpointId: string, but: readonly string[]): Promise<boolean> {
   const [row] = await database.query<{ hasWaiting: boolean }>(
-    `select count(*) filter (where is_leased) < case when ${oneOnly} then 1 else ${maxAtOnce} end
+    `select count(*) filter (where is_leased) < case when ${hasOneOnly('e')} then 1 else ${maxAtOnce} end
        and coalesce(bool_or(not is_leased and not delivery_id = any($2::uuid[])), false) as "hasWaiting"
      from webhook_endpoints e cross join lateral (
        select delivery_id, coalesce(leased_until, '-infinity') > now() as is_leased from webhook_deliveries d
@@ -297,7 +302,7 @@ export async function hasWaiting(database: Queryable, endpointId: string, but: r
 /** Whether an endpoint gets one request at a time, because it is serial or being probed. */
 export async function isOneOnly(database: Queryable, endpointId: string): Promise<boolean> {
   const [row] = await database.query<{ oneOnly: boolean }>(
-    `select ${oneOnly} as "oneOnly" from webhook_endpoints where endpoint_id = $1`,
+    `select ${hasOneOnly('e')} as "oneOnly" from webhook_endpoints e where endpoint_id = $1`,
     [endpointId],
   )
   return row?.oneOnly ?? true

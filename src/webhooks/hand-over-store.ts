@@ -39,8 +39,8 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
 }
 
 /**
- * Creates deliveries for the events after the endpoints' positions, and those of replays. A replay holds up no event of an
- * endpoint without one, and a replay that fails holds up neither events nor other replays.
+ * Creates deliveries for the events after the endpoints' positions, and those of replays. Endpoints without a replay come first, so
+ * they do not wait for replays. A replay that fails holds up neither events nor other replays.
  *
  * @param onHandedOver called when there may be new deliveries
  * @returns whether there may be more

@@ -7,6 +7,10 @@ export const leaseSeconds = 30
 /** The maximum number of concurrent requests to one endpoint, over all processes. */
 export const maxAtOnce = 10
 
+/** SQL: whether the endpoint `e` gets one request at a time, because it is serial or being probed. */
+export const hasOneOnly = (e: string): string =>
+  `(${e}.delivery_order = 'serial' or ${e}.failed_in_row >= ${probedFrom})`
+
 /** A success clears everything that failures have set. */
 const succeeded = `last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0, failed_in_row = 0,
   probe_at = null, probes = 0`
@@ -83,7 +87,7 @@ const freeEndpoints = `
  */
 const facts = `
   facts as materialized (
-    select e.endpoint_id, e.url, e.version, e.probe_at, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
+    select e.endpoint_id, e.url, e.version, e.probe_at, ${hasOneOnly('e')} as one_only,
       a.max, a.held, w.under_way
     from ${claimRows.from('a')} cross join lateral (
       select * from (select * from locked union all select * from free) as mine

@@ -90,6 +90,7 @@ export async function countReplays(database: Queryable, endpointId: string): Pro
   return row?.n ?? 0
 }
 
+/** Stores a replay, whose events are handed over as there is room. */
 export async function insertReplay(
   transaction: Queryable,
   { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayParams,

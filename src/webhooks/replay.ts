@@ -97,8 +97,10 @@ function requireOrder({ from, to }: Pick<Replay, 'from' | 'to'>): void {
 }
 
 /**
- * Checks that an endpoint is neither deleted nor disabled, and has room for a replay. @param read reads the endpoint, and may
- *   lock it
+ * Checks that an endpoint is neither deleted nor disabled, and has room for a replay.
+ *
+ * @param read reads the endpoint, and may lock it
+ * @throws DomainError 'conflict' for a deleted or disabled endpoint; 'limit-reached' when it has too many unfinished replays
  */
 async function requireReplayable(
   transaction: Queryable,

@@ -1,6 +1,11 @@
-/** Refuses what was done too often within a counter's time. */
+/** Refuses what was done too often within some time. */
 import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import { DomainError } from '../errors.ts'
+
+/** When a limit begins anew, as whole seconds of `Retry-After`. */
+export const retryAfter = (seconds: number): { retryAfterSeconds: number } => ({
+  retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
+})
 
 /**
  * Counts one event.
@@ -17,5 +22,5 @@ export async function countIn(
 ): Promise<void> {
   const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
   if (consumedPoints <= max) return
-  throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+  throw new DomainError('too-many', text, retryAfter(msBeforeNext / 1000))
 }

@@ -1,7 +1,8 @@
 /** Limits how often a campaign is edited per day: each edit is kept in its history (contract/campaigns.md, "Edit"). */
 import type { Queryable, Statement } from '../../db/database.ts'
-import { retryTomorrow, secondsLeftToday, today } from '../../db/today.ts'
+import { secondsLeftToday, todaySql } from '../../db/today-sql.ts'
 import { DomainError } from '../../errors.ts'
+import { retryAfter } from '../../work/counting.ts'
 
 /** How many edits of one campaign are allowed on one day, by real time in UTC. */
 export const maxEdits = 1_000
@@ -11,7 +12,7 @@ const countStatement: Statement = {
   name: 'campaigns.count-edit',
   text: `
     with counted as (
-      insert into campaign_edits as e (cashback_id, day, edits) values ($1, ${today}, 1)
+      insert into campaign_edits as e (cashback_id, day, edits) values ($1, ${todaySql}, 1)
       on conflict (cashback_id) do update
       set day = excluded.day, edits = case when e.day = excluded.day then e.edits + 1 else 1 end
       where e.day <> excluded.day or e.edits < $2
@@ -34,5 +35,5 @@ export async function countEdit(transaction: Queryable, cashbackId: string): Pro
   if (!row) throw new Error('A select without a table has one row')
   if (row.isCounted) return
   const text = `A campaign can be edited ${maxEdits} times a day: go on tomorrow (UTC)`
-  throw new DomainError('too-many', text, retryTomorrow(row.secondsLeft))
+  throw new DomainError('too-many', text, retryAfter(row.secondsLeft))
 }

@@ -8,7 +8,7 @@ import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { CampaignPath } from '../schemas.ts'
 import { readDecisions, readHistory } from './history.ts'
 import { aboutPages, BankDecision, HistoryAnswer, HistoryQuery } from './schemas.ts'
-import { decisionView, historyPageView } from './views.ts'
+import { decisionView, historyLinks, historyPageView } from './views.ts'
 
 const unknown = 'There is no such campaign, or the bank is not invited'
 const common = { tags: ['Portal'], security: secured, params: CampaignPath }
@@ -41,7 +41,8 @@ function readHistoryRoute(app: App, { pageReads }: ReadDeps): void {
       const database = await pageReads.begin(request, reply)
       const { before = null } = request.query
       const page = await readHistory({ database }, { caller: partnerOf(request), cashbackId, before })
-      return historyPageView(reply, page, `/portal/cashbacks/${cashbackId}/history`)
+      reply.headers(historyLinks(page, `/portal/cashbacks/${cashbackId}/history`))
+      return historyPageView(page)
     },
   )
 }

@@ -15,8 +15,8 @@ const state = (description: string) =>
 const changes = Type.Unsafe<Record<string, readonly [unknown, unknown] | null> | null>({
   type: ['object', 'null'],
   description:
-    'Old and new value of each field that an edit changed; a list with more than 100 elements, and always `terminals`, is shown by ' +
-    'its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, ' +
+    'Old and new value of each field that an edit changed; a list with more than 100 elements or 1,024 characters, and always `terminals`, is ' +
+    'shown by its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, ' +
     'whose old value is ' +
     'null for the first one, and whose new value is null where a new segment has no part of the bank. null where nothing ' +
     'but the state changed.',

@@ -7,6 +7,7 @@ import type { Queryable, Statement } from '../../db/database.ts'
 import type { FieldChanges, Note } from '../lifecycle/decided.ts'
 import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
+import { isAboutBank, newestAboutBank } from './about-bank-sql.ts'
 
 export type HistoryEntry = {
   at: Date
@@ -56,21 +57,12 @@ export async function findParties(
 /** Fields in entries of the campaign itself that would tell a bank about the other banks, or about what only the merchant sees. */
 const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
 
-/** The order that an index has of the entries about one bank (`isAboutBank`), newest first. */
-export const newestAboutBank = 'h.cashback_id desc, h.bank_id desc, h.history_id desc'
-
-/** SQL for whether an entry is about a campaign's bank. Together with the order `newestAboutBank` only such entries are read. */
-export function isAboutBank(cashbackId: string, bankId: string, before = `${Number.MAX_SAFE_INTEGER}`): string {
-  return `(h.cashback_id, h.bank_id, h.history_id) < (${cashbackId}, ${bankId}, ${before})
-    and (h.cashback_id, h.bank_id) >= (${cashbackId}, ${bankId})`
-}
-
 /** SQL for the changes of an entry as banks see them. */
 const shownToBanks = `case when h.subject <> 'campaign' then h.changes else h.changes - '{${fieldsAboutOthers}}'::text[] end`
 
 /** The longest page, and how many bytes of changes and comments it may have. A page has at least one entry. */
 const pageLimits = { entries: 100, bytes: 512 * 1024 }
-/** How many entries are examined for a page. All are shown to the merchant; one more than the page tells whether there are others. */
+/** How many entries are examined for a page of the merchant: all of the page, and one more, which shows that there are older ones. */
 const examined = pageLimits.entries + 1
 /** A bank's page passes over edits of what banks do not see. */
 const examinedForBank = 500
@@ -79,9 +71,9 @@ const examinedForBank = 500
 type Candidate = { id: number; isShown: boolean; bytes: number }
 
 /**
- * SQL conditions and orders for the newest entries before the entry `$2`. They compare rows of the columns of an index, and name all of
- * its columns in the order. With plain conditions PostgreSQL may read the newest entries of all campaigns or banks, and leave out those
- * of others.
+ * SQL for the newest entries before the entry `$2`: of the campaign `$1`, of the campaign itself, and of its bank `$3`. PostgreSQL uses
+ * the index only if the condition is a comparison of rows and `order by` names every column of the index. Otherwise it may read the
+ * entries of other campaigns.
  */
 const ofCampaign = `(h.cashback_id, h.history_id) < ($1, $2::bigint) and h.cashback_id >= $1 order by h.cashback_id desc, h.history_id desc`
 const aboutCampaign = `h.cashback_id = $1 and h.bank_id is null and h.history_id < $2 order by h.bank_id desc, h.history_id desc`
@@ -110,7 +102,7 @@ const candidatesForBankStatement: Statement = {
 }
 
 /**
- * `$2` is the bank that reads, `$3` the merchant that reads. When another bank caused a step, the bank sees neither who it
+ * `$1` are the entries, `$2` is the bank that reads, `$3` the merchant that reads. When another bank caused a step, the bank sees neither who it
  * was nor the comment. The login of a person is shown only to the person's own bank or merchant.
  */
 const entriesStatement: Statement = {

@@ -1,12 +1,11 @@
 /** What readers of a history get. */
-import type { FastifyReply } from 'fastify'
 import type { Decision, HistoryEntry, HistoryPage } from './store.ts'
 
-/** The entries of a page. Sets the header that leads to the next page. @param path the path of the whole history */
-export function historyPageView(reply: FastifyReply, { entries, next }: HistoryPage, path: string) {
-  if (next !== null) reply.header('link', `<${path}?before=${next}>; rel="next"`)
-  return entries.map(entryView)
-}
+export const historyPageView = ({ entries }: HistoryPage) => entries.map(entryView)
+
+/** The header that leads to the next page; none on the last one. @param path the path of the whole history */
+export const historyLinks = ({ next }: HistoryPage, path: string): { link?: string } =>
+  next === null ? {} : { link: `<${path}?before=${next}>; rel="next"` }
 
 export const decisionView = (decision: Decision) => ({ ...decision, at: decision.at.toISOString() })
 
