@@ -7,6 +7,7 @@ import type { Lacking } from '../audit-log/refusal-sums.ts'
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../work/concurrency-limit.ts'
+import { retryAfter } from '../work/counting.ts'
 import type { Caller } from './caller.ts'
 import { asksFactor, type FactorMethod } from './factors/factors.ts'
 import {
@@ -244,8 +245,6 @@ export const isChallenge = (result: object | string): result is Challenge =>
 
 /** Refuses an attempt that has to wait. @throws DomainError 'too-many' when `waitSeconds` is above 0 */
 function refuseFor(waitSeconds: number): void {
-  if (waitSeconds > 0)
-    throw new DomainError('too-many', 'Too many wrong passwords for this login; wait a moment', {
-      retryAfterSeconds: Math.max(1, Math.ceil(waitSeconds)),
-    })
+  const text = 'Too many wrong passwords for this login; wait a moment'
+  if (waitSeconds > 0) throw new DomainError('too-many', text, retryAfter(waitSeconds))
 }

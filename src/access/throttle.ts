@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { DomainError } from '../errors.ts'
 import { addressUnit } from '../text/addresses.ts'
-import { countIn } from '../work/counting.ts'
+import { countIn, retryAfter } from '../work/counting.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 
 const windowSeconds = 60
@@ -80,9 +80,8 @@ export function createAddressLimit(create: (points: number, seconds: number) => 
 }
 
 function refuseFor(waitMs: number): never {
-  throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  })
+  const text = 'Too many failed attempts from your address; wait a moment'
+  throw new DomainError('too-many', text, retryAfter(waitMs / 1000))
 }
 
 const fromOneAddress = { allowed: 10, seconds: 15 * 60 }
@@ -157,9 +156,7 @@ export function createWrongCodes(
 }
 
 function refuseCodes(waitMs: number): never {
-  throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  })
+  throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', retryAfter(waitMs / 1000))
 }
 
 const conflictsWithin = { seconds: 3_600, ofLink: 10, ofAccount: 30 }
