@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mock, suite, test } from 'node:test'
-import { fetchOnce, takesKey } from '../../portal/src/api/once.ts'
+import { fetchOnce, forgetKeys, takesKey } from '../../portal/src/api/once.ts'
 import { documents, snapshotUrl } from '../support/openapi.ts'
 
 type Parameter = { name?: string; in?: string; $ref?: string }
@@ -66,15 +66,62 @@ suite('after a lost answer', () => {
     assert.notEqual(fourth, first)
   })
 
-  test('it is a new request once another change of the same thing has succeeded', async () => {
-    await send('POST', `${endpoint}/disable`, '{}', null)
+  test('it is a new request once another change of the same resource has succeeded', async () => {
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
     await send('POST', `${endpoint}/enable`, '{}', 400)
-    await send('POST', `${endpoint}/disable`, '{}', null)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
     await send('POST', `${endpoint}/enable`, '{}', 200)
-    await send('POST', `${endpoint}/disable`, '{}', 200)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', 200)
     const [first, , second, , third] = last(5)
     assert.equal(second, first)
     assert.notEqual(third, first)
+  })
+
+  test('what sets a state is always a new request, because somebody may have changed it back', async () => {
+    for (const [method, url] of [
+      ['POST', `${endpoint}/disable`],
+      ['PATCH', endpoint],
+      ['PATCH', 'https://platform.example/portal/users/6a1f0b9e'],
+      ['PUT', 'https://platform.example/portal/security-policy'],
+    ] as const) {
+      await send(method, url, '{}', null)
+      await send(method, url, '{}', 200)
+      const [first, second] = last(2)
+      assert.match(first ?? '', /^[0-9a-f]{32}$/)
+      assert.notEqual(second, first)
+    }
+  })
+
+  test('what was removed meanwhile is created by a new request', async () => {
+    const credentials = 'https://platform.example/portal/credentials'
+    const campaigns = 'https://platform.example/cashbacks/for-merchant'
+    for (const [list, method, removal] of [
+      [credentials, 'POST', `${credentials}/pk_1/revoke`],
+      [campaigns, 'DELETE', `${campaigns}/6a1f0b9e`],
+    ] as const) {
+      await send('POST', list, '{"label":"one"}', null)
+      await send(method, removal, '{}', 400)
+      await send('POST', list, '{"label":"one"}', null)
+      await send(method, removal, '{}', 200)
+      await send('POST', list, '{"label":"one"}', 201)
+      const [first, , second, , third] = last(5)
+      assert.equal(second, first)
+      assert.notEqual(third, first)
+    }
+  })
+
+  test('a key is forgotten after ten minutes, and when another person may use the page', async t => {
+    t.mock.timers.enable({ apis: ['Date'] })
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
+    t.mock.timers.tick(9 * 60_000)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
+    forgetKeys()
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
+    t.mock.timers.tick(11 * 60_000)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', 200)
+    const [first, second, third, fourth] = last(4)
+    assert.equal(second, first)
+    assert.equal(new Set([first, third, fourth]).size, 3)
   })
 
   test('it stays the same request when another thing was created or changed', async () => {
@@ -112,9 +159,9 @@ suite('after a lost answer', () => {
     await send('POST', url, '{"current":"one","password":"another"}', 204)
     const [first, second] = last(2)
     assert.equal(second, first)
-    await send('POST', `${endpoint}/disable`, '{}', null)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', null)
     assert.equal(stored.size, 1, 'other keys survive a reload')
-    await send('POST', `${endpoint}/disable`, '{}', 200)
+    await send('POST', `${endpoint}/rotate-secret`, '{}', 200)
     assert.equal(stored.size, 0)
   })
 })

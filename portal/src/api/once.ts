@@ -1,6 +1,9 @@
 /**
  * Makes sure that a change is made only once, however often it is sent (`Idempotency-Key`). After a lost answer, the
  * same content is sent with the same key, even after the page was reloaded. Different content gets another key.
+ *
+ * Operations that set a state get a new key each time. They can be sent twice, and what they set may have been changed
+ * back in the meantime, by a colleague for example: then the first answer would not be true any more.
  */
 
 /** One part of a path. */
@@ -15,57 +18,75 @@ const lists = [
   '/partner/v1/webhook-endpoints',
 ]
 
-/** The operations that change a thing. The group in each path is the thing. */
-const changing: readonly [methods: string, path: RegExp][] = [
+type Operations = readonly [methods: string, path: RegExp][]
+
+/** The other operations whose key is kept after a lost answer. The group in each path is the resource that they change. */
+const steps: Operations = [
   ['POST', new RegExp(`^(/cashbacks/for-merchant/${id})/confirm$`)],
-  ['POST PUT', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
-  ['PATCH DELETE', new RegExp(`^(/portal/users/${id})$`)],
+  ['POST', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
+  ['DELETE', new RegExp(`^(/portal/users/${id})$`)],
   ['POST', new RegExp(`^(/portal/users/${id})/reset-(?:password|mfa)$`)],
   ['DELETE', new RegExp(`^(/portal/invitations/${id})$`)],
   ['POST', new RegExp(`^(/portal/credentials/${id})/(?:rotate|revoke)$`)],
-  ['PUT', /^(\/portal\/(?:security-policy|language))$/],
   ['POST', /^(\/portal\/password)$/],
-  ['DELETE', /^(\/portal\/mfa)\/totp$/],
   ['POST', /^(\/portal\/mfa)\/(?:totp\/confirm|recovery-codes)$/],
-  ['PATCH DELETE', new RegExp(`^(/partner/v1/webhook-endpoints/${id})$`)],
-  ['POST', new RegExp(`^(/partner/v1/webhook-endpoints/${id})/(?:enable|disable|rotate-secret|replay)$`)],
+  ['DELETE', new RegExp(`^(/partner/v1/webhook-endpoints/${id})$`)],
+  ['POST', new RegExp(`^(/partner/v1/webhook-endpoints/${id})/(?:rotate-secret|replay)$`)],
   ['POST', new RegExp(`^(/partner/v1/webhook-deliveries/${id})/(?:retry|skip)$`)],
 ]
+
+/** The operations that set a state. */
+const settings: Operations = [
+  ['PUT', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
+  ['PATCH', new RegExp(`^(/portal/users/${id})$`)],
+  ['PUT', /^(\/portal\/(?:security-policy|language))$/],
+  ['DELETE', /^(\/portal\/mfa)\/totp$/],
+  ['PATCH', new RegExp(`^(/partner/v1/webhook-endpoints/${id})$`)],
+  ['POST', new RegExp(`^(/partner/v1/webhook-endpoints/${id})/(?:enable|disable)$`)],
+]
+
+/** Whether a request removes what a list has: then the same thing can be created again. */
+const isRemoval = (method: string, { pathname }: URL): boolean => method === 'DELETE' || pathname.endsWith('/revoke')
 
 /** The content of these operations must not be stored, not even as a hash, from which a password can be guessed. */
 const isSecret = (pathname: string): boolean => pathname === '/portal/password'
 
-/**
- * The thing that a request changes, as the first part of its path; '': it creates one. null: the operation accepts no key. A trial of
- * an upload changes nothing and needs none.
- */
-function thingOf(method: string, { pathname, searchParams }: URL): string | null {
+/** `resource`: what a request changes, as the first part of its path; null: it creates something. */
+type Change = { resource: string | null; isKept: boolean }
+
+/** @returns null when the operation accepts no key. A trial of an upload changes nothing and needs none. */
+function changeOf(method: string, { pathname, searchParams }: URL): Change | null {
   if (searchParams.get('dryRun') === 'true') return null
-  const name = method.toUpperCase()
-  if (name === 'POST' && lists.includes(pathname)) return ''
-  for (const [methods, path] of changing) {
-    const found = methods.split(' ').includes(name) && path.exec(pathname)
-    if (found) return found[1] ?? null
-  }
+  if (method === 'POST' && lists.includes(pathname)) return { resource: null, isKept: true }
+  for (const [operations, isKept] of [
+    [steps, true],
+    [settings, false],
+  ] as const)
+    for (const [methods, path] of operations) {
+      const resource = methods.split(' ').includes(method) ? path.exec(pathname)?.[1] : undefined
+      if (resource !== undefined) return { resource, isKept }
+    }
   return null
 }
 
 const urlOf = (url: string): URL => new URL(url, 'https://this.platform')
 
 /** Whether the operation accepts a key. */
-export const takesKey = (method: string, url: string): boolean => thingOf(method, urlOf(url)) !== null
+export const takesKey = (method: string, url: string): boolean => changeOf(method, urlOf(url)) !== null
 
 const storagePrefix = 'perkline.key/'
+/** How long a key is kept. After this time nobody presses again without a look at what is there. */
+const keptMs = 10 * 60_000
 /** The keys in a browser that cannot store anything, and those that must not be stored. */
 const inMemory = new Map<string, string>()
 
-/** An Idempotency-Key. It is stored until its request has got a final answer. */
+/** An Idempotency-Key. It is stored until its request has got a final answer, and some minutes at most. */
 export type Key = {
   value: string
   /**
    * Call this with each answer. A success or a refusal deletes the key. It stays after a 5xx, because the change may have been
    * made, and while the first request is still being processed. A success also deletes the keys of earlier requests that would
-   * change the same thing: the same content is then a new request, for example to disable an endpoint that was enabled since.
+   * change the same resource.
    *
    * @param status the HTTP status of the answer
    */
@@ -79,19 +100,25 @@ export type Key = {
 export async function keyFor(request: { method: string; url: string; content: string }): Promise<Key | null> {
   const { method, content } = request
   const url = urlOf(request.url)
-  const thing = thingOf(method, url)
-  if (thing === null) return null
-  const ofThing = `${storagePrefix}${thing}#`
-  const name = `${ofThing}${await digest(`${method} ${content}`)}`
-  const value = read(name) ?? random()
-  write(name, value, isSecret(url.pathname))
+  const change = changeOf(method, url)
+  if (change === null) return null
+  const { resource, isKept } = change
+  const ofResource = `${storagePrefix}${resource ?? ''}#`
+  const name = `${ofResource}${await digest(`${method} ${content}`)}`
+  const value = (isKept ? read(name) : null) ?? random()
+  if (isKept) write(name, value, isSecret(url.pathname))
   return {
     value,
     answered(status, code) {
-      if (status < 300 && thing !== '') for (const each of storedNames()) if (each.startsWith(ofThing)) remove(each)
+      if (status < 300 && resource !== null) forgetKeys(ofResource)
       if (status < 500 && code !== 'request-in-progress') remove(name)
     },
   }
+}
+
+/** Forgets the kept keys whose names begin with this; default: all. Call it when another person may use the page. */
+export function forgetKeys(prefix = storagePrefix): void {
+  for (const each of storedNames()) if (each.startsWith(prefix)) remove(each)
 }
 
 function random(): string {
@@ -106,6 +133,11 @@ async function digest(content: string): Promise<string> {
 }
 
 function read(name: string): string | null {
+  const [value, sinceMs] = (stored(name) ?? '').split('@')
+  return value && Date.now() - Number(sinceMs) < keptMs ? value : null
+}
+
+function stored(name: string): string | null {
   try {
     return sessionStorage.getItem(name) ?? inMemory.get(name) ?? null
   } catch {
@@ -113,7 +145,8 @@ function read(name: string): string | null {
   }
 }
 
-function write(name: string, value: string, isSecret: boolean): void {
+function write(name: string, key: string, isSecret: boolean): void {
+  const value = `${key}@${Date.now()}`
   inMemory.set(name, value)
   if (isSecret) return
   try {
@@ -154,13 +187,16 @@ async function fetchWhole(request: Request): Promise<Response> {
 
 /** `fetch` for the platform: adds the key, and waits for a first request that is still being processed. */
 export async function fetchOnce(request: Request): Promise<Response> {
-  const { method, url } = request
-  if (!takesKey(method, url)) return fetchWhole(request)
-  const key = await keyFor({ method, url, content: `${url}\n${await request.clone().text()}` })
-  if (key === null) return fetchWhole(request)
-  request.headers.set('idempotency-key', key.value)
+  const { url } = request
+  const method = request.method.toUpperCase()
+  const key = takesKey(method, url)
+    ? await keyFor({ method, url, content: `${url}\n${await request.clone().text()}` })
+    : null
+  if (key) request.headers.set('idempotency-key', key.value)
   for (let waited = 0; ; waited++) {
     const response = await fetchWhole(request.clone())
+    if (response.ok && isRemoval(method, urlOf(url))) forgetKeys(`${storagePrefix}#`)
+    if (key === null) return response
     const code = response.ok ? null : await errorCode(response.clone())
     key.answered(response.status, code)
     if (code !== 'request-in-progress' || waited === maxWaits) return response

@@ -5,6 +5,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
+import { forgetKeys } from '../api/once.ts'
 import { draftsRemovedAt, removeDraftsOf } from './draft-store.ts'
 
 export const accountTypes = ['retailer', 'bank', 'platform'] as const
@@ -116,6 +117,7 @@ function begin(queryClient: QueryClient, session: Session): Session {
   // All data that was read before belongs to another person or an earlier session.
   queryClient.clear()
   begunAt = Date.now()
+  if (localStorage.getItem(heardOfKey) !== personOf(session)) forgetKeys()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   localStorage.setItem(roleKey, session.role)
   localStorage.setItem(heardOfKey, personOf(session))
@@ -127,6 +129,7 @@ export async function logOut(queryClient: QueryClient, session: Session): Promis
   await api.DELETE(path)
   // The session has ended even if the browser does not allow access to its store.
   await removeDraftsOf(personOf(session)).catch(() => {})
+  forgetKeys()
   forgetSession(queryClient)
 }
 
