@@ -12,11 +12,14 @@ export async function readText(file: Blob): Promise<string> {
     () => Promise.reject(new FileChangedError()),
   )
   try {
-    return new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
+    // UTF-16 without the mark can be read as UTF-8, with a NUL in each character.
+    if (!text.includes('\0')) return text
   } catch {
-    const problem = { line: null, column: null, rule: 'utf8', params: {}, value: null } as const
-    throw new ApiError(400, [], null, { problems: [problem] })
+    // Not in the encoding.
   }
+  const problem = { line: null, column: null, rule: 'utf8', params: {}, value: null } as const
+  throw new ApiError(400, [], null, { problems: [problem] })
 }
 
 function encodingOf([first, second]: Uint8Array): string {

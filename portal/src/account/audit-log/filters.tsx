@@ -71,7 +71,10 @@ function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)
   const names = useNames()
   const [typed, setTyped] = useState('')
-  const [words] = useDebouncedValue(typed.trim(), 200)
+  const [debounced] = useDebouncedValue(typed.trim(), 200)
+  // While the field shows the chosen account, nothing is searched for.
+  const [isTyping, setIsTyping] = useState(false)
+  const words = isTyping ? debounced : ''
   const { data: banks = [] } = useQuery(partnersToChooseQuery('bank', ''))
   const { data: merchants = [] } = useQuery(partnersToChooseQuery('merchant', words))
   // The platform also finds a merchant by its id, so the chosen one has its name, whatever was typed.
@@ -87,18 +90,27 @@ function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
       aria-label={texts.account}
       placeholder={texts.anyAccount}
       searchable
+      // The list itself scrolls, because a scrolling box around it would need a focus of its own.
+      withScrollArea={false}
+      styles={{ options: { maxHeight: 220, overflowY: 'auto' } }}
       data={[
         ...(account === undefined ? [] : [{ value: '', label: texts.anyAccount }]),
         ...withChosen(choices, account),
       ]}
       filter={({ options, search }) =>
         // The platform also finds merchants by names other than the shown one.
-        options.filter(option => 'value' in option && (found.has(option.value) || isIn(option.label, search)))
+        options.filter(
+          option => 'value' in option && (!isTyping || found.has(option.value) || isIn(option.label, search)),
+        )
       }
       value={account ?? null}
-      onChange={id => onFilter({ account: id || undefined })}
+      onChange={id => {
+        setIsTyping(false)
+        onFilter({ account: id || undefined })
+      }}
       searchValue={typed}
       onSearchChange={setTyped}
+      onInput={() => setIsTyping(true)}
     />
   )
 }

@@ -128,9 +128,7 @@ type Issued = { clientId: string; secret: string }
 
 function useShowSecret(): (issued: Issued) => void {
   const texts = useTexts(accountTexts).credentials
-  const changed = useAccountChanged()
   return ({ clientId, secret }) => {
-    void changed()
     showOnce(texts.secretTitle, texts.secretText, [
       { label: texts.clientId, value: clientId },
       { label: texts.secret, value: secret },
@@ -144,6 +142,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   const roles: Record<string, string> = useTexts(appTexts).role
   const fresh = useFreshFactor()
   const onSuccess = useShowSecret()
+  const changed = useAccountChanged()
   const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof bankRoles)[number] } })
   const { place, rest } = useFieldErrors(form, ['label', 'role'])
   const issue = useMutation({
@@ -153,6 +152,8 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
     },
     onSuccess,
     onError: place,
+    // Also after an error: the credential may be issued although the answer got lost.
+    onSettled: changed,
   })
   return (
     <form noValidate onSubmit={form.onSubmit(values => issue.mutate(values))}>
@@ -197,7 +198,8 @@ function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
     mutationFn: () =>
       fresh(() => answer(api.POST('/portal/credentials/{clientId}/rotate', { ...path, body: { overlap: 'PT24H' } }))),
     onSuccess: onSecret,
-    onError,
+    onError: notify.failed,
+    onSettled: changed,
   })
   const revoke = useMutation({
     mutationFn: () => api.POST('/portal/credentials/{clientId}/revoke', path),

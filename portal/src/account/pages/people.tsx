@@ -124,12 +124,13 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
       return fresh(() => answer(api.POST('/portal/invitations', { params: { query: named }, body })))
     },
     onSuccess({ link }) {
-      void changed()
       modals.closeAll()
       if (link === undefined) notify.done(texts.invited)
       else showOnce(texts.linkTitle, texts.linkText, [{ label: texts.link, value: link }])
     },
     onError: place,
+    // Also after an error: the person may be invited although the answer got lost.
+    onSettled: changed,
   })
   return (
     <form noValidate onSubmit={form.onSubmit(values => invite.mutate(values))}>

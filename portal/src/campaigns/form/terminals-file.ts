@@ -28,7 +28,8 @@ export function readTerminalsFile(content: string): { terminals: CampaignTermina
   const { rows, unclosedLine } = readRows(content.replace(/^\uFEFF/, ''))
   if (unclosedLine !== null) return { terminals: [], errors: [{ line: unclosedLine, kind: 'quote' }] }
   const [header, ...lines] = rows
-  const columns = header?.cells.map(name => columnNames[name.trim().toLowerCase()]) ?? []
+  if (!header) return { terminals: [], errors: [{ line: 1, kind: 'empty' }] }
+  const columns = header.cells.map(name => columnNames[name.trim().toLowerCase()])
   if (!columns.includes('terminal_id') || columns.includes(undefined) || new Set(columns).size < columns.length)
     return { terminals: [], errors: [{ line: 1, kind: 'header' }] }
   if (lines.length === 0) return { terminals: [], errors: [{ line: 1, kind: 'empty' }] }
@@ -67,11 +68,11 @@ function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], ce
 type Row = { line: number; cells: string[] }
 
 /**
- * Reads CSV (RFC 4180). The values are separated by commas, or by semicolons, which spreadsheets write in some
- * countries.
+ * Reads CSV (RFC 4180). The values are separated by commas, by semicolons, which spreadsheets write in some countries, or by
+ * tabs, which they write with UTF-16.
  */
 function readRows(content: string): { rows: Row[]; unclosedLine: number | null } {
-  const separator = /^[^\n,]*;/.test(content) ? ';' : ','
+  const separator = /[,;\t]/.exec(content.split('\n', 1)[0] ?? '')?.[0] ?? ','
   const rows: Row[] = []
   let cells: string[] = []
   let [cell, isQuoted, line, startLine] = ['', false, 1, 1]
