@@ -95,7 +95,8 @@ type EndedIds = {
 function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
   /** When the access of an id ends, and when the id is forgotten, in real milliseconds. */
   const known = new Map<string, { endsAtMs: number; forgetAtMs: number }>()
-  let reached = { number: 0 }
+  /** How far the changes are known. `isAnew`: nothing is adopted yet, and what was known before does not count any more. */
+  let reached = { number: 0, isAnew: false }
   let forgotAtMs = realMs()
   const forgetOld = () => {
     if (realMs() - forgotAtMs < forgetEveryMs) return
@@ -107,6 +108,8 @@ function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
       const from = reached
       const found = await find(from.number)
       return () => {
+        if (from.isAnew) known.clear()
+        from.isAnew = false
         for (const { id, number, endsAt, forgetAt } of found) {
           from.number = Math.max(from.number, number)
           if (endsAt === null) known.delete(id)
@@ -116,7 +119,7 @@ function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
       }
     },
     distrust() {
-      reached = { number: 0 }
+      reached = { number: 0, isAnew: true }
     },
     has(id) {
       const end = known.get(id)
