@@ -10,19 +10,20 @@ import type { createLocalCounter } from '../work/local-counter.ts'
 const changesPerHour = 300
 
 /**
- * Counts a change of an account's settings. What the platform does to an account counts apart from what the account does itself,
- * so that neither can use up the other's changes. Call it before locks are taken, because the counter may be in Redis. So a change
+ * Counts a change of an account's settings. What the platform, the account's people and its systems do counts apart, so that none
+ * can use up the changes of the others. Call it before locks are taken, because the counter may be in Redis. So a change
  * that is refused afterwards counts, too.
  *
  * @param origin who makes the change
  * @param owner the account whose settings they are
  * @throws DomainError 'too-many' beyond 300 within an hour
  */
-export type CountSettingsChange = (origin: Pick<Origin, 'account'>, owner: Account) => Promise<void>
+export type CountSettingsChange = (origin: Pick<Origin, 'account' | 'actor'>, owner: Account) => Promise<void>
 
 /** @param create makes a counter that all processes share */
 export function createSettingsLimit(create: typeof createLocalCounter): CountSettingsChange {
   const counter = create('settings', changesPerHour, 3_600)
   const text = 'The account has changed its security policy, endpoints and credentials too often; wait a while'
-  return ({ account }, owner) => countIn(counter, `${account.type}:${account.id}:${owner.type}:${owner.id}`, text)
+  return ({ account, actor }, owner) =>
+    countIn(counter, [account.type, account.id, actor.type, owner.type, owner.id].join(':'), text)
 }

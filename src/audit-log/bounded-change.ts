@@ -28,11 +28,11 @@ export function listChange(before: List | null, after: List | null): EntryChange
 const maxBytes = 2_048
 /** The longest values that are tried, in bytes, until a change is small enough. */
 const maxValueBytes = [1_024, 320, 80]
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
 /**
  * Shortens a change of more than 2 KB: of long lists only the length stays, of long texts the beginning. If there are too many
- * fields even so, the first ones stay, and `others` is the number of the rest.
+ * fields even so, those stay that fit, the first ones first, and `others` is the number of the rest.
  */
 export function boundedChange(change: EntryChange): EntryChange {
   if (bytesOf(change) <= maxBytes) return change
@@ -65,8 +65,10 @@ function firstFields(change: EntryChange): EntryChange {
   /** Room for the braces and for `others`. */
   let left = maxBytes - 40
   const first = fields.filter(([name, values]) => {
-    left -= bytesOf(name) + bytesOf(values) + 2
-    return left >= 0
+    const bytes = bytesOf(name) + bytesOf(values) + 2
+    if (bytes > left) return false
+    left -= bytes
+    return true
   })
   return { ...Object.fromEntries(first), others: [null, fields.length - first.length] }
 }

@@ -32,7 +32,7 @@ import * as store from './users-store.ts'
 const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
-/** With this many people, disabled ones included, an account invites no more. Their list has no pages. */
+/** The maximum number of people of an account, with disabled and invited ones. Their list has no pages. The operator may add more. */
 const maxPeople = 5_000
 
 /**
@@ -60,10 +60,11 @@ export async function invite(
       throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
     if (await store.isInvited(transaction, owner, login))
       throw new DomainError('conflict', [broken('login', 'login-invited', { login })])
-    if ((await store.countInvitations(transaction, owner)) >= maxInvitations)
+    const waiting = await store.countInvitations(transaction, owner)
+    if (waiting >= maxInvitations)
       throw new DomainError('limit-reached', `At most ${maxInvitations} invitations of an account wait at a time`)
-    if ((await store.countPeople(transaction, owner)) >= maxPeople)
-      throw new DomainError('limit-reached', `An account has at most ${maxPeople} people`)
+    if (waiting + (await store.countPeople(transaction, owner)) >= maxPeople)
+      throw new DomainError('limit-reached', `An account has at most ${maxPeople} people, with those who are invited`)
     const expiresAt = await store.insertInvitation(transaction, {
       invitationId,
       userId,

@@ -404,14 +404,13 @@ export async function checkSecrets(database: Queryable, masterKeys: readonly Buf
 /**
  * Deletes an endpoint and keeps its log.
  *
- * @throws DomainError 'not-found' when there is no such endpoint; 'too-many' after too many changes within an hour
+ * @throws DomainError 'not-found' when there is no such endpoint
  */
-export async function removeEndpoint(
-  { database, countSettingsChange, origin }: Pick<EndpointDeps, 'database' | 'countSettingsChange'> & By,
+export function removeEndpoint(
+  { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account,
   endpointId: string,
 ): Promise<void> {
-  await countSettingsChange(origin, ownerOf(await readEndpoint(database, account, endpointId)))
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     await note(transaction, origin, { action: 'endpoint.deleted', endpoint })

@@ -76,7 +76,7 @@ export const HistoryQuery = Type.Object(
     before: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
+        maximum: 999_999_999_999_999,
         description:
           'Only older entries: the `before` of the `Link` header. Leave it out to begin with the newest entries',
         examples: [4711],
