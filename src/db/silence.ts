@@ -93,17 +93,17 @@ function ask(other: pg.Client, text: string, client: pg.ClientBase, further: unk
  * Ends the session of a connection that we have given up, if it is still there. When the network has lost the connection, the
  * server would keep the session and its locks.
  *
- * A pooler may have given the session to another connection. So a session that has done anything since shortly before
- * `failedAtMs` is left alone. One that works is left alone, too: if it waits until its commit has reached the standby, ending it
+ * A pooler may have given the session to another connection. So a session whose transaction began after `failedAtMs`, or shortly
+ * before it, is left alone. One that works is left alone, too: if it waits until its commit has reached the standby, ending it
  * would show others a commit that a failover can still lose.
  *
  * @param other another connection
  */
 export async function endLeftSession(other: pg.Client, client: pg.ClientBase, failedAtMs: number): Promise<void> {
-  const quietSeconds = 1 + (performance.now() - failedAtMs) / 1000
+  const minSeconds = 1 + (performance.now() - failedAtMs) / 1000
   const end = `select pg_terminate_backend(pid) from pg_stat_activity ${ofSession}
-    and (${isIdle} or ${waitsForNetwork}) and state_change < clock_timestamp() - make_interval(secs => $3)`
-  await ask(other, end, client, [quietSeconds])
+    and (${isIdle} or ${waitsForNetwork}) and coalesce(xact_start, state_change) < clock_timestamp() - make_interval(secs => $3)`
+  await ask(other, end, client, [minSeconds])
 }
 
 /** Whether we wait for an answer and read what arrives. A read whose reader pauses does not. */
