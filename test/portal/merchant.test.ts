@@ -419,7 +419,8 @@ suite('a file of terminals', () => {
 
   test('reports its errors by line', () => {
     const cases: [string, string[]][] = [
-      ['', ['1 header']],
+      ['', ['1 empty']],
+      ['terminal_id\tname\nT-1\ta\nT-2,b\n', ['3 cells']],
       ['terminal_name\nShop\n', ['1 header']],
       ['terminal_id,colour\nT-1,red\n', ['1 header']],
       ['terminal_id,name,terminal_name\nT-1,a,b\n', ['1 header']],
