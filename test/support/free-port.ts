@@ -1,13 +1,20 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
+/**
+ * A port below those that systems give to outgoing connections. Otherwise such a connection may take the port of a process while that
+ * is started again.
+ */
+const anyPort = () => randomInt(20_000, 32_000)
+
 /** Returns a port that nobody listens on. @param wanted the port to return if it is free */
-export async function freePort(wanted = 0): Promise<number> {
+export async function freePort(wanted = anyPort()): Promise<number> {
   const server = createServer().listen(wanted, '127.0.0.1')
   try {
     await once(server, 'listening')
   } catch (error) {
-    if (wanted === 0) throw error
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     return freePort()
   }
   const { port } = server.address() as { port: number }
@@ -28,7 +35,7 @@ export function reusePorts(): void {
 }
 
 /** The port for a platform of this process. */
-export const platformPort = (): Promise<number> => freePort(areReused ? returned.pop() : 0)
+export const platformPort = (): Promise<number> => freePort(areReused ? returned.pop() : undefined)
 
 /** Returns the port of a closed platform, for the next one. */
 export function returnPort(port: number): void {
