@@ -9,6 +9,7 @@ import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
+import { createSharedRead } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -32,7 +33,7 @@ export type TokenKeys = {
   signer(nowMs: number): SignTokens
   /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
-  /** Reads the keys again. */
+  /** Reads the keys again. Concurrent callers share reads; each gets one that began after its call. */
   refresh(): Promise<void>
 }
 
@@ -65,11 +66,11 @@ export function createTokenKeys(options: {
   const version02 = keysOfVersion02(masterKeys)
   let known: KnownKey[] = []
 
-  const refresh = async (): Promise<void> => {
+  const refresh = createSharedRead(async () => {
     const rows = await readKeys()
     const before = new Map(known.map(key => [key.keyId, key]))
     known = rows.map(row => before.get(row.keyId) ?? openKey(row, mayIssue ? sealer : null))
-  }
+  })
 
   /** A key is accepted until the last token that it signed has expired. */
   const acceptedUntilMs = (index: number): number => {

@@ -22,7 +22,7 @@ import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
 import { resealMails } from '../people/mail/mails.ts'
-import { resealSecrets } from '../webhooks/endpoints.ts'
+import { resealSecrets } from '../webhooks/stored-secrets.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
 import * as schemas from './stock-schemas.ts'
 

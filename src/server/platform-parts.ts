@@ -36,9 +36,9 @@ import { createSealer } from '../sealing.ts'
 import { lateSeconds } from '../statements/closing.ts'
 import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createAddressRules } from '../webhooks/addresses.ts'
-import { webhookPurpose } from '../webhooks/endpoints.ts'
 import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
+import { webhookPurpose } from '../webhooks/stored-secrets.ts'
 import { startDelivering } from '../webhooks/worker.ts'
 import { createFailureLog } from './failure-log.ts'
 import { type JobDeps, numberEvents, startJobs } from './jobs.ts'
@@ -246,7 +246,7 @@ export async function listenForChanges(
     onReconnect: () => monitoring.processMetrics.recovery(),
     onConnected: () => refusals.distrust(),
     handlers: {
-      access: createSharedRead(async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()]))),
+      access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
       catalogue: () => sales.catalogue.refresh(),
       events: () => monitoring.waiters.wake(),
       ...(config.mode === 'sandbox' && { clock: () => followSharedClock(pools.access, clock) }),

@@ -12,7 +12,7 @@ import { pendingMigrations } from '../db/migrate.ts'
 import { countServing } from '../db/versions.ts'
 import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
 import { createSealer } from '../sealing.ts'
-import { checkSecrets, webhookPurpose } from '../webhooks/endpoints.ts'
+import { checkSecrets, webhookPurpose } from '../webhooks/stored-secrets.ts'
 import {
   countTables,
   drawProfiles,

@@ -16,10 +16,11 @@ import { sampleOf } from '../events/samples.ts'
 import { type Sealer, SealingError } from '../sealing.ts'
 import * as store from './delivery-store.ts'
 import { findEndpoint, findSecrets, maxEndpoints, type SecretOfEndpoint } from './endpoint-store.ts'
-import { disable, lockEndpoint, placeOf } from './endpoints.ts'
+import { disable, lockEndpoint } from './endpoints.ts'
 import { failuresOfRetry, probedFrom, probeWait, retryAfterMs, waitAfter } from './schedule.ts'
 import type { Attempted, Sender } from './sender.ts'
 import { signatures } from './signing.ts'
+import { placeOf } from './stored-secrets.ts'
 
 export type DeliveringDeps = {
   database: Database

@@ -15,13 +15,11 @@ import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
 import type { Account as Owner } from '../events/outbox.ts'
 import { typeFilterErrors } from '../events/type-filters.ts'
-import { createSealer, type Sealer } from '../sealing.ts'
+import type { Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
+import { placeOf } from './stored-secrets.ts'
 import { type UrlRules, urlError } from './urls.ts'
-
-/** The purpose for deriving the keys that encrypt secrets. */
-export const webhookPurpose = 'webhooks'
 
 export type EndpointDeps = {
   database: Database
@@ -183,9 +181,6 @@ async function addSecret(transaction: Queryable, sealer: Sealer, endpointId: str
   return shownSecret(secret)
 }
 
-/** The additional data that binds a sealed secret to its place. */
-export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.from(`${endpointId} ${secretId}`)
-
 /**
  * Changes the given fields of an endpoint.
  *
@@ -324,81 +319,6 @@ export async function rotateSecret(
     const secret = await addSecret(transaction, sealer, endpoint.endpointId)
     return { secret, previousValidUntil: validUntil.toISOString() }
   })
-}
-
-const listedAtOnce = 500
-
-type ListedSecret = store.SealedSecret & { endpointId: string }
-
-/** The secrets of all endpoints that are valid now, at most 500 at a time. */
-async function* allSecrets(database: Queryable): AsyncGenerator<ListedSecret[]> {
-  for (let after: string | undefined; ; ) {
-    const secrets = await store.listSecrets(database, after, listedAtOnce)
-    yield secrets
-    after = secrets.at(-1)?.secretId
-    if (secrets.length < listedAtOnce) return
-  }
-}
-
-/** The endpoints among whose secrets is one that cannot be decrypted. */
-export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[]): string[] =>
-  secrets.filter(secret => openSecret(sealer, secret) === null).map(({ endpointId }) => endpointId)
-
-/**
- * @returns null when none of the keys decrypts the secret, it was sealed for another place, or it is damaged. Each of these has an error
- *   of its own, and the caller reports all of them alike
- */
-function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
-  try {
-    return sealer.open(sealed, placeOf(endpointId, secretId))
-  } catch {
-    return null
-  }
-}
-
-/**
- * Encrypts all secrets again with the first master key, so that the other keys can be removed.
- *
- * @returns the endpoints with a secret that cannot be decrypted. It stays as it is
- */
-export async function resealSecrets({
-  database,
-  masterKeys,
-}: {
-  database: Database
-  masterKeys: readonly Buffer[]
-}): Promise<string[]> {
-  const sealer = createSealer(masterKeys, webhookPurpose)
-  const unreadable: string[] = []
-  for await (const secrets of allSecrets(database)) {
-    unreadable.push(...findUnreadable(sealer, secrets))
-    for (const secret of secrets.filter(({ sealed }) => !sealer.isCurrent(sealed)))
-      await reseal(database, sealer, secret)
-  }
-  return [...new Set(unreadable)]
-}
-
-async function reseal(database: Database, sealer: Sealer, secret: ListedSecret): Promise<void> {
-  const opened = openSecret(sealer, secret)
-  if (opened === null) return
-  const sealed = sealer.seal(opened, placeOf(secret.endpointId, secret.secretId))
-  await store.replaceSecret(database, { ...secret, sealed }, secret.sealed)
-}
-
-/**
- * Checks that every endpoint's secret can be decrypted.
- *
- * @returns the number of secrets
- * @throws SealingError when none of the master keys decrypts one
- */
-export async function checkSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
-  const sealer = createSealer(masterKeys, webhookPurpose)
-  let opened = 0
-  for await (const secrets of allSecrets(database)) {
-    for (const { endpointId, secretId, sealed } of secrets) sealer.open(sealed, placeOf(endpointId, secretId))
-    opened += secrets.length
-  }
-  return opened
 }
 
 /**

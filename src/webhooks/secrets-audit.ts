@@ -2,7 +2,7 @@
 import type { Check, Finding, Step } from '../db/check.ts'
 import type { Sealer } from '../sealing.ts'
 import { listSecrets } from './endpoint-store.ts'
-import { findUnreadable } from './endpoints.ts'
+import { findUnreadable } from './stored-secrets.ts'
 
 export const secretsCheck: Check = {
   code: 'endpoint-secrets',

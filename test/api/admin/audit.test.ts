@@ -9,7 +9,7 @@ import { createClock } from '../../../src/clock.ts'
 import { createSealing } from '../../../src/esim/stock/sealing.ts'
 import { applyDirectory } from '../../../src/partners/operations.ts'
 import { createSealer } from '../../../src/sealing.ts'
-import { webhookPurpose } from '../../../src/webhooks/endpoints.ts'
+import { webhookPurpose } from '../../../src/webhooks/stored-secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let scratch: TestDatabase

@@ -13,7 +13,7 @@ import { createSealing, loadIndexKey, type Sealing } from '../../../src/esim/sto
 import { withdrawProfiles } from '../../../src/esim/stock/withdrawal.ts'
 import { applyDirectory } from '../../../src/partners/operations.ts'
 import { createSealer } from '../../../src/sealing.ts'
-import { webhookPurpose } from '../../../src/webhooks/endpoints.ts'
+import { webhookPurpose } from '../../../src/webhooks/stored-secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
