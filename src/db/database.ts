@@ -18,8 +18,9 @@ import {
   openClient,
   plannedOnce,
 } from './session.ts'
-import { createHearing, endLeftSession, endWhenSilent, isSilence } from './silence.ts'
+import { createHearing, isSilence } from './silence.ts'
 import { lendingSocket } from './streaming/copy-out.ts'
+import { giveUp, watched } from './watching.ts'
 
 /**
  * A named statement, which each connection parses only once.
@@ -216,40 +217,6 @@ function createClients(connection: Connection, { listen, lost, foundSilent, mayS
       }
     },
   }
-}
-
-/**
- * Runs work without a time limit. The work fails when its connection is lost without an error. The connection must not be used
- * again after a failure.
- */
-async function watched<T, Client extends pg.ClientBase>(
-  connection: Connection,
-  client: Client,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const unwatch = endWhenSilent(client, look => onAnother(connection, look))
-  try {
-    return await work(client)
-  } catch (error) {
-    giveUp(connection, client)
-    return mapError(error)
-  } finally {
-    unwatch()
-  }
-}
-
-async function onAnother(connection: Connection, ask: (other: pg.Client) => Promise<void>): Promise<void> {
-  const other = await openClient(connection)
-  await ask(other).finally(() => void other.end().catch(() => {}))
-}
-
-/**
- * Ends what a connection that has failed may have left on the server. Nobody waits for this, because the network may be
- * silent.
- */
-function giveUp(connection: Connection, client: pg.ClientBase): void {
-  const failedAtMs = performance.now()
-  void onAnother(connection, other => endLeftSession(other, client, failedAtMs)).catch(() => {})
 }
 
 /** Makes the method `longRead` of a `Database`. */
