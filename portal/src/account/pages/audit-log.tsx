@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Button, Center, Group, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { IconDownload, IconShieldCheck } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { ShowMore } from '../../ui/data-table/show-more.tsx'
 import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
@@ -33,7 +34,7 @@ export function AuditLogPage() {
   const { page, ...filters } = route.useSearch()
   const setSearch = useSetSearch<AuditLogSearch>()
   const query = useInfiniteQuery(entriesQuery(filters, timeZone))
-  const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
+  const { rows, ...more } = useShownPages(query, page, next => setSearch({ page: next }))
   const { known, actors } = useKnownNames(rows ?? [])
   return (
     <>
@@ -61,15 +62,9 @@ export function AuditLogPage() {
         query={query}
         rows={rows}
         rowKey={({ seq, accountSeq }) => String(seq ?? accountSeq)}
-        empty={<Empty title={hasMore ? texts.noneYet : texts.none} />}
+        empty={<Empty title={more.hasMore ? texts.noneYet : texts.none} />}
       />
-      {hasMore && (
-        <Center mt="md">
-          <Button variant="default" loading={isComing} onClick={showMore}>
-            {texts.older}
-          </Button>
-        </Center>
-      )}
+      <ShowMore {...more}>{texts.older}</ShowMore>
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, Center, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { ShowMore } from '../../ui/data-table/show-more.tsx'
 import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { DaysFilter } from '../../ui/days-filter.tsx'
@@ -31,7 +32,7 @@ export function OrdersPage() {
   const { page, ...filters } = route.useSearch()
   const setSearch = useSetSearch<OrdersSearch>()
   const query = useInfiniteQuery(ordersQuery(filters, timeZone))
-  const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
+  const { rows, ...more } = useShownPages(query, page, next => setSearch({ page: next }))
   return (
     <>
       <PageHeader
@@ -53,13 +54,7 @@ export function OrdersPage() {
         rowKey={({ orderId }) => orderId}
         empty={<Empty title={texts.none} />}
       />
-      {hasMore && (
-        <Center mt="md">
-          <Button variant="default" loading={isComing} onClick={showMore}>
-            {texts.more}
-          </Button>
-        </Center>
-      )}
+      <ShowMore {...more}>{texts.more}</ShowMore>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Group, List } from '@mantine/core'
+import { Alert, Group, List } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -6,6 +6,7 @@ import { addDays } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { ShowMore } from '../../ui/data-table/show-more.tsx'
 import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -32,7 +33,7 @@ export function StatementsPage() {
   // On the first day of a month there is no statement of this month yet, so the month before is shown.
   const month = search.month ?? addDays(now.toISOString().slice(0, 10), -1).slice(0, 7)
   const query = useInfiniteQuery(statementsQuery({ ...daysOfMonth(month), bank: search.bank }))
-  const { rows, hasMore, isComing, showMore } = useShownPages(query, search.page, page => setSearch({ page }))
+  const { rows, ...more } = useShownPages(query, search.page, page => setSearch({ page }))
   const missing = query.data?.pages[0]?.missing ?? []
   return (
     <>
@@ -50,13 +51,7 @@ export function StatementsPage() {
         rowKey={statement => String(statement.statementId)}
         empty={<Empty title={texts.none} />}
       />
-      {hasMore && (
-        <Center mt="md">
-          <Button variant="default" loading={isComing} onClick={showMore}>
-            {texts.older}
-          </Button>
-        </Center>
-      )}
+      <ShowMore {...more}>{texts.older}</ShowMore>
     </>
   )
 }
