@@ -12,6 +12,7 @@ import type { Queryable } from '../../../src/db/database.ts'
 import { namePattern } from '../../../src/text/name-pattern.ts'
 import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
+import { explaining } from '../../support/explain.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 /** The maximum number of campaigns that one request reads. */
@@ -236,26 +237,12 @@ test('a sort or a search of a long list keeps no more than a page of it in memor
 async function largeSorts(read: (database: Queryable) => Promise<unknown>): Promise<object[]> {
   const { database } = platform.platform
   const found: object[] = []
-  const collect = (node: Plan): void => {
+  const collecting = explaining(database, node => {
     if ((node['Sort Space Used'] ?? 0) > 100) found.push({ key: node['Sort Key'], kilobytes: node['Sort Space Used'] })
-    node.Plans?.forEach(collect)
-  }
-  const explaining: Queryable = {
-    ...database,
-    async query(statement, values) {
-      const text = typeof statement === 'string' ? statement : statement.text
-      const [row] = await database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-        `explain (analyze, format json) ${text}`,
-        values,
-      )
-      for (const { Plan } of row?.['QUERY PLAN'] ?? []) collect(Plan)
-      return database.query(statement, values)
-    },
-  }
-  await read(explaining)
+  })
+  await read(collecting)
   return found
 }
-type Plan = { 'Sort Space Used'?: number; 'Sort Key'?: string[]; Plans?: Plan[] }
 
 test('an invalid place in a list is refused', async () => {
   for (const after of ['1', 'x_y', `12345678901234567_${ids.alpha}`, `1_${ids.alpha}'`])

@@ -15,6 +15,7 @@ import {
   partnerAt,
 } from '../../support/campaigns.ts'
 import { range } from '../../support/esim.ts'
+import { explaining } from '../../support/explain.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { addCustomers, customers, fileOf, putSegment } from '../../support/segments.ts'
 
@@ -430,31 +431,12 @@ suite('a long history', () => {
   async function rowsRead(read: (database: Queryable) => Promise<unknown>): Promise<number> {
     const { database } = platform.platform
     let rows = 0
-    const count = (node: Plan): void => {
+    const counting = explaining(database, node => {
       if (node['Relation Name'] === 'campaign_history')
         rows += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-      node.Plans?.forEach(count)
-    }
-    await read({
-      ...database,
-      async query(statement, values) {
-        const text = typeof statement === 'string' ? statement : statement.text
-        const [row] = await database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-          `explain (analyze, format json) ${text}`,
-          values,
-        )
-        for (const { Plan } of row?.['QUERY PLAN'] ?? []) count(Plan)
-        return database.query(statement, values)
-      },
     })
+    await read(counting)
     return rows
-  }
-  type Plan = {
-    'Relation Name'?: string
-    'Actual Rows': number
-    'Actual Loops': number
-    'Rows Removed by Filter'?: number
-    Plans?: Plan[]
   }
 })
 
