@@ -36,9 +36,15 @@ export async function recordEntries(transaction: Queryable, origin: Origin, fact
     kind: entryKind,
     account: origin.account.type === 'platform' ? owner : origin.account,
     data: {
-      ...{ at, actor, via, action, object, outcome },
+      at,
+      actor,
+      via,
+      action,
+      object,
+      outcome,
       change: boundedChange(change),
-      ...{ requestId, address },
+      requestId,
+      address,
     } satisfies RecordedEntry,
   }))
   await recordRows(transaction, rows)

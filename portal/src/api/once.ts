@@ -71,9 +71,6 @@ function changeOf(method: string, { pathname, searchParams }: URL): Change | nul
 
 const urlOf = (url: string): URL => new URL(url, 'https://this.platform')
 
-/** Whether the operation accepts a key. */
-export const takesKey = (method: string, url: string): boolean => changeOf(method, urlOf(url)) !== null
-
 const storagePrefix = 'perkline.key/'
 /** How long a key is kept. After this time nobody presses again without a look at what is there. */
 const keptMs = 10 * 60_000
@@ -94,17 +91,22 @@ export type Key = {
 }
 
 /**
- * @param request.content everything that identifies the request besides its method: address, body
+ * @param request.content returns everything that identifies the request besides its method: address, body. It is called only if the
+ *   operation accepts a key
  * @returns null when the operation accepts no key
  */
-export async function keyFor(request: { method: string; url: string; content: string }): Promise<Key | null> {
-  const { method, content } = request
+export async function keyFor(request: {
+  method: string
+  url: string
+  content: () => Promise<string>
+}): Promise<Key | null> {
+  const { method } = request
   const url = urlOf(request.url)
   const change = changeOf(method, url)
   if (change === null) return null
   const { resource, isKept } = change
   const ofResource = `${storagePrefix}${resource ?? ''}#`
-  const name = `${ofResource}${await digest(`${method} ${content}`)}`
+  const name = `${ofResource}${await digest(`${method} ${await request.content()}`)}`
   const value = (isKept ? read(name) : null) ?? random()
   if (isKept) write(name, value, isSecret(url.pathname))
   return {
@@ -189,9 +191,7 @@ async function fetchWhole(request: Request): Promise<Response> {
 export async function fetchOnce(request: Request): Promise<Response> {
   const { url } = request
   const method = request.method.toUpperCase()
-  const key = takesKey(method, url)
-    ? await keyFor({ method, url, content: `${url}\n${await request.clone().text()}` })
-    : null
+  const key = await keyFor({ method, url, content: async () => `${url}\n${await request.clone().text()}` })
   if (key) request.headers.set('idempotency-key', key.value)
   for (let waited = 0; ; waited++) {
     const response = await fetchWhole(request.clone())

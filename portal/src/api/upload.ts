@@ -17,7 +17,7 @@ type UploadProgress = { sentBytes: number; totalBytes: number }
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
   const { method = 'POST', fields } = options
-  const content = JSON.stringify([path, fields, file.name, file.size, file.lastModified])
+  const content = async () => JSON.stringify([path, fields, file.name, file.size, file.lastModified])
   return send(path, file, options, await keyFor({ method, url: path, content }))
 }
 

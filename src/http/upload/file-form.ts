@@ -65,8 +65,9 @@ export async function readFileForm(
         hasFile = true
         return part.value
       }
-      if (!Object.hasOwn(rules.texts, name)) throw unknownPart(part.value, hasFile)
-      await readText(part.value, rules, texts)
+      const maxCharacters = Object.hasOwn(rules.texts, name) ? rules.texts[name] : undefined
+      if (maxCharacters === undefined) throw unknownPart(part.value, hasFile)
+      await readText(part.value, maxCharacters, texts)
     }
     return null
   }
@@ -179,9 +180,9 @@ function openForm(headers: IncomingHttpHeaders) {
   }
 }
 
-async function readText(part: Part, rules: FileFormRules, texts: Map<string, string>): Promise<void> {
+/** @param maxCharacters the longest text that the field takes */
+async function readText(part: Part, maxCharacters: number, texts: Map<string, string>): Promise<void> {
   const { name } = part
-  const maxCharacters = rules.texts[name] ?? 0
   const textError = (must: string) => formError(partError(name, must))
   if (texts.has(name)) throw textError('be given once only')
   const chunks: Buffer[] = []

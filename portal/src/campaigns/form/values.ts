@@ -211,7 +211,7 @@ export function changedBody(before: CampaignValues, after: CampaignValues): Camp
   )
 }
 
-/** Whether both are the same campaign. An unreadable day is not the same as any other. */
+/** Whether both describe the same campaign. A day that cannot be read makes them different. */
 export const areSame = (one: CampaignValues, other: CampaignValues): boolean =>
   [changedBody(one, other), changedBody(other, one)].every(body => Object.keys(body).length === 0)
 
