@@ -87,16 +87,18 @@ const whileItWaits = (meanwhile: (transaction: Queryable) => Promise<void>) =>
     // Meanwhile the answers arrive, and it is time for the process to look for deliveries again.
     await sleep(400)
   })
-/** Whether a statement that names the table waits for a lock. */
-async function isWaitedFor(table: string): Promise<boolean> {
+/** Whether a statement with these words waits for a lock. */
+async function isWaitedFor(words: string): Promise<boolean> {
   const [row] = await database().query<{ n: number }>(
     `select count(*)::int as n from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
-    [`%${table}%`],
+    [`%${words}%`],
   )
   return (row?.n ?? 0) > 0
 }
-const someoneWaitsFor = (table: string) => until(`a statement with ${table} waits`, () => isWaitedFor(table))
+const someoneWaitsFor = (words: string) => until(`a statement with ${words} waits`, () => isWaitedFor(words))
+/** The first words of the statement that claims deliveries, of which the server shows 1 kB. Jobs may wait for the same tables. */
+const claim = 'unsynced as materialized'
 /** The endpoint's deliveries, and how many attempts of each are in the log. */
 const statesOf = () =>
   database().query<{ state: string; attempts: number; logged: number }>(
@@ -304,7 +306,7 @@ test('a claim whose answer the process reads too late is given back, and then se
   await database().transaction(async transaction => {
     await transaction.execute('lock table webhook_attempts in access exclusive mode')
     await tell(1)
-    await someoneWaitsFor('webhook_attempts')
+    await someoneWaitsFor(claim)
     // Simulates a process that was frozen: its clock shows a later time when it reads the answer to its claim.
     const now = performance.now.bind(performance)
     t.mock.method(performance, 'now', () => now() + 11_000)
@@ -336,7 +338,7 @@ test('a delivery whose recording failed is recorded by the next statement, and n
     await client.query('begin')
     await client.query('lock table webhook_deliveries in access exclusive mode')
     for (const one of received) accept(one)
-    await someoneWaitsFor('webhook_attempts')
+    await someoneWaitsFor(claim)
     await until('the statement has reached its limit for locks', async () => !(await isWaitedFor('webhook_attempts')))
   } finally {
     await client.end()
