@@ -8,7 +8,7 @@ import { audit } from '../../../src/admin/audit/audit.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { perkline } from '../../support/command.ts'
 import { advance, until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+import { type CallOptions, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import {
   type Ended,
   endedCampaign,
@@ -44,11 +44,22 @@ suite('customers forget and export', () => {
     assert.deepEqual([code, stderr], [0, ''])
     return JSON.parse(stdout)
   }
-  const forget = (ids: readonly string[], bank = 'alpha') => {
+  const forgetByCommand = (ids: readonly string[]) => {
     const path = join(folder, 'forget.csv')
     writeFileSync(path, fileOf(ids))
-    return json('customers', 'forget', path, '--bank', bank)
+    return json('customers', 'forget', path, '--bank', 'alpha')
   }
+  const operate = async (path: string, options: CallOptions) => {
+    const answer = await platform.call('POST', `/admin/customers/${path}`, {
+      token: platform.config.operatorKey,
+      ...options,
+    })
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
+  }
+  const forget = (ids: readonly string[]) =>
+    operate('forget?bank=alpha', { raw: fileOf(ids), headers: { 'content-type': 'text/csv' } })
+  const exported = (customerId: string, bank = 'alpha') => operate('export', { body: { customerId, bank } })
   const newCampaign = async (...customerIds: string[]) => {
     const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, sides.grocer)
     const answer = await putSegment(sides.grocer, id, fileOf(customerIds))
@@ -61,16 +72,16 @@ suite('customers forget and export', () => {
     const second = await newCampaign('A-2')
     const untouched = await newCampaign('A-3', 'B-1')
     const before = await segmentOf(sides.alpha, untouched)
-    assert.deepEqual(await forget(['A-2', 'A-5', 'nobody', 'B-1', 'A-2']), { forgotten: 2, unknown: 2 })
+    assert.deepEqual(await forgetByCommand(['A-2', 'A-5', 'nobody', 'B-1', 'A-2']), { forgotten: 2, unknown: 2 })
     assert.deepEqual((await segmentOf(sides.alpha, first))?.customerIds, ['A-1'])
     assert.deepEqual((await segmentOf(sides.beta, first))?.customerIds, ['B-1'], 'another bank’s customer')
     const emptied = await segmentOf(sides.alpha, second)
     assert.deepEqual([emptied?.customersCount, emptied?.customerIds], [0, []])
     assert.deepEqual(await segmentOf(sides.alpha, untouched), before)
     await newCampaign('A-2', 'A-4')
-    assert.deepEqual(await json('customers', 'export', 'A-2', '--bank', 'alpha'), {
+    assert.deepEqual(await exported('A-2'), {
       customerId: 'A-2',
-      bank: (await json('customers', 'export', 'A-1', '--bank', 'alpha')).bank,
+      bank: (await exported('A-1')).bank,
       inDirectory: false,
       segments: [],
     })
@@ -126,7 +137,7 @@ suite('customers forget and export', () => {
       ]),
       [[id, 'loyal.csv']],
     )
-    assert.equal((await json('customers', 'export', 'B-2', '--bank', 'alpha')).inDirectory, false)
+    assert.equal((await exported('B-2')).inDirectory, false)
     const { stdout } = await run('customers', 'export', 'asked', '--bank', 'alpha')
     assert.match(stdout, /^asked of alpha: in the customer directory, in 1 segment\n/)
   })
@@ -137,9 +148,7 @@ suite('customers forget and export', () => {
     await addCustomers(platform, 'alpha', csv)
     const id = await newCampaign(...csv)
     const found = async (customerId: string) =>
-      (await json('customers', 'export', customerId, '--bank', 'alpha')).segments.map(
-        ({ cashbackId }: { cashbackId: string }) => cashbackId,
-      )
+      (await exported(customerId)).segments.map(({ cashbackId }: { cashbackId: string }) => cashbackId)
     for (const customerId of taken) assert.deepEqual(await found(customerId), [id], customerId)
     for (const customerId of ['x', 'slash', 'їжак', 'tai']) assert.deepEqual(await found(customerId), [], customerId)
   })
@@ -152,7 +161,7 @@ suite('customers forget and export', () => {
     writeFileSync(path, fileOf(['A-1']))
     assert.match((await run('customers', 'forget', path, '--bank', 'nobody')).stderr, /There is no bank nobody/)
     assert.match((await run('customers', 'export', 'A-1', '--bank', 'nobody')).stderr, /There is no bank nobody/)
-    assert.equal((await json('customers', 'export', 'A-1', '--bank', 'alpha')).inDirectory, true)
+    assert.equal((await exported('A-1')).inDirectory, true)
   })
 })
 
