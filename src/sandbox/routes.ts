@@ -179,8 +179,8 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
         summary: 'Deliver what waits',
         description:
           'Numbers the recorded events, and makes one attempt for each delivery that waits at an enabled endpoint, even if it is not due. At a ' +
-          'serial or probed endpoint it tries only the oldest one. Attempts that are under way are not repeated. Answers after 30 ' +
-          'seconds at most.',
+          'serial or probed endpoint it tries only the oldest one. Attempts that are under way are not repeated. If an endpoint has ten of ' +
+          'them, the others wait for a place. Answers after 30 seconds at most: what had no place within 14 seconds is not tried.',
         security: guarded,
         querystring: NoQuery,
         body: Type.Object({}, { additionalProperties: false }),

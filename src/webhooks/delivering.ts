@@ -217,7 +217,8 @@ const tooManyTests = (text: string) => new DomainError('too-many', text, { retry
 
 /**
  * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only
- * its oldest delivery is attempted. Attempts that are under way are neither repeated nor counted.
+ * its oldest delivery is attempted. Attempts that are under way are neither repeated nor counted. If an endpoint has as many of them
+ * as it may have, deliveries wait until one has ended.
  *
  * @param endsAtMs no attempt begins after this time (`performance.now()`)
  * @returns how many were attempted
@@ -236,8 +237,8 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
   return attempted
 }
 
-/** How long to wait for an endpoint that another statement has locked. Such locks last milliseconds. */
-const lockedMs = 20
+/** How often to look again at an endpoint that another statement has locked, or that has as many requests under way as it may have. */
+const lookAgainMs = 100
 
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
   const tried: string[] = []
@@ -253,7 +254,7 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
     })
     delivered = []
     if (!isOver && claimed.length === 0 && (await store.hasWaiting(deps.database, endpointId, tried))) {
-      await sleep(lockedMs)
+      await sleep(lookAgainMs)
       continue
     }
     isOver ||= claimed.length === 0

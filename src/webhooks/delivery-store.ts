@@ -9,7 +9,6 @@ import {
   doneRows,
   hasOneOnly,
   leaseSeconds,
-  maxAtOnce,
   recordAndClaimText,
   retryAsked,
 } from './record-and-claim-sql.ts'
@@ -281,15 +280,15 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
 }
 
 /**
- * Whether an endpoint has room for a delivery that waits, due or not, by the rules of `recordAndClaim`. If that claimed none of them
- * even so, another statement had locked the endpoint.
+ * Whether `recordAndClaim` will soon claim a delivery that waits, due or not. If it claimed none now, another statement has locked the
+ * endpoint, or the endpoint has as many requests under way as it may have. An endpoint that gets one request at a time has nothing
+ * to wait for while that one is under way.
  *
  * @param but deliveries that do not count
  */
 export async function hasWaiting(database: Queryable, endpointId: string, but: readonly string[]): Promise<boolean> {
   const [row] = await database.query<{ hasWaiting: boolean }>(
-    `select count(*) filter (where is_leased) < case when ${hasOneOnly('e')} then 1 else ${maxAtOnce} end
-       and coalesce(bool_or(not is_leased and not delivery_id = any($2::uuid[])), false) as "hasWaiting"
+    `select bool_or(not is_leased and not delivery_id = any($2::uuid[])) and not (${hasOneOnly('e')} and bool_or(is_leased)) as "hasWaiting"
      from webhook_endpoints e cross join lateral (
        select delivery_id, coalesce(leased_until, '-infinity') > now() as is_leased from webhook_deliveries d
        where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null) as d

@@ -246,6 +246,25 @@ describe('endpoints', () => {
     await remove(endpointId)
   })
 
+  test('the sandbox’s delivery waits for a place at an endpoint that has ten requests under way', async () => {
+    reset()
+    answersAtOnce = 0
+    const { endpointId } = await makeEndpoint()
+    await Promise.all(Array.from({ length: 15 }, (_, n) => cancelled(`busy-${n}`)))
+    await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 15)
+    await until(() => received.length === 10)
+    // The others are not due, so that the worker leaves them to the sandbox’s delivery.
+    const postpone = `update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where endpoint_id = $1 and leased_until is null`
+    assert.equal(await platform.platform.database.execute(postpone, [endpointId]), 5)
+    const attempted = deliver()
+    await sleep(500)
+    assert.equal(received.length, 10, 'ten at a time at most')
+    release.resolve()
+    assert.equal(await attempted, 5)
+    assert.equal(received.length, 15)
+    await remove(endpointId)
+  })
+
   test('redirects are not followed, and 410 disables', async () => {
     reset()
     answer = { status: 302, headers: { location: url } }
