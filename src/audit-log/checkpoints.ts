@@ -4,7 +4,7 @@
  * database.
  */
 import { platformAccountId } from '../access/caller.ts'
-import { realNow } from '../clock.ts'
+import { type Clock, realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Logger } from '../log.ts'
@@ -18,6 +18,7 @@ import { recordEntries } from './recording.ts'
 
 export type CheckpointDeps = {
   database: Database
+  clock: Clock
   masterKeys: readonly Buffer[]
   /** The file to which notes are appended; null: none. */
   anchorFile: string | null
@@ -46,7 +47,7 @@ export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = cloc
 
 /** Makes a checkpoint. @returns null when it is the hourly one and is not due */
 async function make(
-  { database, masterKeys, anchorFile, logger }: CheckpointDeps,
+  { database, clock, masterKeys, anchorFile, logger }: CheckpointDeps,
   origin: Origin,
   { isHourly }: { isHourly: boolean },
 ): Promise<Checkpoint | null> {
@@ -59,7 +60,7 @@ async function make(
     const checkpoint = { ...(await findHead(transaction)), at: realNow() }
     const note = writeNote(signer.name, checkpoint, signer.key)
     if (isHourly && !(await isAnnouncedToday(transaction)))
-      await recordEvents(transaction, await eventsOf(transaction, checkpoint))
+      await recordEvents(transaction, await eventsOf(transaction, checkpoint, clock.offsetMs()))
     await transaction.execute(
       `insert into audit_anchors (kind, at, seq, hash, note, is_hourly) values ('checkpoint', $1, $2, $3, $4, $5)`,
       [checkpoint.at, checkpoint.seq, checkpoint.hash, note, isHourly],
@@ -115,8 +116,16 @@ async function isAnnouncedToday(transaction: Queryable): Promise<boolean> {
 
 type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: number; hash: Buffer }
 
-/** Makes one event for each account that has entries. It names the head of the whole log and of the account's chain. */
-async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<RecordedEvent[]> {
+/**
+ * Makes one event for each account that has entries. It names the head of the whole log and of the account's chain.
+ *
+ * @param offsetMs how far the clock of the rules, which tells when events happened, is ahead of the checkpoint's real time
+ */
+async function eventsOf(
+  transaction: Queryable,
+  { at, hash, seq }: Checkpoint,
+  offsetMs: number,
+): Promise<RecordedEvent[]> {
   const heads = await transaction.query<AccountHead>(
     `select type, id, head.seq, head.hash from (
        select 'bank' as type, bank_id as id from banks union all select 'merchant', merchant_id from merchants
@@ -129,7 +138,7 @@ async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): 
   )
   return heads.map(head => ({
     type: 'audit.checkpoint',
-    at: null,
+    at: new Date(at.getTime() + offsetMs),
     ...recipientOf(head),
     data: {
       at: at.toISOString(),

@@ -311,6 +311,7 @@ export function createWorker(
   }
   const checkpoints = {
     database: others,
+    clock: campaigns.clock,
     masterKeys: config.masterKeys,
     anchorFile: config.auditAnchorFile,
     logger,

@@ -136,10 +136,11 @@ async function record(
   if (isTest || health === null || !isCurrent) return
   const willProbe = health.failedInRow + 1 >= probedFrom
   const probeMs = willProbe ? probeWait(health.probes) : null
-  await store.noteFailure(transaction, { endpointId, now: deps.clock.now(), probeMs })
+  const now = deps.clock.now()
+  await store.noteFailure(transaction, { endpointId, now, probeMs })
   if (attempted.statusCode === 410 && health.status === 'enabled') {
     const endpoint = await findEndpoint(transaction, null, endpointId)
-    if (endpoint) await disable(transaction, endpoint, 'gone')
+    if (endpoint) await disable(transaction, endpoint, { reason: 'gone', now })
   }
 }
 

@@ -7,6 +7,7 @@ import { listChange } from '../audit-log/bounded-change.ts'
 import type { EntryChange } from '../audit-log/entry.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
+import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -23,6 +24,7 @@ import { type UrlRules, urlError } from './urls.ts'
 
 export type EndpointDeps = {
   database: Database
+  clock: Clock
   sealer: Sealer
   urls: UrlRules
   countSettingsChange: CountSettingsChange
@@ -238,7 +240,7 @@ export type Switching = { endpointId: string; by: 'partner' | 'operator' }
  *   'events-removed' when events after the endpoint's position were removed because of their age
  */
 export function enableEndpoint(
-  { database, origin }: Pick<EndpointDeps, 'database'> & By,
+  { database, clock, origin }: Pick<EndpointDeps, 'database' | 'clock'> & By,
   account: Account | null,
   { endpointId, by, resume }: Switching & { resume: 'position' | 'now' },
 ): Promise<store.Endpoint> {
@@ -258,7 +260,8 @@ export function enableEndpoint(
     if (resume === 'now') await store.skipPending(transaction, endpointId)
     const position = resume === 'now' ? endpoint.lastSequence : endpoint.position
     await store.enableEndpoint(transaction, { endpointId, position })
-    await recordEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, { reason: null, failingSince: null })])
+    const state = { reason: null, failingSince: null }
+    await recordEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, state, clock.now())])
     await note(transaction, origin, { action: 'endpoint.enabled', endpoint, change: { resume: [null, resume] } })
     return readEndpoint(transaction, account, endpointId)
   })
@@ -266,39 +269,47 @@ export function enableEndpoint(
 
 /** Disables an endpoint. If the operator does it, only the operator can enable it again. */
 export function disableEndpoint(
-  { database, origin }: Pick<EndpointDeps, 'database'> & By,
+  { database, clock, origin }: Pick<EndpointDeps, 'database' | 'clock'> & By,
   account: Account | null,
   { endpointId, by }: Switching,
 ): Promise<store.Endpoint> {
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     if (endpoint.status === 'disabled' && (by === 'partner' || endpoint.disabledReason === 'operator')) return endpoint
-    await disable(transaction, endpoint, by, origin)
+    await disable(transaction, endpoint, { reason: by, now: clock.now() }, origin)
     return readEndpoint(transaction, account, endpointId)
   })
 }
 
-/** Records that an endpoint is disabled and writes the event. The transaction must hold the endpoint's lock. */
+/**
+ * Records that an endpoint is disabled and writes the event.
+ *
+ * @param transaction holds the endpoint's lock
+ * @param disabling.now by the clock of the rules, read while the lock is held
+ */
 export async function disable(
   transaction: Queryable,
   endpoint: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId' | 'failingSince'>,
-  reason: store.DisabledReason,
+  { reason, now }: { reason: store.DisabledReason; now: Date },
   origin: Origin = clockOrigin,
 ): Promise<void> {
   await note(transaction, origin, { action: 'endpoint.disabled', endpoint, change: { reason: [null, reason] } })
   await store.disableEndpoint(transaction, { endpointId: endpoint.endpointId, reason })
   const { failingSince } = endpoint
-  await recordEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince })])
+  await recordEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince }, now)])
 }
 
+/** The event is never before the failure that it names, even if another process whose clock is ahead has recorded the failure. */
 export function endpointEvent(
   type: 'endpoint.failing' | 'endpoint.disabled' | 'endpoint.enabled',
   { endpointId, accountType, accountId }: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>,
   { reason, failingSince }: { reason: store.DisabledReason | null; failingSince: Date | null },
+  now: Date,
 ): RecordedEvent {
   const owner = { bank: { banks: [accountId] }, retailer: { merchants: [accountId] }, platform: {} }[accountType]
   const data = { endpointId, reason, failingSince: failingSince?.toISOString() ?? null }
-  return { type, at: null, ...owner, platform: true, data }
+  const at = failingSince !== null && failingSince > now ? failingSince : now
+  return { type, at, ...owner, platform: true, data }
 }
 
 /**

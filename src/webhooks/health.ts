@@ -22,7 +22,7 @@ const columns = `endpoint_id as "endpointId", account_type as "accountType", acc
 
 /** Warns about endpoints and disables them when they have failed for long enough, by the clock that a sandbox can move. */
 export async function judgeEndpoints({ database, clock }: { database: Database; clock: Clock }): Promise<false> {
-  const nowMs = clock.now().getTime()
+  const now = clock.now()
   await database.transaction(async transaction => {
     const failing = await transaction.query<Failing>(
       `update webhook_endpoints set failing_told = true
@@ -31,21 +31,21 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
          where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1
          order by endpoint_id for update)
        returning ${columns}`,
-      [new Date(nowMs - warnAfterMs)],
+      [new Date(now.getTime() - warnAfterMs)],
     )
     await recordEvents(
       transaction,
       failing.map(endpoint =>
-        endpointEvent('endpoint.failing', endpoint, { reason: null, failingSince: endpoint.failingSince }),
+        endpointEvent('endpoint.failing', endpoint, { reason: null, failingSince: endpoint.failingSince }, now),
       ),
     )
     const dead = await transaction.query<Failing>(
       `select ${columns} from webhook_endpoints
        where status = 'enabled' and deleted_at is null and failing_since <= $1 and failed_attempts >= $2
        order by endpoint_id for update`,
-      [new Date(nowMs - disabledAfterMs), minAttempts],
+      [new Date(now.getTime() - disabledAfterMs), minAttempts],
     )
-    for (const endpoint of dead) await disable(transaction, endpoint, 'failing')
+    for (const endpoint of dead) await disable(transaction, endpoint, { reason: 'failing', now })
   })
   return false
 }

@@ -11,6 +11,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeHourlyCheckpoint } from '../../../src/audit-log/checkpoints.ts'
 import { readNote } from '../../../src/audit-log/note.ts'
+import { createClock } from '../../../src/clock.ts'
 import { createLogger } from '../../../src/log.ts'
 import { assertChained, chained, readEntries } from '../../support/audit-log.ts'
 import { perkline } from '../../support/command.ts'
@@ -35,11 +36,12 @@ const kept = () =>
   platform.platform.database.query<Kept>(
     `select at, seq, hash, note, is_hourly as "isHourly" from audit_anchors where kind = 'checkpoint' order by anchor_id`,
   )
-/** Waits for this many `audit.checkpoint` events, at most one for each account. Returns their data by account. */
+/** Waits for this many `audit.checkpoint` events, at most one for each account. Returns their data and timestamps by account. */
 async function checkpointsTold(count: number): Promise<Map<string, Record<string, unknown>>> {
   for (const endsAt = Date.now() + 10_000; ; await wait(50)) {
     const rows = await platform.platform.database.query<{ account: string; data: Record<string, unknown> }>(
-      `select replace(account_type, 'retailer', 'merchant') || account_id as account, body::jsonb -> 'data' as data from events where type = 'audit.checkpoint'`,
+      `select replace(account_type, 'retailer', 'merchant') || account_id as account, (body::jsonb -> 'data') || jsonb_build_object('timestamp', body::jsonb -> 'timestamp') as data
+       from events where type = 'audit.checkpoint'`,
     )
     if (rows.length >= count) {
       assert.equal(rows.length, count, 'one for each account')
@@ -59,7 +61,13 @@ const idOf = (name: string, x: Buffer): Buffer =>
 test('hourly, once however many ask; each account that has entries is told its head, once a day', async () => {
   const { database } = platform.platform
   await chained(platform)
-  const deps = { database, masterKeys: platform.config.masterKeys, anchorFile, logger: createLogger('silent') }
+  const deps = {
+    database,
+    clock: createClock(),
+    masterKeys: platform.config.masterKeys,
+    anchorFile,
+    logger: createLogger('silent'),
+  }
   await makeHourlyCheckpoint(deps)
   assert.deepEqual(await kept(), [], 'no hour has begun since the first entry')
   // Moves all entries so far one hour into the past, so that a new hour has begun since the first entry.
@@ -75,13 +83,14 @@ test('hourly, once however many ask; each account that has entries is told its h
   const heads = new Map(covered.map(({ account, accountSeq, accountHash }) => [account, { accountSeq, accountHash }]))
   const told = await checkpointsTold(heads.size)
   for (const [account, head] of heads) {
-    const { at, ...data } = told.get(account) ?? {}
+    const { at, timestamp, ...data } = told.get(account) ?? {}
     assert.deepEqual(data, {
       hash: made?.hash.toString('hex'),
       accountSeq: head.accountSeq,
       accountHash: head.accountHash.toString('hex'),
     })
     assert.equal(at, made?.at.toISOString())
+    assert.equal(timestamp, at)
   }
   await database.execute(`update audit_anchors set at = at - interval '1 hour' where kind = 'checkpoint'`)
   await makeHourlyCheckpoint(deps)

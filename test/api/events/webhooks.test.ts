@@ -297,6 +297,34 @@ describe('endpoints', () => {
     await remove(endpointId)
   })
 
+  test('the event about a disabled endpoint is never before the failure that it names', async () => {
+    reset(410)
+    const gone = await makeEndpoint()
+    await cancelled('gone-at-once')
+    const isDisabled = async ({ endpointId }: { endpointId: string }) =>
+      (await call('GET', `/webhook-endpoints/${endpointId}`)).body.status === 'disabled'
+    await until(() => isDisabled(gone))
+    // Here the failure is recorded while the request to disable the endpoint waits for the endpoint's lock.
+    const raced = await makeEndpoint()
+    const disabling = await platform.platform.database.transaction(async transaction => {
+      const lock = 'select from webhook_endpoints where endpoint_id = $1 for update'
+      await transaction.query(lock, [raced.endpointId])
+      const answered = call('POST', `/webhook-endpoints/${raced.endpointId}/disable`)
+      await sleep(300)
+      const fail = 'update webhook_endpoints set failing_since = clock_timestamp() where endpoint_id = $1'
+      await transaction.execute(fail, [raced.endpointId])
+      return { answered }
+    })
+    assert.equal((await disabling.answered).status, 200)
+    await deliver()
+    const events = (await call('GET', '/events?type=endpoint.disabled')).body.data
+    for (const { endpointId } of [gone, raced]) {
+      const { timestamp, data } = events.find((one: any) => one.data.endpointId === endpointId)
+      assert.ok(timestamp >= data.failingSince, `${timestamp}, failing since ${data.failingSince}`)
+      await remove(endpointId)
+    }
+  })
+
   test('what fails for days is told after an hour and disabled after five days, and goes on once it is enabled', async () => {
     reset(500)
     const { endpointId } = await makeEndpoint()
