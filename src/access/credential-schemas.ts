@@ -57,7 +57,7 @@ export const RotateBody = Type.Object(
   closed,
 )
 export const RotatedCredential = Type.Object(
-  { clientId, secret, previousValidUntil: instant('When the previous secret stops working') },
+  { clientId, secret, previousValidUntil: instant('When the previous secret stops working, in real time') },
   { description: 'The new secret' },
 )
 export const RevokedCredential = Type.Object({ clientId }, { description: 'The revoked credential' })
@@ -85,7 +85,7 @@ export const credentialFields = {
   role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
   label: Type.String({ description: 'For people' }),
   createdAt: instant('When it was issued'),
-  previousValidUntil: nullable(instant('When the previous secret stops working, after a rotation')),
+  previousValidUntil: nullable(instant('When the previous secret stops working after a rotation, in real time')),
   revokedAt: nullable(instant('When it was revoked')),
 }
 export const Credentials = Type.Array(Type.Object(credentialFields), {

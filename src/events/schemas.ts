@@ -51,7 +51,7 @@ const upload = {
 const endpoint = {
   endpointId: id('The endpoint'),
   reason: orNull(word(['partner', 'operator', 'gone', 'failing'], 'Why it is disabled; null: it is enabled')),
-  failingSince: orNull(instant('Since when every attempt has failed')),
+  failingSince: orNull(instant('Since when every attempt has failed, by the clock of the rules')),
 }
 const totals = shape('The sums of one currency', {
   currency: text('ISO 4217 code', 'UAH'),
@@ -137,7 +137,7 @@ export const shapes = {
     clientId: text('The credential', 'pk_alpha_1'),
     label: text('Its name', 'production backend'),
     role: text('Its role', 'ADMIN'),
-    previousValidUntil: orNull(instant('Until when the previous secret also works')),
+    previousValidUntil: orNull(instant('Until when the previous secret also works, in real time')),
   }),
   endpoint: shape('A webhook endpoint', endpoint),
   statement: shape('A closed statement', {

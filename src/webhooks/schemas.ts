@@ -77,13 +77,13 @@ const readOnly = {
   lag: count('Events that are not yet handed over', 0),
   pending: count('Deliveries that are not finished', 0),
   failingSince: nullable(instant('Since when every attempt has failed, by the clock of the rules')),
-  lastSuccessAt: nullable(instant('The last success')),
-  lastFailureAt: nullable(instant('The last failed attempt')),
+  lastSuccessAt: nullable(instant('The last success, in real time')),
+  lastFailureAt: nullable(instant('The last failed attempt, in real time')),
   secrets: Type.Array(
     Type.Object(
       {
         createdAt: instant('When it was made'),
-        validUntil: nullable(instant('When the secret ends; null: it is the current one')),
+        validUntil: nullable(instant('When the secret ends, in real time; null: it is the current one')),
       },
       { title: 'EndpointSecret', description: 'A secret that signs, without its value' },
     ),
@@ -157,7 +157,7 @@ export const RotateBody = Type.Object(
   closed,
 )
 export const RotatedSecret = Type.Object(
-  { secret, previousValidUntil: instant('Until when the previous secret also signs') },
+  { secret, previousValidUntil: instant('Until when the previous secret also signs, in real time') },
   { title: 'RotatedSecret', description: 'The new secret' },
 )
 export const TestBody = Type.Object(
