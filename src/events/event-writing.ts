@@ -84,7 +84,7 @@ export function recordingEvents(params: {
 const jsonText = (value: string): string => `coalesce(to_json(${value})::text, 'null')`
 const jsonInstantOrNull = (value: string): string => `coalesce(${jsonInstant(value)}, 'null')`
 
-/** SQL for `reservedUntil` as every answer shows it: null once the order is confirmed or cancelled. */
+/** SQL for `reservedUntil` as banks' systems get it: null once the order is confirmed or cancelled. People always see it. */
 const endOfReservation = (status: string): string =>
   `case when ${status} in ('confirmed', 'cancelled') then 'null' else ${jsonInstant('o.reserved_until')} end`
 

@@ -98,7 +98,7 @@ export const shownOrder = {
   price: money('Price at the reservation', 399),
   currency: text('ISO 4217', 'UAH'),
   createdAt: instant('When it was made', '2026-11-21T08:00:00.000Z'),
-  reservedUntil: instant('End of the reservation', '2026-11-21T08:15:00.000Z'),
+  reservedUntil: instant('End of the reservation, also once it is confirmed or cancelled', '2026-11-21T08:15:00.000Z'),
   confirmedAt: nullable(instant('When it was confirmed', '2026-11-21T08:05:00.000Z')),
   cancelledAt: nullable(instant('When it was cancelled')),
   deliveryMode: Type.Unsafe<string | null>({
