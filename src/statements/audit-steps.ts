@@ -3,7 +3,7 @@
  * gaps, sums match their lines, and each file matches its hash and is chained to the one before.
  */
 import { createHash, type Hash } from 'node:crypto'
-import type { Check, Piece, Step } from '../db/check.ts'
+import type { Check, Finding, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
 import { readFile, readShortFiles, sumsText } from './closing-store.ts'
@@ -47,12 +47,13 @@ const linesStep = (bank: Bank): Step => ({
       ...wrong.map(orderId => `the line of order ${orderId} is not what was sold`),
       ...missing.map(orderId => `order ${orderId} is confirmed and has no line`),
     ]
-    return pieceOf(linesCheck, texts, ordersAtOnce, last ? [last.orderId] : null)
+    const findings = texts.map(text => ({ code: linesCheck.code, text }))
+    return pieceOf(findings, ordersAtOnce, last ? [last.orderId] : null)
   },
 })
 
-const pieceOf = ({ code }: Check, texts: readonly string[], rows: number, reached: string[] | null): Piece => ({
-  findings: texts.map(text => ({ code, text })),
+const pieceOf = (findings: Finding[], rows: number, reached: string[] | null): Piece => ({
+  findings,
   counts: {},
   rows,
   reached,
@@ -139,10 +140,9 @@ const chainStep = (bank: Bank): Step => ({
     const ids = found.map(({ statementId }) => statementId)
     const compared = await compareSums(database, ids)
     const files = await readFiles(database, ids)
-    const texts = found.flatMap(one => errorsOf(one, compared.get(one.statementId), files.get(one.statementId)))
+    const findings = found.flatMap(one => errorsOf(one, compared.get(one.statementId), files.get(one.statementId)))
     const last = found.at(-1)
-    const reached = last ? [last.bankId, String(last.number)] : null
-    return { ...pieceOf(chainCheck, texts, found.length, reached), findings: texts.map(findingOf) }
+    return pieceOf(findings, found.length, last ? [last.bankId, String(last.number)] : null)
   },
 })
 
@@ -150,19 +150,19 @@ type Recounted = { hasLines: boolean; hasSums: boolean }
 type StoredFile = { sha256: string; header: string }
 
 /** What is wrong with a statement. A file without pieces has no hash and no header. */
-function errorsOf(statement: Closed, compared?: Recounted, file?: StoredFile): string[] {
+function errorsOf(statement: Closed, compared?: Recounted, file?: StoredFile): Finding[] {
   const { isNext, sha256, previousSha256, number, bankCode } = statement
-  const errors: string[] = []
-  if (!isNext) errors.push('does not follow the one before')
-  if (!compared?.hasLines) errors.push('lacks lines, or has one of after its end')
-  if (file?.sha256 !== sha256) errors.push('has a file with another hash')
+  const errors: Finding[] = []
+  const add = ({ code }: Check, error: string) =>
+    errors.push({ code, text: `statement ${number} of ${bankCode} ${error}` })
+  if (!isNext) add(chainCheck, 'does not follow the one before')
+  if (!compared?.hasLines) add(chainCheck, 'lacks lines, or has one that was confirmed after its end')
+  if (file?.sha256 !== sha256) add(chainCheck, 'has a file with another hash')
   if (!file?.header.endsWith(`,${previousSha256 ?? '-'}\r\n`))
-    errors.push('has a file that does not name the one before')
-  if (!compared?.hasSums) errors.push('has sums that are not those of its lines')
-  return errors.map(error => `statement ${number} of ${bankCode} ${error}`)
+    add(chainCheck, 'has a file that does not name the one before')
+  if (!compared?.hasSums) add(sumsCheck, 'has sums that are not those of its lines')
+  return errors
 }
-
-const findingOf = (text: string) => ({ code: text.includes(' sums ') ? sumsCheck.code : chainCheck.code, text })
 
 /** The hash of each file and its first piece, in one pass. */
 async function readFiles(database: Queryable, statementIds: readonly string[]): Promise<Map<string, StoredFile>> {

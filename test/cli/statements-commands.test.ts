@@ -125,7 +125,7 @@ test('what was changed behind the platform’s back is found, by the audit too',
     [
       `update statement_lines set confirmed_at = confirmed_at + interval '9 days'`,
       'statement-chain',
-      /statement 1 of alpha lacks lines, or has one of after its end/,
+      /statement 1 of alpha lacks lines, or has one that was confirmed after its end/,
     ],
     [
       'delete from statement_files',
