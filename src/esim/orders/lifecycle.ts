@@ -47,6 +47,24 @@ export function statusAt(order: { status: OrderStatus; reservedUntil: Date }, no
   return order.status === 'reserved' && order.reservedUntil <= now ? 'expired' : order.status
 }
 
+/** SQL for `statusAt`. @param order the alias of the row of the order @param now SQL for the instant */
+export const statusAtSql = (order: string, now: string): string =>
+  `case when ${order}.status = 'reserved' and ${order}.reserved_until <= ${now}::timestamptz then 'expired' else ${order}.status end`
+
+/**
+ * SQL condition for those orders stored as reserved that have one of these statuses at an instant (`statusAt`). It compares the column
+ * with the instant, so that an index can be used.
+ *
+ * @param now returns SQL for the instant; called only if the condition contains it
+ * @returns null: none of the orders has such a status
+ */
+export function reservedWith(statuses: readonly OrderStatus[], now: () => string): string | null {
+  const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]
+  if (live && over) return 'true'
+  if (live) return `reserved_until > ${now()}::timestamptz`
+  return over ? `reserved_until <= ${now()}::timestamptz` : null
+}
+
 export function reservationEnd(now: Date): Date {
   return new Date(now.getTime() + reservationMinutes * 60_000)
 }

@@ -14,6 +14,7 @@ import type { ProfileSecrets, Sealing } from '../stock/sealing.ts'
 import type { ActivationReads } from './activation-reads.ts'
 import { createOrderReader, type OrderName, settle } from './known-orders.ts'
 import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
+import { type MailState, shownMail } from './mail-state.ts'
 import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
 import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
@@ -173,11 +174,10 @@ async function answerConfirmed(
   return { ...confirmed, emailDelivery }
 }
 
-const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
-  sent: 'already-sent',
-  sending: 'unknown',
-  unknown: 'unknown',
-  failed: 'failed',
+/** The answer to a confirm that sends no e-mail, because one was sent or tried before. */
+function repeatedDelivery(mail: MailState): EmailDelivery {
+  const shown = shownMail(mail)
+  return shown === 'sent' ? 'already-sent' : shown
 }
 
 /**
@@ -194,7 +194,7 @@ async function deliver(
   customerEmail: string | undefined,
 ): Promise<EmailDelivery> {
   const { orderId } = order
-  const before = repeatedDelivery[order.mail ?? 'failed']
+  const before = repeatedDelivery(order.mail ?? 'failed')
   if (before !== 'failed' || customerEmail === undefined) return before
   let message: EsimMail
   try {
@@ -206,7 +206,7 @@ async function deliver(
   try {
     if (!(await store.claimMail(deps.database, orderId, deps.clock.now()))) {
       const now = await store.findSealedOrder(deps.database, { orderId, bankId })
-      return repeatedDelivery[now?.mail ?? 'sending']
+      return repeatedDelivery(now?.mail ?? 'sending')
     }
     const outcome = await deps.mailer.send(message)
     await store.recordMail(deps.database, orderId, outcome, deps.clock.now())

@@ -10,10 +10,8 @@ import { orderText, orderTextJoins, recordingEvents } from '../../events/event-w
 import { recordingOrders } from '../../events/outbox.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
+import type { MailState } from './mail-state.ts'
 import { freeReturned, importedFirst, isFree, joinLiveOrder, ofTariff } from './profiles-sql.ts'
-
-export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
-export type MailState = (typeof mailStates)[number]
 
 export type Order = {
   orderId: string

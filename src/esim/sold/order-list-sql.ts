@@ -5,7 +5,7 @@
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
-import { type OrderStatus, reservationEnd, reservationMinutes } from '../orders/lifecycle.ts'
+import { type OrderStatus, reservationEnd, reservationMinutes, reservedWith, statusAtSql } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { firstIdEndingAt } from './figures-store.ts'
 import type { OrderQuery, Put } from './order-sql.ts'
@@ -95,23 +95,12 @@ function byCreation(filter: OrderListFilter, put: Put): string {
         select r.order_id from unnest(${tariffs}) as t (tariff_id)
         cross join lateral (${range} and tariff_id = t.tariff_id ${conditions} ${end}) as r`
     })
-  const reserved = reservedCondition(filter, put)
+  const reserved = reservedWith(filter.statuses, () => put(filter.now))
   if (reserved !== null)
     parts.push(`(
       select order_id from orders where bank_id = ${bank} and status = 'reserved' and ${reserved}
         ${tariffs ? `and tariff_id = any(${tariffs})` : ''} ${conditions} ${end})`)
   return `select order_id from (${parts.join(' union all ')}) as found ${end}`
-}
-
-/**
- * The condition for orders that are stored as reserved; null: none of them match. A reservation that is over counts as
- * expired, even if it is not marked yet.
- */
-function reservedCondition({ statuses, now }: OrderListFilter, put: Put): string | null {
-  const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]
-  if (live && over) return 'true'
-  if (live) return `reserved_until > ${put(now)}::timestamptz`
-  return over ? `reserved_until <= ${put(now)}::timestamptz` : null
 }
 
 function byConfirmation(filter: OrderListFilter, put: Put): string {
@@ -154,8 +143,7 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
   select order_id from (
     select * from orders where bank_id = ${put(filter.bankId)}::uuid and external_id = ${put(filter.externalId ?? null)} collate "C" offset 0
   ) as o
-  where (case when status = 'reserved' and reserved_until <= ${put(filter.now)}::timestamptz then 'expired' else status end)
-      = any(${put(filter.statuses)}::text[])
+  where (${statusAtSql('o', put(filter.now))}) = any(${put(filter.statuses)}::text[])
     ${filter.tariffIds ? `and tariff_id = any(${put(filter.tariffIds.map(String))}::int[])` : ''}
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 

@@ -5,7 +5,7 @@
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
-import { holdsProfile } from '../orders/lifecycle.ts'
+import { holdsProfile, orderStatuses, reservedWith } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import type { ShownOrder } from './order-store.ts'
 
@@ -167,16 +167,9 @@ const tariffCondition = ({ tariffIds }: OrderFilter, put: Put): string =>
 const statusCondition = (filter: OrderFilter, put: Put): string =>
   `(status = any(${put(endedStatuses(filter))}::text[]) or status = 'reserved' and ${reservedCondition(filter, put)})`
 
-/**
- * The condition for orders that are stored as reserved. A reservation that is over counts as expired, even if it is not
- * marked yet.
- */
-function reservedCondition({ status, now }: OrderFilter, put: Put): string {
-  if (status === undefined) return 'true'
-  if (status === 'reserved') return `reserved_until > ${put(now)}::timestamptz`
-  if (status === 'expired') return `reserved_until <= ${put(now)}::timestamptz`
-  return 'false'
-}
+/** The condition for orders that are stored as reserved. */
+const reservedCondition = ({ status, now }: OrderFilter, put: Put): string =>
+  reservedWith(status === undefined ? orderStatuses : [status], () => put(now)) ?? 'false'
 
 /** A range of time is written as a range of ids, because an id begins with the instant at which the order was made. */
 function restConditions({ externalId, isExact, from, until, after, downTo }: OrderFilter, put: Put): string {

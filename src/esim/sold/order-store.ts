@@ -5,7 +5,8 @@ import { withLiterals } from '../../db/literals.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import type { Span } from '../../text/span.ts'
 import type { OrderName } from '../orders/known-orders.ts'
-import type { MailState } from '../orders/store.ts'
+import { statusAtSql } from '../orders/lifecycle.ts'
+import type { MailState } from '../orders/mail-state.ts'
 import { listQuery, type OrderListFilter } from './order-list-sql.ts'
 import {
   among,
@@ -260,7 +261,7 @@ const shown: { [Name in keyof ShownOrder]: string } = {
   operatorCode: 't.operator_code',
   tariffCode: 't.code',
   tariffName: 't.name',
-  status: `case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end`,
+  status: statusAtSql('o', '$1'),
   importedAt: 'p.imported_at',
 }
 

@@ -2,6 +2,7 @@
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
+import { shownMail } from '../orders/mail-state.ts'
 import { shownMsisdn } from '../orders/views.ts'
 import type { ShownOrder } from './order-store.ts'
 
@@ -22,8 +23,7 @@ export function shownOrderView(order: ShownOrder) {
     confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
     cancelledAt: order.cancelledAt && instantText(order.cancelledAt),
     deliveryMode: order.deliveryMode,
-    // If sending was interrupted, the e-mail may have arrived.
-    emailDelivery: mail === 'sending' ? 'unknown' : mail,
+    emailDelivery: mail && shownMail(mail),
     paymentReference: order.paymentReference,
     statement: order.statement && {
       statementId: order.statement.statementId,

@@ -8,6 +8,8 @@ import { shownInstant } from '../../db/instants.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
+import { statusAtSql } from '../orders/lifecycle.ts'
+import { shownMailSql } from '../orders/mail-state.ts'
 import { listQuery } from './order-list-sql.ts'
 import { listFilterOf, type OrderListSearch } from './order-store.ts'
 
@@ -33,8 +35,7 @@ const cells = {
   endedAt: `coalesce(o.confirmed, o.cancelled, case when o.status_now = 'expired' then ${instant('o.reserved_until')} end)`,
   cancelledAt: 'o.cancelled',
   deliveryMode: quoted('o.delivery_mode'),
-  // If sending was interrupted, the e-mail may have arrived.
-  emailDelivery: quoted(`case o.mail when 'sending' then 'unknown' else o.mail end`),
+  emailDelivery: quoted(shownMailSql('o.mail')),
   paymentReference: csvCellSql('o.payment_reference'),
   statement: `coalesce(s.cells, ',,')`,
 }
@@ -64,7 +65,7 @@ const lines = `
   select ${line} from ($2) found (order_id)
   cross join lateral (
     select o.*, p.msisdn, l.statement_id, ${instant('o.confirmed_at')} as confirmed, ${instant('o.cancelled_at')} as cancelled,
-      case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end as status_now
+      ${statusAtSql('o', '$1')} as status_now
     from orders o join profiles p using (profile_id) left join statement_lines l on l.order_id = o.order_id
     where o.order_id = found.order_id offset 0) o
   cross join lateral (

@@ -2,6 +2,7 @@
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
+import { shownMail } from '../orders/mail-state.ts'
 import { shownEnd, shownMsisdn } from '../orders/views.ts'
 import type { LookedUpOrder } from './order-look-up.ts'
 
@@ -24,8 +25,7 @@ export function partnerOrderView(order: LookedUpOrder) {
     endedAt: text(endOf(order)),
     cancelledAt: text(order.cancelledAt),
     deliveryMode: order.deliveryMode,
-    // If sending was interrupted, the e-mail may have arrived.
-    emailDelivery: mail === 'sending' ? ('unknown' as const) : mail,
+    emailDelivery: mail && shownMail(mail),
     paymentReference: order.paymentReference,
     statement: statement && { statementId: statement.statementId, number: statement.number, day: statement.day },
   }

@@ -2,7 +2,7 @@
 import { type Check, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
 import { holdsProfile, orderStatuses } from '../orders/lifecycle.ts'
-import { mailStates } from '../orders/store.ts'
+import { mailStates } from '../orders/mail-state.ts'
 
 export const booksCheck: Check = {
   code: 'profile-states',

@@ -1,0 +1,9 @@
+/** The state of the e-mail of a confirm, as it is stored and as it is shown (contract/esim.md, "The e-mail"). */
+export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
+export type MailState = (typeof mailStates)[number]
+
+/** If sending was interrupted, the e-mail may have arrived. */
+export const shownMail = (mail: MailState): Exclude<MailState, 'sending'> => (mail === 'sending' ? 'unknown' : mail)
+
+/** SQL for `shownMail`. @param mail SQL for the stored state */
+export const shownMailSql = (mail: string): string => `case ${mail} when 'sending' then 'unknown' else ${mail} end`
