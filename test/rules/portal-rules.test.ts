@@ -256,6 +256,8 @@ suite('figures', () => {
       ['2026-11-30 23:30:00', '2026-12-02 00:00:00', 'in 2 days'],
       ['2026-11-30 23:30:00', '2026-12-01 23:29:00', 'in 23 hours'],
       ['2026-11-30 14:00:00', '2026-11-28 23:59:00', '2 days ago'],
+    for (const copied of ['\u202d+380671234567\u202c', '\u200e+380\u00a067\u2011123\u201345\u201367\ufeff'])
+      assert.deepEqual(profileSearchOf(copied), { msisdn: '+380671234567' })
       ['2026-10-25 00:00:00', '2026-10-25 23:30:00', 'in 24 hours'],
     ] as const
     for (const [now, at, said] of cases)
