@@ -151,6 +151,25 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
   })
 })
 
+test('the shares of a cost: to the cent, the merchant’s as on the rest of the page, and no cent too much', {
+  timeout: 60_000,
+}, async t => {
+  const terms = { merchantCompensationPercentage: 50, maxBudget: 20.01 }
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Odd cents', ...terms })
+  const odd = line(campaign, 'odd', { amount: '140.20', cashback: '7.01' })
+  const wrong = line(campaign, 'wrong', { cashback: '9.00' })
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(odd, wrong))).status, 201)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(merchant, atMerchant(campaign))
+  // Half of 7.01, half up. The line with the wrong cashback is not compensated.
+  await page.getByText('₴3.51').first().waitFor()
+  const chart = page.getByRole('region', { name: 'Planned and actual cost' })
+  await chart.getByRole('button').click()
+  assert.deepEqual(await chart.locator('tbody td').allInnerTexts(), ['₴10.01', '₴10.00', '₴3.51', '₴12.50'])
+})
+
 suite('a file that a spreadsheet has saved in another form', { timeout: 60_000 }, () => {
   const places = 'the first line must name the columns transactionId,terminalId,transactionAt,amount,cashbackAmount'
   test('is refused by its name, and says how to save it', async t => {

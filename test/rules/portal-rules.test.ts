@@ -12,6 +12,7 @@ import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { bankCampaignTexts } from '../../portal/src/bank/campaign-texts.ts'
 import { blockingText } from '../../portal/src/bank/status-summary.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
+import { lessOf, shareOf } from '../../portal/src/campaigns/detail/shares.ts'
 import { withoutLostBanks } from '../../portal/src/campaigns/form/lost-banks.ts'
 import {
   areSame,
@@ -214,6 +215,28 @@ suite('figures', () => {
       [0.5, 0.5, 10_500],
     )
     assert.equal(readNumber('0,500', 'uk', 4), 0.5)
+  test('the share of an amount: exact, half up, as the platform rounds', () => {
+    const cases: [number, number, number][] = [
+      [2.01, 50, 1.01],
+      [0.01, 50, 0.01],
+      [0.01, 49.999999, 0],
+      [20.01, 50, 10.01],
+      [1.15, 30, 0.35],
+      [9_999_999_999.99, 33.333333, 3_333_333_300],
+      [9_999_999_999.99, 1e-7, 10],
+      [100, 0, 0],
+      [100, 12.3456789, 12.35],
+    ]
+    for (const [amount, percent, part] of cases)
+      assert.equal(shareOf(amount, percent), part, `${percent} % of ${amount}`)
+    for (const [amount, part] of [
+      [2.01, 1.01],
+      [9_999_999_999.99, 0.03],
+      [0.3, 0.1],
+    ] as const)
+      assert.equal(lessOf(amount, part), Number((amount - part).toFixed(2)))
+  })
+
   })
 
   test('mobile data as people say it', () => {

@@ -4,26 +4,28 @@ import type { ChartPoint } from '../../ui/chart-figures.ts'
 import { latestReport } from '../reconciliation/report-totals.tsx'
 import { reconciliationTexts } from '../reconciliation/texts.ts'
 import type { CampaignOffer, ReconciledBank } from '../types.ts'
+import { lessOf, shareOf } from './shares.ts'
 
 type Terms = Pick<CampaignOffer, 'maxBudget' | 'merchantCompensationPercentage' | 'country'>
 
 /**
  * Planned and actual cost of a campaign with one bank, with the shares of merchant and bank: the budget, and the
- * reported cashback. `ReportTotals` shows what the merchant compensates.
+ * reported cashback. Of the latter, the merchant's share is what it compensates. The bank pays the rest, also the cashback of
+ * lines that break a term.
  */
 export function CostChart({ campaign, bank }: { campaign: Terms; bank: ReconciledBank }) {
   const texts = useTexts(reconciliationTexts)
   const format = useFormat()
   const { maxBudget, merchantCompensationPercentage: share, country } = campaign
   const report = latestReport(bank, 'bank')
-  const divided = (label: string, cost: number): ChartPoint => ({
+  const divided = (label: string, cost: number, merchant: number): ChartPoint => ({
     label,
-    merchant: rounded((cost * share) / 100),
-    bank: rounded((cost * (100 - share)) / 100),
+    merchant,
+    bank: lessOf(cost, merchant),
   })
   const points = [
-    ...(maxBudget === null ? [] : [divided(texts.planned, maxBudget)]),
-    ...(report ? [divided(texts.reported, report.totalCashback)] : []),
+    ...(maxBudget === null ? [] : [divided(texts.planned, maxBudget, shareOf(maxBudget, share))]),
+    ...(report ? [divided(texts.reported, report.totalCashback, bank.expectedCompensation ?? 0)] : []),
   ]
   return (
     <Chart
@@ -39,5 +41,3 @@ export function CostChart({ campaign, bank }: { campaign: Terms; bank: Reconcile
     />
   )
 }
-
-const rounded = (amount: number): number => Math.round(amount * 100) / 100
