@@ -105,6 +105,7 @@ test('the own password: changed once, and saved', { timeout }, async t => {
   assert.ok(!String(await page.evaluate('JSON.stringify(sessionStorage)')).includes('perkline.key/'))
   await button(page, 'Change the password').click()
   await sees(page, 'Your password is changed. Other sessions have ended.')
+  assert.equal(await page.locator('form').getByRole('alert').count(), 0, 'nothing more is said about the first try')
   await logInAs(site.platform, { ...person, password: 'another long password' })
   await expectLost(visitor)
 })

@@ -52,7 +52,7 @@ type Joined = { typeAccount: AccountType; login: string }
 function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joined) => void }) {
   const texts = useTexts(accountTexts).join
   const form = useForm({ initialValues: { password: '', login: '' } })
-  const { place, rest } = useFieldErrors(form, ['password', 'login'])
+  const { place, clear, rest } = useFieldErrors(form, ['password', 'login'])
   const [wasLost, setLost] = useState(false)
   const join = useMutation({
     mutationFn: ({ password, login }: { password: string; login: string }) => {
@@ -60,6 +60,7 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
       return answer(api.POST('/portal/invitations/accept', { body }))
     },
     onSuccess: onJoined,
+    onMutate: clear,
     onError(error) {
       if (mayBeDone(error)) setLost(true)
       place(error)

@@ -10,19 +10,20 @@ const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolea
 
 /**
  * Shows the platform's errors in a form: each at its field, with the focus in the first one. Errors that belong to no
- * field are in `rest`; show them above the buttons with `<Failure>`.
+ * field are in `rest`; show them above the buttons with `<Failure>`. `clear` removes them when the form is sent again.
  *
- *     const { place, rest } = useFieldErrors(form, campaignFields)
- *     const save = useMutation({ mutationFn, onError: place })
+ *     const { place, clear, rest } = useFieldErrors(form, campaignFields)
+ *     const save = useMutation({ mutationFn, onMutate: clear, onError: place })
  *
  * @param fields the form's fields in the order of the page, named as the platform names them
  */
 export function useFieldErrors<Values, Field extends string>(
   form: UseFormReturnType<Values>,
   fields: readonly Field[],
-): { place(error: unknown): void; rest: unknown } {
+): { place(error: unknown): void; clear(): void; rest: unknown } {
   const { language } = usePreferences()
   const [rest, setRest] = useState<unknown>(null)
+  const clear = useCallback(() => setRest(null), [])
   const place = useCallback(
     (error: unknown) => {
       if (error instanceof CancelledError) return setRest(null)
@@ -38,5 +39,5 @@ export function useFieldErrors<Values, Field extends string>(
     },
     [form, fields, language],
   )
-  return { place, rest }
+  return { place, clear, rest }
 }

@@ -18,7 +18,7 @@ export function EmailForm({ person: { userId, email: before } }: { person: Perso
   const changed = useAccountChanged()
   const notify = useNotify()
   const form = useForm({ initialValues: { email: before ?? '' } })
-  const { place, rest } = useFieldErrors(form, ['email'])
+  const { place, clear, rest } = useFieldErrors(form, ['email'])
   const save = useMutation({
     mutationFn: (email: string) =>
       fresh(() =>
@@ -31,6 +31,7 @@ export function EmailForm({ person: { userId, email: before } }: { person: Perso
       modals.closeAll()
       notify.done(texts.done)
     },
+    onMutate: clear,
     onError: place,
     // Reads the person again even after a failure, because somebody else may have changed the person.
     onSettled: () => void changed(),

@@ -144,13 +144,14 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   const onSuccess = useShowSecret()
   const changed = useAccountChanged()
   const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof bankRoles)[number] } })
-  const { place, rest } = useFieldErrors(form, ['label', 'role'])
+  const { place, clear, rest } = useFieldErrors(form, ['label', 'role'])
   const issue = useMutation({
     mutationFn: ({ label, role }: typeof form.values) => {
       const body = { label: label.trim(), ...(isBank && { role }) }
       return fresh(() => answer(api.POST('/portal/credentials', { params: { query: named }, body })))
     },
     onSuccess,
+    onMutate: clear,
     onError: place,
     // Also after an error: the credential may be issued although the answer got lost.
     onSettled: changed,

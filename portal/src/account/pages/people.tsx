@@ -117,7 +117,7 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
   const changed = useAccountChanged()
   const notify = useNotify()
   const form = useForm({ initialValues: { login: '', email: '', role: offered.at(-1) ?? '' } })
-  const { place, rest } = useFieldErrors(form, ['login', 'email', 'role'])
+  const { place, clear, rest } = useFieldErrors(form, ['login', 'email', 'role'])
   const invite = useMutation({
     mutationFn: ({ login, email, role }: { login: string; email: string; role: string }) => {
       const body = { login: login.trim(), role, ...(email.trim() !== '' && { email: email.trim() }) }
@@ -128,6 +128,7 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
       if (link === undefined) notify.done(texts.invited)
       else showOnce(texts.linkTitle, texts.linkText, [{ label: texts.link, value: link }])
     },
+    onMutate: clear,
     onError: place,
     // Also after an error: the person may be invited although the answer got lost.
     onSettled: changed,

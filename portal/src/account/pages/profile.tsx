@@ -138,11 +138,12 @@ function SetUp({ secret, qr, uri, onDone }: Begun & { onDone: (codes: { recovery
   const texts = useTexts(accountTexts).profile
   const fresh = useFreshFactor()
   const form = useForm({ initialValues: { code: '' } })
-  const { place, rest } = useFieldErrors(form, ['code'])
+  const { place, clear, rest } = useFieldErrors(form, ['code'])
   const confirm = useMutation({
     mutationFn: ({ code }: { code: string }) =>
       fresh(() => answer(api.POST('/portal/mfa/totp/confirm', { body: { code: code.trim() } }))),
     onSuccess: onDone,
+    onMutate: clear,
     onError: place,
   })
   return (
@@ -199,7 +200,7 @@ function Password() {
   const notify = useNotify()
   const changed = useAccountChanged()
   const form = useForm({ initialValues: { current: '', password: '' } })
-  const { place, rest } = useFieldErrors(form, ['current', 'password'])
+  const { place, clear, rest } = useFieldErrors(form, ['current', 'password'])
   const change = useMutation({
     mutationFn: (body: { current: string; password: string }) => api.POST('/portal/password', { body }),
     onSuccess() {
@@ -207,6 +208,7 @@ function Password() {
       void changed()
       notify.done(texts.passwordChanged)
     },
+    onMutate: clear,
     onError: place,
   })
   const shown = { visibilityToggleButtonProps: { 'aria-label': texts.showPassword }, maxLength: 1024 }

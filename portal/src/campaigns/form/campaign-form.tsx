@@ -80,10 +80,10 @@ export function CampaignForm(props: Props) {
     validateInputOnChange: ['merchantCategoryCode'],
     validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
-  const { place, rest } = useFieldErrors(form, campaignFields)
+  const { place, clear, rest } = useFieldErrors(form, campaignFields)
   const onError = (error: unknown, values: CampaignValues) =>
     place(withBankNames(withListedValues(error, values), values.participantsIds, banks ?? []))
-  const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError })
+  const saving = useMutation({ mutationFn: save, onMutate: clear, onError })
   const isGrowing = editable !== null && mayOnlyGrow(editable)
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }

@@ -59,7 +59,7 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
       password: typed => (typed === '' ? texts.fillIn : null),
     },
   })
-  const { place, rest } = useFieldErrors(form, userFields)
+  const { place, clear, rest } = useFieldErrors(form, userFields)
   const { kind, partner, login, role, password } = form.values
   const fresh = useFreshFactor()
   const save = useMutation({
@@ -67,6 +67,7 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
       const account = kind === 'platform' ? { platform: true as const } : { [kind]: partner }
       return fresh(() => answer(api.POST('/admin/users', { body: { ...account, login, role, password } })))
     },
+    onMutate: clear,
     onError: place,
     async onSuccess() {
       notify.done(texts.added(login))
@@ -145,7 +146,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
     initialValues: { ...firstOwner(owner), role: 'ADMIN' as const, label: '' },
     validate: { partner: code => (code === '' ? texts.fillIn : null) },
   })
-  const { place, rest } = useFieldErrors(form, credentialFields)
+  const { place, clear, rest } = useFieldErrors(form, credentialFields)
   const { kind, partner, role, label } = form.values
   const fresh = useFreshFactor()
   const issue = useMutation({
@@ -156,6 +157,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
       if (onMade) onMade(issued)
       else showSecret(texts.secretTitle, issued)
     },
+    onMutate: clear,
     onError: place,
     onSettled: changed,
   })

@@ -67,7 +67,7 @@ export function EntryForm<Values>(props: {
   const { partners: texts } = useTexts(operatorTexts)
   const notify = useNotify()
   const changed = useOperatorChanged()
-  const { place, rest } = useFieldErrors(form, fields)
+  const { place, clear, rest } = useFieldErrors(form, fields)
   const [changes, setChanges] = useState<Change[] | null>(null)
   const [wasLost, setLost] = useState(false)
   const save = useMutation({
@@ -81,6 +81,7 @@ export function EntryForm<Values>(props: {
         if (changes.length > 0) throw error
       }
     },
+    onMutate: clear,
     onError(error) {
       if (mayBeDone(error)) setLost(true)
       setChanges(null)
@@ -94,6 +95,7 @@ export function EntryForm<Values>(props: {
   })
   const review = useMutation({
     mutationFn: () => onSave({ dryRun: true }),
+    onMutate: clear,
     onError: place,
     onSuccess(tried) {
       if (tried.changes.length > 0) return setChanges(tried.changes)
