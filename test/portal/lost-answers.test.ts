@@ -170,6 +170,83 @@ test('an edit that is saved: after a reload nothing is left to decide', { timeou
   await expectLost(visitor)
 })
 
+const rules = async () => (await (await logInAs(site.platform, manager)).call('GET', '/portal/security-policy')).body
+
+for (const isReloaded of [false, true])
+  test(`rules that are saved: ${isReloaded ? 'after a reload nothing is left' : 'pressing again says so'}`, {
+    timeout,
+  }, async t => {
+    const visitor = await site.enter(t, '/account/security', manager)
+    if (!visitor) return
+    const { page } = visitor
+    const minutes = field(page, 'Session length, minutes')
+    const typed = isReloaded ? '46' : '45'
+    await minutes.waitFor()
+    await loseAnswer(page, 'PUT', /security-policy$/)
+    await minutes.fill(typed)
+    await button(page, 'Save').click()
+    await tellsLost(page)
+    assert.equal((await rules()).sessionMinutes, Number(typed))
+    if (isReloaded) {
+      await page.reload()
+      await minutes.waitFor()
+    } else {
+      await button(page, 'Save').click()
+      await sees(page, 'Saved. It takes effect within 10 seconds.')
+      assert.equal(await page.locator('form').getByRole('alert').count(), 0)
+    }
+    assert.equal(await page.getByText(/^Your unsaved changes/).count(), 0)
+    // The form has the newer version now, so the next change is saved.
+    await minutes.fill('50')
+    await button(page, 'Save').click()
+    await sees(page, 'Saved. It takes effect within 10 seconds.')
+    assert.equal(await minutes.inputValue(), '50')
+    while ((await rules()).sessionMinutes !== 50) await page.waitForTimeout(50)
+    await expectLost(visitor)
+  })
+
+test('an edit of a webhook: pressing again says that it is saved; a colleague’s edit is shown', {
+  timeout,
+}, async t => {
+  const person = await logInAs(site.platform, manager)
+  const url = 'http://127.0.0.1:18399/edited'
+  const types = ['order.confirmed', 'order.cancelled']
+  const { body } = await person.call('POST', '/partner/v1/webhook-endpoints', { url, eventTypes: types })
+  const path = `/partner/v1/webhook-endpoints/${body.endpointId}`
+  const note = async () => (await person.call('GET', path)).body.description
+  const visitor = await site.enter(t, `/account/webhooks/${body.endpointId}`, manager)
+  if (!visitor) return
+  const { page } = visitor
+  const open = async () => {
+    await button(page, 'More').click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+  }
+  await open()
+  await loseAnswer(page, 'PATCH', /webhook-endpoints/)
+  await field(page, 'Note').fill('Core')
+  await press(page, 'Save')
+  await tellsLost(page)
+  assert.equal(await note(), 'Core')
+  await press(page, 'Save')
+  await sees(page, 'Saved.')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  await open()
+  await field(page, 'Note').fill('Mine')
+  assert.equal((await person.call('PATCH', path, { description: 'Theirs' })).status, 200)
+  await press(page, 'Save')
+  await sees(page, 'This endpoint was changed in the meantime')
+  assert.equal(await note(), 'Theirs')
+  await assertAccessible(visitor)
+  await press(page, 'Load the current settings')
+  assert.equal(await field(page, 'Note').inputValue(), 'Theirs')
+  await field(page, 'Note').fill('Both')
+  await press(page, 'Save')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.equal(await note(), 'Both')
+  await expectLost(visitor)
+})
+
 test('a bank that is added: pressing again leads to its credentials', { timeout }, async t => {
   const visitor = await site.enter(t, '/operator/partners')
   if (!visitor) return

@@ -2,8 +2,9 @@
 import { Alert, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { changeSeen } from '../../api/change-seen.ts'
 import { answer, api, ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -13,33 +14,36 @@ import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
+import { StaleForm } from '../../ui/stale-form.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { useOnce } from '../../ui/use-once.ts'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import { TypeChoice } from '../../webhooks/type-choice.tsx'
 import type { Endpoint } from '../../webhooks/types.ts'
-import { useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
+import { endpointQuery, useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
 
 const orders = ['concurrent', 'serial'] as const
 const fields = ['url', 'description', 'eventTypes', 'order', 'startAfter'] as const
 
+type ReadEndpoint = Endpoint & { etag: string | null }
+
+const valuesOf = (endpoint: Endpoint | undefined) => ({
+  url: endpoint?.url ?? '',
+  description: endpoint?.description ?? '',
+  eventTypes: endpoint?.eventTypes ?? [],
+  order: endpoint?.order ?? ('concurrent' as const),
+  startAfter: 0 as number | string,
+})
+
 /** Creates or changes an endpoint. @param props.endpoint the endpoint, in the version that the person has seen */
-export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpoint & { etag: string | null } }) {
+export function EndpointForm(props: { typeAccount: AccountType; endpoint?: ReadEndpoint }) {
   const { typeAccount, endpoint } = props
   const texts = useTexts(webhookTexts)
   const types = useEventTypeNames(typeAccount)
   const [start, setStart] = useState<'now' | 'beginning'>('now')
-  const form = useForm({
-    initialValues: {
-      url: endpoint?.url ?? '',
-      description: endpoint?.description ?? '',
-      eventTypes: endpoint?.eventTypes ?? [],
-      order: endpoint?.order ?? ('concurrent' as const),
-      startAfter: 0 as number | string,
-    },
-  })
-  const { place, rest } = useFieldErrors(form, fields)
-  const { mutate, isPending } = useSave(endpoint, place)
+  const form = useForm({ initialValues: valuesOf(endpoint) })
+  const { place, clear, rest } = useFieldErrors(form, fields)
+  const { mutate, isPending, newer, goOnWith } = useSave(endpoint, { clear, place })
   const save = ({ url, description, eventTypes, order, startAfter }: typeof form.values) => {
     const note = description.trim()
     mutate({
@@ -57,6 +61,17 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpo
       isPending={isPending}
       onSubmit={form.onSubmit(save)}
     >
+      {newer && (
+        <StaleForm
+          title={texts.stale}
+          text={texts.staleText}
+          action={texts.load}
+          onLoad={() => {
+            form.setValues(valuesOf(newer))
+            goOnWith(newer)
+          }}
+        />
+      )}
       <TextInput
         data-autofocus
         required
@@ -95,17 +110,36 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpo
 
 type Fields = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'order'>
 
-function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onError: (error: unknown) => void) {
+/** Whether the endpoint has these fields already. The platform stores a repeated type once. */
+const isSavedIn = (endpoint: Endpoint, { url, description, eventTypes, order }: Fields): boolean =>
+  endpoint.url === url &&
+  endpoint.description === description &&
+  endpoint.order === order &&
+  namesIn(endpoint.eventTypes) === namesIn(eventTypes)
+
+const namesIn = (types: readonly string[] | null): string => [...new Set(types)].toSorted().join()
+
+/** `newer`: the version of somebody who has saved first. `goOnWith` makes it the version that the next change is made from. */
+function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; place(error: unknown): void }) {
   const texts = useTexts(webhookTexts)
   const fresh = useFreshFactor()
   const changed = useWebhooksChanged()
   const notify = useNotify()
-  return useMutation({
+  const queryClient = useQueryClient()
+  const [seen, setSeen] = useState(endpoint)
+  const [newer, setNewer] = useState<ReadEndpoint | null>(null)
+  const save = useMutation({
     // Returns nothing, because a mutation's result stays in memory for a while, and this one contains the secret.
     async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
-      if (endpoint) {
-        const params = { path: { endpointId: endpoint.endpointId }, header: ifMatch(endpoint.etag) }
-        await fresh(() => answer(api.PATCH('/partner/v1/webhook-endpoints/{endpointId}', { params, body })))
+      if (seen) {
+        const { endpointId, etag } = seen
+        const params = { path: { endpointId }, header: ifMatch(etag) }
+        const { isSaved, stored } = await changeSeen({
+          send: () => fresh(() => api.PATCH('/partner/v1/webhook-endpoints/{endpointId}', { params, body })),
+          read: () => queryClient.fetchQuery({ ...endpointQuery(endpointId), staleTime: 0 }),
+          isSavedIn: each => isSavedIn(each, body),
+        })
+        if (!isSaved) return setNewer(stored)
         modals.closeAll()
         return notify.done(texts.saved)
       }
@@ -113,9 +147,18 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
       const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: withStart })))
       showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
     },
-    onError,
+    onMutate() {
+      errors.clear()
+      setNewer(null)
+    },
+    onError: errors.place,
     onSettled: () => void changed(),
   })
+  const goOnWith = (version: ReadEndpoint) => {
+    setSeen(version)
+    setNewer(null)
+  }
+  return { ...save, newer, goOnWith }
 }
 
 /** Asks from where a disabled endpoint should continue. */

@@ -1,8 +1,9 @@
-import { Alert, Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
+import { Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { changeSeen } from '../../api/change-seen.ts'
 import { api, ifMatch, versioned } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -13,6 +14,7 @@ import { useConfirm } from '../../ui/confirm.tsx'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { StaleForm } from '../../ui/stale-form.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { AccountChoice, useChosenAccount } from '../components/account-choice.tsx'
@@ -73,6 +75,18 @@ type PolicyValues = {
   addresses: { people: string; systems: string }
   force: boolean
 }
+/** Whether the policy has these values already. */
+function isSavedIn({ mfa, sessionMinutes, addresses }: Policy, values: PolicyValues): boolean {
+  const { people, systems } = networksOf(values.addresses)
+  const isSame = (one: readonly string[], other: readonly string[]) => one.join() === other.join()
+  return (
+    mfa === values.mfa &&
+    sessionMinutes === Number(values.sessionMinutes) &&
+    isSame(addresses.people, people) &&
+    isSame(addresses.systems, systems)
+  )
+}
+
 /** What the person has entered, and the version of the policy that the form began with. */
 type PolicyInput = { values: PolicyValues; etag: Policy['etag'] }
 type PolicyFormProps = { policy: Policy; named: Named; onLoad: () => Promise<void> }
@@ -96,26 +110,48 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
   const changed = useAccountChanged()
   const notify = useNotify()
   const agrees = useWarnings(policy, named)
+  const queryClient = useQueryClient()
+  // A draft whose rules are stored by now, by a request whose answer got lost, is no draft any more.
+  const [restored] = useState(() => {
+    const kept = draft.restored?.values
+    return kept && kept.etag !== policy.etag && isSavedIn(policy, kept.values) ? null : (kept ?? null)
+  })
+  const { restored: stored, discard } = draft
+  useEffect(() => {
+    if (stored !== null && restored === null) discard()
+  }, [stored, restored, discard])
   // The version that the person sees in the form. The query may have loaded a newer one since.
-  const [etag, setEtag] = useState(draft.restored ? draft.restored.values.etag : policy.etag)
+  const [etag, setEtag] = useState(restored?.etag ?? policy.etag)
+  const [isStale, setStale] = useState(false)
   const form = useForm<PolicyValues>({
     initialValues: {
       mfa: policy.mfa,
       sessionMinutes: policy.sessionMinutes,
       addresses: { people: policy.addresses.people.join('\n'), systems: policy.addresses.systems.join('\n') },
       force: false,
-      ...draft.restored?.values.values,
+      ...restored?.values,
     },
     onValuesChange: values => draft.keep({ values, etag }),
   })
-  const { place, rest } = useFieldErrors(form, fields)
+  const { place, clear, rest } = useFieldErrors(form, fields)
   const save = useMutation({
-    mutationFn: ({ mfa, sessionMinutes, addresses, force }: typeof form.values) => {
+    mutationFn: (values: typeof form.values) => {
+      const { mfa, sessionMinutes, addresses, force } = values
       const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses: networksOf(addresses), force }
       const headers = ifMatch(etag)
-      return fresh(() => versioned(api.PUT('/portal/security-policy', { params: { query: named }, body, headers })))
+      return changeSeen({
+        send: () =>
+          fresh(() => versioned(api.PUT('/portal/security-policy', { params: { query: named }, body, headers }))),
+        read: () => queryClient.fetchQuery({ ...policyQuery(named), staleTime: 0 }),
+        isSavedIn: newer => isSavedIn(newer, values),
+      })
     },
-    onSuccess(saved) {
+    onMutate() {
+      clear()
+      setStale(false)
+    },
+    onSuccess({ isSaved, stored: saved }) {
+      if (!isSaved) return setStale(true)
       draft.discard()
       setEtag(saved.etag)
       void changed()
@@ -123,10 +159,6 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
     },
     onError: (error, { addresses }) => place(withNetworks(error, networksOf(addresses))),
   })
-  const loadAnew = () => {
-    draft.discard()
-    return onLoad()
-  }
   return (
     <Card>
       <form
@@ -136,7 +168,18 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
         })}
       >
         <Stack maw={560}>
-          {isApiError(rest, 412) ? <Stale onLoad={loadAnew} /> : rest !== null && <Failure error={rest} />}
+          {isStale && (
+            <StaleForm
+              title={texts.stale}
+              text={texts.staleText}
+              action={texts.load}
+              onLoad={() => {
+                draft.discard()
+                void onLoad()
+              }}
+            />
+          )}
+          {rest !== null && <Failure error={rest} />}
           <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
             <Stack gap="xs" mt="xs">
               {(['off', 'optional', 'required'] as const).map(value => (
@@ -197,18 +240,4 @@ function useWarnings(policy: Policy, named: Named) {
     if (warnings.length === 0) return true
     return confirm({ title: texts.warnTitle, text: warnings.join(' '), action: texts.save, isDangerous: true })
   }
-}
-
-function Stale({ onLoad }: { onLoad: () => Promise<void> }) {
-  const texts = useTexts(accountTexts).security
-  return (
-    <Alert color="orange" role="alert" title={texts.stale}>
-      <Stack align="flex-start" gap="sm">
-        {texts.staleText}
-        <Button variant="default" onClick={() => void onLoad()}>
-          {texts.load}
-        </Button>
-      </Stack>
-    </Alert>
-  )
 }

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { answer, api } from '../../api/client.ts'
-import { isApiError } from '../../api/errors.ts'
+import { changeSeen } from '../../api/change-seen.ts'
+import { answer, api, ifMatch } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
 import type { BankNames } from '../../campaigns/form/lost-banks.ts'
@@ -130,9 +130,13 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const save = async (values: CampaignValues) => {
     const body = changedBody(original, values)
     const isChanged = Object.keys(body).length > 0
-    if (isChanged && !(await send(seen, body))) {
-      const newer = await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 })
-      if (!isSavedIn(newer, changedValues(original, values), timeZone)) return setNewer(newer)
+    if (isChanged) {
+      const { isSaved, stored } = await changeSeen({
+        send: () => send(seen, body),
+        read: () => queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }),
+        isSavedIn: newer => isSavedIn(newer, changedValues(original, values), timeZone),
+      })
+      if (!isSaved) return setNewer(stored)
     }
     draft.discard()
     notify.done(isChanged ? saved : unchanged)
@@ -158,17 +162,9 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   return { original, draft, mine, bankNames, seen, newer, keep, save, goOn, discard, beginning }
 }
 
-/** @returns false when the campaign has changed since it was read; then nothing is saved */
-async function send({ cashbackId, etag }: ReadCampaign, body: object): Promise<boolean> {
-  const headers = etag === null ? {} : { 'if-match': etag }
-  const params = { path: { cashbackId }, header: headers }
-  try {
-    await answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body: body as never }))
-    return true
-  } catch (error) {
-    if (isApiError(error, 412)) return false
-    throw error
-  }
+const send = ({ cashbackId, etag }: ReadCampaign, body: object) => {
+  const params = { path: { cashbackId }, header: ifMatch(etag) }
+  return answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body: body as never }))
 }
 
 /** Banks that are invited already stay visible, even if they could not be invited any more. */

@@ -111,7 +111,9 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
     async onError(error) {
-      if (await showStale(error, asked.current)) void changed(cashbackId)
+      await showStale(error, asked.current)
+      // Also after a lost answer: the next try must name the version that it has made.
+      void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),
     onDone(formed) {
