@@ -342,6 +342,29 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await assertAccessible(visitor)
   })
 
+  test('a span over two years: each day with its year, and nothing of it stays in the next span', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    const to = platform.platform.deps.campaigns.clock.now().toISOString().slice(0, 10)
+    const from = new Date(Date.parse(`${to}T00:00:00Z`) - 365 * 86_400_000).toISOString().slice(0, 10)
+    const chart = page.getByRole('region', { name: /^Sold/ })
+    // The last 30 days are read first, so that the same chart shows them at once later on.
+    await visitor.logIn(viewer, '/bank/esim/sales')
+    await chart.waitFor()
+    await visitor.walk(`/bank/esim/sales?from=${from}&to=${to}`)
+    await sees(page, 'Days are in UTC time')
+    await chart.getByRole('button', { name: 'Show as a table' }).click()
+    await chart.getByRole('rowheader').nth(365).waitFor()
+    const days = () => chart.getByRole('rowheader').allInnerTexts()
+    const found = await days()
+    assert.deepEqual([found.length, new Set(found).size], [366, 366], 'each day has a name of its own')
+    assert.ok(found[0]?.endsWith(from.slice(0, 4)) && found.at(-1)?.endsWith(to.slice(0, 4)))
+    await page.getByText('30 days', { exact: true }).click()
+    await page.waitForURL(url => !url.searchParams.has('from'))
+    await assertCount(chart.getByRole('rowheader'), 30)
+  })
+
   test('the last days end with the day of the bank’s statements, whatever the time zone of the reader', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return

@@ -72,8 +72,9 @@ function Figures({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {points.map(point => (
-            <Table.Tr key={point.label}>
+          {points.map((point, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two points may have the same label
+            <Table.Tr key={place}>
               <Table.Th scope="row">{point.label}</Table.Th>
               {series.map(({ name }) => (
                 <Table.Td key={name} ta="right" className="figure">

@@ -83,7 +83,9 @@ function Charts({ sales, chosen: { operator, tariff } }: { sales: Sales; chosen:
   const { sales: texts } = useTexts(esimTexts)
   const format = useFormat()
   const nameOf = useTariffName()
-  const ended = endedByDay(sales, format.dayOfYear)
+  const isWithinYear = sales.from.slice(0, 4) === sales.to.slice(0, 4)
+  const labelOf = isWithinYear ? format.dayOfYear : format.calendarDay
+  const ended = endedByDay(sales, labelOf)
   const failures = [
     { name: 'cancelled', label: texts.cancelled, color: 'orange.5' },
     { name: 'expired', label: texts.expired, color: 'gray.5' },
@@ -94,7 +96,7 @@ function Charts({ sales, chosen: { operator, tariff } }: { sales: Sales; chosen:
     const name = nameOf({ operatorCode: operator ?? sales.days[0]?.operatorCode ?? '', tariffCode: tariff })
     return <Chart {...shared} title={texts.byDay(name)} isStacked points={ended} series={all} />
   }
-  const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
+  const sold = soldByDay(sales, { labelOf, nameOf, othersName: texts.others })
   const byTariff = tariffsOf(sales).map(({ tariff: each, ...counts }) => ({ label: nameOf(each), ...counts }))
   return (
     <>

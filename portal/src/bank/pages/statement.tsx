@@ -93,7 +93,13 @@ function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
   const texts = useTexts(statementTexts)
   const format = useFormat()
   const nameOf = useTariffName()
-  const points = byTariff.map(tariff => ({ label: nameOf(tariff), sales: tariff.count }))
+  const hasTwoCurrencies = (tariff: (typeof byTariff)[number]) =>
+    byTariff.filter(each => each.operatorCode === tariff.operatorCode && each.tariffCode === tariff.tariffCode).length >
+    1
+  const points = byTariff.map(tariff => ({
+    label: hasTwoCurrencies(tariff) ? `${nameOf(tariff)}, ${tariff.currency}` : nameOf(tariff),
+    sales: tariff.count,
+  }))
   return (
     <>
       <Chart
