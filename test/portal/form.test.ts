@@ -111,6 +111,30 @@ suite('what is typed', { timeout: 60_000 }, () => {
   })
 
   test('an error about a value in a list names the value', () => {
+  test('a time that the clocks skip is refused at its field, and taken in another zone', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('switch', { name: 'Set start and end times' }).check()
+    await field(page, 'Start date').fill('28.03.2027')
+    await field(page, 'Start time').fill('03:30')
+    await button(page, create).click()
+    const problem = page.getByText('This time does not exist on that day: clocks are set forward')
+    await problem.waitFor()
+    assert.equal(await field(page, 'Start time').getAttribute('aria-invalid'), 'true')
+    await assertAccessible(visitor)
+    await field(page, 'Start time').fill('04:30')
+    await button(page, create).click()
+    await problem.waitFor({ state: 'detached' })
+    await field(page, 'Start time').fill('03:30')
+    await button(page, create).click()
+    await problem.waitFor()
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('UTC')
+    await page.getByRole('option', { name: 'UTC', exact: true }).click()
+    await problem.waitFor({ state: 'detached' })
+  })
+
     const message = 'merchantCategoryCode.1 must be four digits'
     const rule = { field: 'merchantCategoryCode.1', rule: 'four-digits', params: {}, message } as const
     const error = new ApiError(400, [message], null, { fieldErrors: [rule] })

@@ -28,7 +28,15 @@ import { createFormat, restOfPercent } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
 import { createNames } from '../../portal/src/i18n/names.ts'
 import { counted } from '../../portal/src/i18n/texts.ts'
-import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
+import {
+  addDays,
+  daysOfPeriod,
+  fromZoned,
+  isSkipped,
+  isTimeZone,
+  periodOfDays,
+  toZoned,
+} from '../../portal/src/i18n/time-zone.ts'
 import { readNumber } from '../../portal/src/i18n/typed-number.ts'
 import { editTexts } from '../../portal/src/merchant/edit-texts.ts'
 import { checkText } from '../../portal/src/operator/audit-texts.ts'
@@ -207,14 +215,6 @@ suite('figures', () => {
     assert.deepEqual([1, 3, 198].map(uk.bytes).map(plain), ['1 байт', '3 байти', '198 байтів'])
   })
 
-  test('a typed number with groups begins with no 0: `0,500` may be a half', () => {
-    for (const typed of ['0,500', '0,001', '0 500', '00 500', '01,234', '0\u00a0500', '0,500.25', '0 500,5'])
-      for (const language of ['en', 'uk'] as const) assert.equal(readNumber(typed, language), null, typed)
-    assert.deepEqual(
-      [readNumber('0,5', 'en'), readNumber('0,50', 'uk'), readNumber('10,500', 'en')],
-      [0.5, 0.5, 10_500],
-    )
-    assert.equal(readNumber('0,500', 'uk', 4), 0.5)
   test('the share of an amount: exact, half up, as the platform rounds', () => {
     const cases: [number, number, number][] = [
       [2.01, 50, 1.01],
@@ -237,6 +237,14 @@ suite('figures', () => {
       assert.equal(lessOf(amount, part), Number((amount - part).toFixed(2)))
   })
 
+  test('a typed number with groups begins with no 0: `0,500` may be a half', () => {
+    for (const typed of ['0,500', '0,001', '0 500', '00 500', '01,234', '0\u00a0500', '0,500.25', '0 500,5'])
+      for (const language of ['en', 'uk'] as const) assert.equal(readNumber(typed, language), null, typed)
+    assert.deepEqual(
+      [readNumber('0,5', 'en'), readNumber('0,50', 'uk'), readNumber('10,500', 'en')],
+      [0.5, 0.5, 10_500],
+    )
+    assert.equal(readNumber('0,500', 'uk', 4), 0.5)
   })
 
   test('mobile data as people say it', () => {
@@ -248,6 +256,8 @@ suite('figures', () => {
   test('a phone number or an ICCID as people type it', () => {
     assert.deepEqual(profileSearchOf(' +380 (67) 123-45-67 '), { msisdn: '+380671234567' })
     assert.deepEqual(profileSearchOf('8938003 9912345678 90'), { iccid: '8938003991234567890' })
+    for (const copied of ['\u202d+380671234567\u202c', '\u200e+380\u00a067\u2011123\u201345\u201367\ufeff'])
+      assert.deepEqual(profileSearchOf(copied), { msisdn: '+380671234567' })
     for (const wrong of ['', '0671234567', 'abc', '+', '893800399123456789012'])
       assert.equal(profileSearchOf(wrong), null)
   })
@@ -279,8 +289,6 @@ suite('figures', () => {
       ['2026-11-30 23:30:00', '2026-12-02 00:00:00', 'in 2 days'],
       ['2026-11-30 23:30:00', '2026-12-01 23:29:00', 'in 23 hours'],
       ['2026-11-30 14:00:00', '2026-11-28 23:59:00', '2 days ago'],
-    for (const copied of ['\u202d+380671234567\u202c', '\u200e+380\u00a067\u2011123\u201345\u201367\ufeff'])
-      assert.deepEqual(profileSearchOf(copied), { msisdn: '+380671234567' })
       ['2026-10-25 00:00:00', '2026-10-25 23:30:00', 'in 24 hours'],
     ] as const
     for (const [now, at, said] of cases)
@@ -311,6 +319,12 @@ suite('days in a time zone', () => {
   test('a time that there is twice is the earlier one, one that is skipped counts on', () => {
     assert.equal(fromZoned('2026-10-25 03:30:00', 'Europe/Kyiv').toISOString(), '2026-10-25T00:30:00.000Z')
     assert.equal(fromZoned('2026-03-29 03:30:00', 'Europe/Kyiv').toISOString(), '2026-03-29T01:30:00.000Z')
+    const skipped = ['02:59:59', '03:00:00', '03:30:00', '03:59:59', '04:00:00'].map(clock =>
+      isSkipped(`2027-03-28 ${clock}`, 'Europe/Kyiv'),
+    )
+    assert.deepEqual(skipped, [false, true, true, true, false])
+    assert.equal(isSkipped('2026-10-25 03:30:00', 'Europe/Kyiv'), false, 'there is twice')
+    assert.equal(isSkipped('2027-03-28 03:30:00', 'UTC'), false)
   })
 
   test('every hour of a year is found again', () => {

@@ -56,6 +56,9 @@ export function fromZoned(local: string, zone: string): Date {
   return new Date(offsetAt(before) === asUtc - before ? before : offsetAt(after) === asUtc - after ? after : before)
 }
 
+/** Whether the zone's wall clock never shows this time, because clocks are set forward over it. `local` is as for `fromZoned`. */
+export const isSkipped = (local: string, zone: string): boolean => toZoned(fromZoned(local, zone), zone) !== local
+
 /** The day that comes `days` days later, or earlier if `days` is negative. Both days are `YYYY-MM-DD`. */
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)

@@ -38,7 +38,11 @@ export function PeriodSection(part: FormPart) {
         data={zones}
         limit={60}
         value={zone}
-        onChange={chosen => chosen && form.setFieldValue('zone', chosen)}
+        onChange={chosen => {
+          if (!chosen) return
+          form.setFieldValue('zone', chosen)
+          clearErrors(form)
+        }}
       />
     </FormSection>
   )

@@ -1,5 +1,6 @@
 /** Why the form cannot be sent yet, by field. The platform checks everything again. Pure. */
 import type { SameTexts } from '../../i18n/texts.ts'
+import { isSkipped } from '../../i18n/time-zone.ts'
 import { isMissingDay, readClock, readDay } from '../../i18n/typed-day.ts'
 import { isTooLong } from '../../ui/text-length.ts'
 import { type FormField, maxLength } from './fields.ts'
@@ -60,13 +61,18 @@ const wrongCodes = (codes: readonly string[], texts: Texts['problems']): string 
     .join('; ')
 
 function period(values: CampaignValues, texts: Texts['problems']): Found {
-  const { days, clocks, hasTimes } = values
+  const { days, clocks, hasTimes, zone } = values
   const day = (side: 0 | 1) => {
     const typed = days[side]
     if (typed.trim() === '') return texts.required
     return readDay(typed) === null && (isMissingDay(typed) ? texts.missingDay : texts.day)
   }
-  const clock = (side: 0 | 1) => hasTimes && readClock(clocks[side]) === null && texts.clock
+  const clock = (side: 0 | 1) => {
+    if (!hasTimes) return null
+    const [day, time] = [readDay(days[side]), readClock(clocks[side])]
+    if (time === null) return texts.clock
+    return day !== null && isSkipped(`${day} ${time}`, zone) && texts.skipped
+  }
   const { dateFrom, dateTo } = periodOf(values)
   const isReversed = dateFrom !== undefined && dateTo !== undefined && dateTo <= dateFrom
   return {
