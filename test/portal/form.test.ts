@@ -110,7 +110,6 @@ suite('what is typed', { timeout: 60_000 }, () => {
     assert.deepEqual(withTimes(timed, false).days, values.days)
   })
 
-  test('an error about a value in a list names the value', () => {
   test('a time that the clocks skip is refused at its field, and taken in another zone', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
@@ -135,6 +134,7 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await problem.waitFor({ state: 'detached' })
   })
 
+  test('an error about a value in a list names the value', () => {
     const message = 'merchantCategoryCode.1 must be four digits'
     const rule = { field: 'merchantCategoryCode.1', rule: 'four-digits', params: {}, message } as const
     const error = new ApiError(400, [message], null, { fieldErrors: [rule] })
@@ -184,6 +184,48 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await field(page, 'Name').focus()
     assert.equal(await field(page, /^Maximum purchase/).inputValue(), '20,000.5')
     assert.equal(await field(page, 'First day').inputValue(), '1 Feb 2027')
+  })
+})
+
+suite('a picture of the card', { timeout: 60_000 }, () => {
+  const picture = (bytes: number) => ({ name: 'card.png', mimeType: 'image/png', buffer: Buffer.alloc(bytes) })
+
+  test('can be chosen again after it was removed or refused; the focus stays at its field', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    const input = page.locator('input[type=file][accept*=png]').first()
+    // A browser reports no change when the field has the same file already.
+    const isEmpty = async () => assert.equal(await input.inputValue(), '')
+    await input.setInputFiles(picture(300 * 1024))
+    await sees(page, /^This image is too large/)
+    await isEmpty()
+    await input.setInputFiles(picture(1024))
+    const remove = button(page, 'Remove: Small banner')
+    await remove.waitFor()
+    await isEmpty()
+    await remove.focus()
+    await page.keyboard.press('Enter')
+    await page.locator('input[data-path=bannerSmall]:focus').waitFor()
+    await remove.waitFor({ state: 'detached' })
+    await input.setInputFiles(picture(1024))
+    await remove.waitFor()
+  })
+
+  test('the focus stays near a list of terminals that is cleared', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'A list from a file' }).check()
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: 'terminals.csv', mimeType: 'text/csv', buffer: Buffer.from('terminal_id\nT-1\n') })
+    await button(page, 'Clear the list').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('[data-path=terminals]:focus').waitFor()
   })
 })
 

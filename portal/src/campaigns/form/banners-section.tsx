@@ -1,5 +1,6 @@
 import { Button, FileButton, Group, Image, Stack, TextInput } from '@mantine/core'
 import { IconPhoto } from '@tabler/icons-react'
+import { useRef } from 'react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { BannerLink } from '../detail/banner-link.tsx'
 import type { FormPart } from './fields.ts'
@@ -30,12 +31,20 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
   const format = useFormat()
   const value = form.values[name]
   const isFile = value.startsWith('data:')
+  const forgetFile = useRef<() => void>(null)
   const take = async (file: File | null) => {
+    // Otherwise, the browser would not report that the same file is chosen again.
+    forgetFile.current?.()
     if (!file) return
     if (!types.split(',').includes(file.type)) return form.setFieldError(name, texts.notPicture)
     if (file.size > maxBytes) return form.setFieldError(name, texts.tooLarge(format.bytes(file.size)))
     form.setFieldValue(name, await dataUri(file))
     form.clearFieldError(name)
+  }
+  const remove = () => {
+    form.setFieldValue(name, '')
+    // The pressed button is gone now.
+    form.getInputNode(name)?.focus()
   }
   return (
     <Stack gap="xs">
@@ -48,7 +57,7 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
         {...(isFile && { value: texts.chosen, readOnly: true, type: 'text' })}
       />
       <Group gap="sm">
-        <FileButton accept={types} onChange={take} disabled={!isOpen(name)}>
+        <FileButton accept={types} resetRef={forgetFile} onChange={take} disabled={!isOpen(name)}>
           {({ onClick }) => (
             <Button
               variant="default"
@@ -62,7 +71,7 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
           )}
         </FileButton>
         {value !== '' && (
-          <Button variant="subtle" size="xs" disabled={!isOpen(name)} onClick={() => form.setFieldValue(name, '')}>
+          <Button variant="subtle" size="xs" disabled={!isOpen(name)} onClick={remove}>
             {`${texts.remove}: ${texts[name]}`}
           </Button>
         )}

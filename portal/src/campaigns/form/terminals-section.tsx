@@ -79,6 +79,11 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
     const added = after.length - before.length
     set(after, texts.added(added, read.length - added))
   }
+  const clear = () => {
+    set([], null)
+    // The pressed button is gone now.
+    form.getInputNode('terminals')?.focus()
+  }
   const read = async (file: File) => {
     setError(null)
     await readText(file).then(take).catch(setError)
@@ -109,7 +114,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
       {terminals.length > 0 && <Sample terminals={terminals} />}
       {terminals.length > 0 && !isGrowing && (
         <Group>
-          <Button variant="default" size="xs" disabled={!isOpen('terminals')} onClick={() => set([], null)}>
+          <Button variant="default" size="xs" disabled={!isOpen('terminals')} onClick={clear}>
             {texts.clearTerminals}
           </Button>
         </Group>
