@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { ApiError } from '../../portal/src/api/errors.ts'
 import { errorsByField } from '../../portal/src/api/field-errors.ts'
 import { withListedValues } from '../../portal/src/campaigns/form/listed-values.ts'
+import { withoutQuotes } from '../../portal/src/campaigns/form/pasted-list.ts'
 import { emptyValues, periodOf, withTimes } from '../../portal/src/campaigns/form/values.ts'
 import { isMissingDay, readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
@@ -184,6 +185,51 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await field(page, 'Name').focus()
     assert.equal(await field(page, /^Maximum purchase/).inputValue(), '20,000.5')
     assert.equal(await field(page, 'First day').inputValue(), '1 Feb 2027')
+  })
+})
+
+suite('a list that is pasted', { timeout: 60_000 }, () => {
+  test('spaces of any kind separate; the quotation marks of a spreadsheet’s cells are left out', () => {
+    const cases: [string[], string[]][] = [
+      [
+        ['"A-1"', 'B-2'],
+        ['A-1', 'B-2'],
+      ],
+      [
+        ['"A-1', 'A-2"', 'B-2'],
+        ['A-1', 'A-2', 'B-2'],
+      ],
+      [['"12""-TV"'], ['12"-TV']],
+      [
+        ['12"', '"', 'B"C'],
+        ['12"', '"', 'B"C'],
+      ],
+      [['A-1', '"A-1"', '""'], ['A-1']],
+    ]
+    for (const [values, cells] of cases) assert.deepEqual(withoutQuotes(values), cells, values.join(' '))
+  })
+
+  test('into the form', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'Selected products' }).check()
+    const list = page.locator('input[data-path=sku]')
+    const text = 'A-1\u00a0A-2\u202fA-3\r\n"A-4"\t"A-5\nA-6"'
+    await inPage(
+      list,
+      `const clipboardData = new DataTransfer()
+       clipboardData.setData('text/plain', given.text)
+       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))`,
+      { text },
+    )
+    await page.getByText('A-6').waitFor()
+    const pills = list.locator('xpath=..').locator('.mantine-Pill-label')
+    assert.deepEqual(await pills.allInnerTexts(), ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6'])
+    await list.fill('"A-7"')
+    await list.press('Enter')
+    await page.getByText('A-7', { exact: true }).waitFor()
   })
 })
 

@@ -3,8 +3,7 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
-
-const separators = [',', ';', '\n', '\t', ' ']
+import { separators, withoutQuotes } from './pasted-list.ts'
 
 /** The products and purchases that the campaign is for. */
 export function ProductsSection(part: FormPart) {
@@ -44,6 +43,12 @@ export function ProductsSection(part: FormPart) {
 type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
 
 function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName; label: string; hint: string }) {
+  const input = form.getInputProps(name)
+  const known = new Set(form.values[name])
+  const change = (values: string[]) => {
+    const added = withoutQuotes(values.filter(value => !known.has(value)))
+    input.onChange([...values.filter(value => known.has(value)), ...added.filter(value => !known.has(value))])
+  }
   return (
     <TagsInput
       label={label}
@@ -51,7 +56,8 @@ function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName
       acceptValueOnBlur
       splitChars={separators}
       disabled={!isOpen(name)}
-      {...form.getInputProps(name)}
+      {...input}
+      onChange={change}
     />
   )
 }
