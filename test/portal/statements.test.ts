@@ -30,6 +30,7 @@ let bank: Bank
 let viewer: Account
 let admin: Account
 let day: string
+let soldToday: string
 before(async () => {
   // No worker runs here, because it would close the statements that one test shows as missing. A move of the clock
   // closes the others.
@@ -50,17 +51,18 @@ before(async () => {
   await advance(platform, 'P1DT5M')
   const latest = await platform.call('GET', '/partner/v1/statements?limit=1', { token: bank.token })
   day = latest.body.data[0].day
-  await sell({ externalId: 'payment-5' })
+  soldToday = await sell({ externalId: 'payment-5' })
 })
 after(async () => {
   await closeBrowser()
   await platform.close()
 })
 
-async function sell(given: object, reference?: string): Promise<void> {
+async function sell(given: object, reference?: string): Promise<string> {
   const { body } = await bank.reserve({ ...given })
   const headers = reference === undefined ? {} : { 'perkline-payment-reference': reference }
   assert.equal((await bank.call('POST', `/orders/${body.orderId}/confirm`, { headers })).status, 200)
+  return body.orderId
 }
 /** The month of the day before an instant. */
 const monthOfYesterday = (now: string) => new Date(Date.parse(now) - 86_400_000).toISOString().slice(0, 7)
@@ -115,6 +117,21 @@ test('an order is found by exactly its id', async t => {
     .or(page.getByText(/No orders/))
     .first()
     .waitFor()
+})
+
+test('an order that was sold today says when its statement follows: to the bank and to the operator', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  for (const [account, path] of [
+    [viewer, `/bank/esim/orders/${soldToday}`],
+    [admin, `/operator/orders/${soldToday}`],
+  ] as const) {
+    await visitor.logIn(account, path)
+    await page.getByText('Follows after midnight, UTC time').waitFor()
+    await assertAccessible(visitor)
+    await visitor.empty()
+  }
 })
 
 test('on a phone, in Ukrainian', async t => {

@@ -18,7 +18,8 @@ export const eventTexts = dictionary({
     none: 'No events fit',
     noneText: 'Events stand here as soon as something happens.',
     more: 'Show more',
-    lookedTo: (sequence: string) => `Looked at down to number ${sequence}.`,
+    lookedTo: (sequence: string) =>
+      `All events from number ${sequence} on were searched. “Show more” searches older ones.`,
     notFound: 'Event not found',
     noDeliveries: 'This event has not been sent to any endpoint.',
   },
@@ -38,7 +39,7 @@ export const eventTexts = dictionary({
     none: 'Жодна подія не підходить',
     noneText: 'Події з’являться тут, щойно щось станеться.',
     more: 'Показати ще',
-    lookedTo: (sequence: string) => `Переглянуто до номера ${sequence}.`,
+    lookedTo: (sequence: string) => `Переглянуто всі події від номера ${sequence}. «Показати ще» шукає серед старіших.`,
     notFound: 'Подію не знайдено',
     noDeliveries: 'Цю подію не надсилали на жодну адресу.',
   },

@@ -12,7 +12,7 @@ import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
-import { orderQuery } from '../queries.ts'
+import { openStatementQuery, orderQuery } from '../queries.ts'
 import { useOperatorName } from '../tariff-names.ts'
 import type { OrderWithTimeline } from '../types.ts'
 
@@ -63,7 +63,7 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
               { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
               { label: stated.paymentReference, value: order.paymentReference ?? none },
-              { label: stated.onStatement, value: <OnStatement statement={order.statement} /> },
+              { label: stated.onStatement, value: <OnStatement order={order} /> },
             ]}
           />
         </Card>
@@ -73,9 +73,13 @@ function Whole({ order }: { order: OrderWithTimeline }) {
   )
 }
 
-function OnStatement({ statement }: Pick<OrderWithTimeline, 'statement'>) {
+/** The statement that has the order. A sale is on one after the day's end in the time zone of the bank's statements. */
+function OnStatement({ order: { status, statement } }: { order: OrderWithTimeline }) {
   const texts = useTexts(statementTexts)
   const format = useFormat()
+  const isAwaited = status === 'confirmed' && !statement
+  const { data: open } = useQuery({ ...openStatementQuery, enabled: isAwaited })
+  if (isAwaited) return open ? texts.followsIn(open.timeZone) : texts.follows
   if (!statement) return none
   const { statementId, day, number } = statement
   return (

@@ -40,6 +40,8 @@ function Whole({ order }: { order: OrderWithTimeline }) {
     order
   const names = useNames()
   const { data: partners } = useQuery(partnersQuery())
+  const zone = partners?.banks.find(({ entry }) => entry.code === bank.code)?.entry.esim.statement.timeZone
+  const awaited = zone === undefined ? stated.follows : stated.followsIn(zone)
   const operator = partners?.mobileOperators.find(({ code }) => code === order.operatorCode)
   return (
     <>
@@ -64,7 +66,11 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: stated.paymentReference, value: order.paymentReference ?? none },
               {
                 label: stated.onStatement,
-                value: statement ? stated.statementOf(format.calendarDay(statement.day), statement.number) : none,
+                value: statement
+                  ? stated.statementOf(format.calendarDay(statement.day), statement.number)
+                  : status === 'confirmed'
+                    ? awaited
+                    : none,
               },
             ]}
           />
