@@ -227,6 +227,10 @@ suite('a list that is pasted', { timeout: 60_000 }, () => {
     await page.getByText('A-6').waitFor()
     const pills = list.locator('xpath=..').locator('.mantine-Pill-label')
     assert.deepEqual(await pills.allInnerTexts(), ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6'])
+    // Another SKU: for the platform, letters in upper and lower case differ.
+    await list.fill('a-6')
+    await list.press('Enter')
+    await page.getByText('a-6', { exact: true }).waitFor()
     await list.fill('"A-7"')
     await list.press('Enter')
     await page.getByText('A-7', { exact: true }).waitFor()

@@ -55,6 +55,7 @@ function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName
       description={hint}
       acceptValueOnBlur
       splitChars={separators}
+      isDuplicate={(value, others) => others.includes(value)}
       disabled={!isOpen(name)}
       {...input}
       onChange={change}
