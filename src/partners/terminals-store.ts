@@ -23,11 +23,13 @@ export async function replaceTerminals(
   const changed = new Map<string, TerminalsChange>()
   if (params.length === 0) return changed
   await stage(transaction, params, now)
+  const merchantIds = params.map(({ merchantId }) => merchantId)
+  await keepRemoved(transaction, merchantIds, now)
   for (const [name, statement] of steps) {
     const rows = await transaction.query<{ merchantId: string; count: number }>(
       `with changed as (${statement} returning t.merchant_id)
        select merchant_id as "merchantId", count(*)::int as count from changed group by merchant_id`,
-      [params.map(({ merchantId }) => merchantId)],
+      [merchantIds],
     )
     for (const { merchantId, count } of rows) {
       const change = changed.get(merchantId) ?? { added: 0, removed: 0, changed: 0 }
@@ -37,13 +39,38 @@ export async function replaceTerminals(
   return changed
 }
 
+/** The condition for terminals of the merchants $1 that the applied directory leaves out. */
+const isLeftOut = `t.merchant_id = any($1) and not exists (
+  select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`
+
+/**
+ * Remembers when the terminals that are about to be removed were removed, because purchases from before may be reported later
+ * (contract/reconciliation.md, "Differences"). Of several removals, the latest time counts: the clock of a sandbox can be turned
+ * back. Also forgets the removed terminals of all merchants that no campaign needs any longer, so that they do not grow without
+ * limit.
+ */
+async function keepRemoved(transaction: Queryable, merchantIds: string[], now: Date): Promise<void> {
+  await transaction.execute(
+    `insert into removed_terminals as r (merchant_id, terminal_id, removed_at)
+     select t.merchant_id, t.terminal_id, $2 from terminals t where ${isLeftOut}
+     on conflict (merchant_id, terminal_id) do update set removed_at = greatest(r.removed_at, excluded.removed_at)`,
+    [merchantIds, now],
+  )
+  await transaction.execute(
+    `delete from removed_terminals r using (
+       select m.merchant_id, min(c.created_at) as needed_since
+       from (select distinct merchant_id from removed_terminals) m
+       left join campaigns c on c.merchant_id = m.merchant_id and c.status not in ('completed', 'declined', 'expired', 'deleted')
+       group by m.merchant_id
+     ) n
+     where r.merchant_id = n.merchant_id
+       and (n.needed_since is null or r.removed_at < n.needed_since or r.removed_at < $1::timestamptz - interval '3 years')`,
+    [now],
+  )
+}
+
 const steps: [keyof TerminalsChange, string][] = [
-  [
-    'removed',
-    `delete from terminals t
-     where t.merchant_id = any($1) and not exists (
-       select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`,
-  ],
+  ['removed', `delete from terminals t where ${isLeftOut}`],
   [
     'changed',
     `update terminals t set (${values}) = row(${valuesOf('a')}) from applied_terminals a

@@ -7,17 +7,25 @@ import { type DifferenceKind, differenceKinds, type Side, type termKinds } from 
 
 export const lineColumns = 'line, transaction_id, terminal_id, transaction_at, amount, cashback_amount'
 
-export const createTerminals =
-  'create temporary table campaign_terminals (terminal_id text collate "C" primary key) on commit drop'
+export const createTerminals = `
+  create temporary table campaign_terminals (terminal_id text collate "C" primary key, removed_at timestamptz not null) on commit drop`
 
-/** The terminals where the campaign $1 applies: its own, or the merchant's current ones in the directory. */
+/**
+ * The terminals where the campaign $1 applies, and until when: its own, or the merchant's in the directory. A terminal that was
+ * removed from the directory after the campaign was created still counts for the purchases before that.
+ */
 export const listTerminals = `
   insert into campaign_terminals
-  select t.terminal_id from campaigns c join terminals t using (merchant_id)
-  where c.cashback_id = $1 and c.terminals_platform
-  union
-  select t.value ->> 'terminal_id' from campaigns c cross join lateral json_array_elements(c.terminals::json) t
-  where c.cashback_id = $1 and not c.terminals_platform`
+  select terminal_id, max(removed_at) from (
+    select t.terminal_id, 'infinity'::timestamptz as removed_at from campaigns c join terminals t using (merchant_id)
+    where c.cashback_id = $1 and c.terminals_platform
+    union all
+    select r.terminal_id, r.removed_at from campaigns c join removed_terminals r using (merchant_id)
+    where c.cashback_id = $1 and c.terminals_platform and r.removed_at >= c.created_at
+    union all
+    select t.value ->> 'terminal_id', 'infinity' from campaigns c cross join lateral json_array_elements(c.terminals::json) t
+    where c.cashback_id = $1 and not c.terminals_platform
+  ) listed group by terminal_id`
 
 /** A table for the lines of the uploaded report and the terms that each of them breaks. */
 export const createChecked = `
@@ -48,7 +56,7 @@ export function checkLines(side: Side): string {
         round(l.amount * c.percentage * 0.01, 2) as right_cashback,
         min(l.line) over (partition by l.transaction_id) as first_line,
         l.transaction_at < c.date_from or l.transaction_at >= c.date_to as outside_period,
-        t.terminal_id is null as unknown_terminal,
+        coalesce(l.transaction_at >= t.removed_at, true) as unknown_terminal,
         l.amount < c.min_amount or l.amount > c.max_amount as amount_out_of_range,
         coalesce(l.cashback_amount <> round(l.amount * c.percentage * 0.01, 2), false) as wrong_cashback
       from report_lines l cross join campaigns c left join campaign_terminals t using (terminal_id)

@@ -2,7 +2,7 @@
  * How reports can differ from the terms and from each other, to the cent (contract/reconciliation.md, "Differences").
  */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { after, before, beforeEach, suite, test } from 'node:test'
 import { differenceKinds } from '../../../src/reconciliation/differences.ts'
 import { campaignDirectory, ids } from '../../support/campaigns.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -15,6 +15,7 @@ import {
   openSides,
   reconciliationOf,
   reportOf,
+  runningCampaign,
   type Sides,
   uploadBank,
   uploadMerchant,
@@ -90,6 +91,101 @@ suite('against the terms', () => {
       ['unknown-terminal', 'tx-3', null, 'T-0001 '],
       ['unknown-terminal', 'tx-4', null, 'V-0001'],
     ])
+  })
+
+  suite('a terminal that leaves the platform’s directory', () => {
+    const terminalIds = ['T-0001', 'T-0002']
+    /** Applies the grocer's terminals anew. */
+    async function list(...listed: string[]) {
+      const merchant = { code: 'grocer', name: 'Гросер', terminals: listed.map(terminalId => ({ terminalId })) }
+      const answer = await platform.call('POST', '/admin/directory', {
+        token: platform.config.operatorKey,
+        body: { directory: JSON.stringify({ merchants: [merchant] }), files: {} },
+      })
+      assert.equal(answer.status, 200, answer.text)
+    }
+    const now = () => platform.platform.deps.campaigns.clock.now().toISOString()
+    const advance = () => platform.call('POST', '/sandbox/clock', { body: { advance: 'PT10M' } })
+    const kept = () =>
+      platform.platform.database.query('select terminal_id as id from removed_terminals order by terminal_id')
+    const finishAll = () => platform.platform.database.execute(`update campaigns set status = 'completed'`)
+    beforeEach(() => list(...terminalIds))
+    after(() => list(...terminalIds))
+
+    /** Uploads a report of the bank, again if there is one. Returns the compensation and the transactions at unknown terminals. */
+    async function again(campaign: Ended, report: string) {
+      const refused = await uploadMerchant(sides.grocer, campaign.id, reportOf())
+      assert.ok([201, 400].includes(refused.status), 'it is 400 before the first report of the bank')
+      const answer = await uploadBank(sides.alpha, campaign.id, report)
+      assert.equal(answer.status, 201, answer.text)
+      const { differences, expectedCompensation } = await reconciliationOf(sides.alpha, campaign.id)
+      const unknown = differences.items.filter(({ kind }: Item) => kind === 'unknown-terminal')
+      return [expectedCompensation, ...unknown.map(({ transactionId }: Item) => transactionId)]
+    }
+
+    test('counts for the purchases made before, also when the report comes later', async () => {
+      const campaign = await endedCampaign(sides, [sides.alpha], { merchantCompensationPercentage: 100 })
+      const report = reportOf(...terminalIds.map((terminalId, n) => line(campaign, `tx-${n}`, { terminalId })))
+      assert.deepEqual(await again(campaign, report), [20])
+      await list('T-0001')
+      assert.deepEqual(await again(campaign, report), [20])
+    })
+
+    test('is not shown any more, and never counts for a later campaign', async () => {
+      await list('T-0001')
+      const { campaign, found } = await reported({}, ended => [line(ended, 'a', { terminalId: 'T-0002' })])
+      assert.deepEqual(found, [['unknown-terminal', 'a', null, 'T-0002']])
+      const { body } = await sides.alpha.call('GET', `/portal/cashbacks/${campaign.id}/terminals`)
+      assert.deepEqual(
+        body.data.map(({ terminal_id }: { terminal_id: string }) => terminal_id),
+        ['T-0001'],
+      )
+    })
+
+    test('is kept only while a campaign from before could need it, at most three years', async () => {
+      await finishAll()
+      await list('T-0001')
+      assert.deepEqual(await kept(), [])
+      await list(...terminalIds)
+      await runningCampaign(sides, [sides.alpha])
+      await list('T-0001')
+      assert.deepEqual(await kept(), [{ id: 'T-0002' }])
+      await platform.platform.database.execute(
+        `update removed_terminals set removed_at = removed_at - interval '3 years 1 day'`,
+      )
+      await platform.platform.database.execute(`update campaigns set created_at = created_at - interval '5 years'`)
+      await list('T-0001')
+      assert.deepEqual(await kept(), [])
+      await list('T-0002')
+      assert.deepEqual(await kept(), [{ id: 'T-0001' }])
+      await finishAll()
+      await list('T-0002')
+      assert.deepEqual(await kept(), [])
+    })
+
+    test('does not count for purchases after it has left, and counts again once it is listed again', async () => {
+      const running = await runningCampaign(sides, [sides.alpha], { merchantCompensationPercentage: 100 })
+      const before = now()
+      await advance()
+      await list('T-0001')
+      const removed = now()
+      await advance()
+      const report = reportOf(
+        line(running, 'a', { terminalId: 'T-0002', at: before }),
+        line(running, 'b', { terminalId: 'T-0002', at: removed }),
+        line(running, 'c', { terminalId: 'T-0001', at: removed }),
+      )
+      await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1H' } })
+      assert.deepEqual(await again(running, report), [20, 'b'])
+      await list('T-0001', 'T-0003')
+      assert.deepEqual(await again(running, report), [20, 'b'])
+      await list(...terminalIds)
+      assert.deepEqual(await again(running, report), [30])
+      // The later removal counts, and by a clock that was turned back it is not before the earlier one.
+      await platform.call('DELETE', '/sandbox/clock')
+      await list('T-0001')
+      assert.deepEqual(await again(running, report), [20, 'b'])
+    })
   })
 
   test('the campaign’s own terminals', async () => {
