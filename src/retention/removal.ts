@@ -2,7 +2,7 @@
  * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
  * piece. Several processes may call at once: they remove different pieces.
  */
-import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts'
+import { changeSegment } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/orders/order-id.ts'
@@ -54,10 +54,9 @@ async function removeSegments({ database, clock, retention }: RetentionDeps): Pr
   const endedBefore = cutoff(clock.now(), retention.segmentsDays)
   const segments = await store.findOldSegments(database, { endedBefore, limit: segmentsAtOnce })
   for (const segment of segments)
-    await database.transaction(async transaction => {
-      await recordSegmentChange(transaction, segment)
-      await store.removeSegment(transaction, segment)
-    })
+    await database.transaction(transaction =>
+      changeSegment(transaction, segment, () => store.removeSegment(transaction, segment)),
+    )
   return segments.length === segmentsAtOnce
 }
 

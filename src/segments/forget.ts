@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { recordSegmentChange } from '../campaigns/lifecycle/transitions-store.ts'
+import { changeSegment } from '../campaigns/lifecycle/transitions-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'
@@ -52,10 +52,9 @@ export async function forgetCustomers(
       return { forgotten, unknown: (await store.countForgotten(connection)) - forgotten }
     })
     for (const cashbackId of await store.findSegmentsOfForgotten(connection, bankId)) {
-      await inTransaction(async () => {
-        await recordSegmentChange(connection, { cashbackId, bankId })
-        await store.cutSegment(connection, cashbackId, bankId)
-      })
+      await inTransaction(() =>
+        changeSegment(connection, { cashbackId, bankId }, () => store.cutSegment(connection, cashbackId, bankId)),
+      )
       await othersTurn()
     }
     return counts

@@ -12,7 +12,7 @@ import { type Decided, type Outcome, outcomeOf } from './decided.ts'
 import { entriesOf } from './entries.ts'
 import { eventsOf } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
-import type { LockedCampaign } from './locking-store.ts'
+import { type LockedCampaign, lockCampaign } from './locking-store.ts'
 
 const movedRows = rowList(1, {
   cashbackId: 'uuid',
@@ -126,22 +126,27 @@ const bankListsStatement: Statement = {
 }
 
 /**
- * Prepares a change of a bank's segment that no decision causes, such as the removal of a customer. It locks the campaign and
- * raises its version, so that cached answers about it are no longer used.
+ * Changes a bank's segment without a decision, such as the removal of a customer, and raises the campaign's version, so that
+ * cached answers about it are no longer used. The campaign is locked meanwhile. The lists, which all campaigns of the merchant and
+ * of the bank need, are locked only after the change, because it may take seconds.
  *
- * @param transaction the transaction that then changes the segment
+ * @param change changes the segment
  */
-export async function recordSegmentChange(
+export async function changeSegment(
   transaction: Queryable,
   params: { cashbackId: string; bankId: string },
+  change: () => Promise<void>,
 ): Promise<void> {
-  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [params.cashbackId])
+  const { cashbackId, bankId } = params
+  await lockCampaign(transaction, cashbackId)
+  await change()
+  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [cashbackId])
   await transaction.execute(
     `insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 0, 1 from campaigns where cashback_id = $1
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
-    [params.cashbackId],
+    [cashbackId],
   )
-  await raiseBankLists(transaction, { cashbackIds: [], bankIds: [params.bankId], counts: [] })
+  await raiseBankLists(transaction, { cashbackIds: [], bankIds: [bankId], counts: [] })
 }
 
 /**

@@ -117,6 +117,23 @@ suite('customers forget and export', () => {
     }
   })
 
+  test('while a segment is cut, decisions about other campaigns of the bank go on', async () => {
+    const [cut, other] = [await newCampaign('A-1', 'A-2'), await newCampaign('A-3')]
+    const { database } = platform.platform
+    const blocker = await database.connect()
+    await blocker.query('begin')
+    await blocker.query('select from campaign_segments where cashback_id = $1 for update', [cut])
+    const forgotten = forget(['A-1'])
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like '%update campaign_segments%'`
+    await until('the cut waits', async () => (await database.query(waiting)).length === 1)
+    const { status, text } = await sides.alpha.call('POST', `/cashbacks/${other}/confirm`)
+    await blocker.end()
+    assert.deepEqual(await forgotten, { forgotten: 1, unknown: 0 })
+    assert.equal(status, 201, text)
+    assert.deepEqual((await segmentOf(sides.alpha, cut))?.customerIds, ['A-2'])
+  })
+
   test('run again after it was cut off, it ends what is left', async () => {
     const id = await newCampaign('A-1', 'A-2')
     // Makes the state that a crash leaves: the customer is deleted from the directory, but not yet from the segments.
