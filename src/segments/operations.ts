@@ -15,7 +15,7 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'
 import { findSegmentBanks, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
 import { type Malformed, stageWellFormed } from './staging.ts'
-import { countUpload, requireUploadLeft } from './uploads-per-day-store.ts'
+import { countUpload, lockUploads, requireUploadLeft } from './uploads-per-day-store.ts'
 
 export const maxSegmentLines = 1_000_000
 
@@ -53,6 +53,7 @@ export async function formSegment(
       await shareCustomers(transaction)
       await splitByBank(transaction)
 
+      await lockUploads(transaction, upload.merchantId)
       const campaign = await lockOwn(transaction, deps, params)
       const now = clock.now()
       const bankIds = await requireOpen(transaction, campaign, now, params)

@@ -34,14 +34,20 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 }
 
 /**
- * Counts a segment that is being formed. After this call, other uploads of the same merchant wait until this
- * transaction ends.
+ * Makes other uploads of the same merchant wait until this transaction ends. Call it before the campaign is locked: that may start
+ * the campaign, and then this transaction holds the lists that the other upload needs at its end.
+ */
+export async function lockUploads(transaction: Queryable, merchantId: string): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])
+}
+
+/**
+ * Counts a segment that is being formed. The caller has called `lockUploads`.
  *
  * @throws as `requireUploadLeft`
  */
 export async function countUpload(transaction: Queryable, upload: Upload): Promise<void> {
   const { merchantId, cashbackId } = upload
-  await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])
   await requireUploadLeft(transaction, upload)
   await transaction.execute(`delete from segment_uploads where merchant_id = $1 and day < ${todaySql}`, [merchantId])
   await transaction.execute(

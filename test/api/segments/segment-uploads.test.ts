@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openPartners } from '../../support/campaign-moves.ts'
+import { queryable } from '../../../src/db/database.ts'
+import { lockCustomers } from '../../../src/segments/customers-store.ts'
+import { launchCampaign, openPartners, statusOf } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, type Partner } from '../../support/campaigns.ts'
-import { range } from '../../support/esim.ts'
+import { range, until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { race, together } from '../../support/race.ts'
 import { formOf } from '../../support/reconciliation.ts'
@@ -157,6 +159,57 @@ suite('broken off and at once', () => {
     const slow = [await begin(campaigns[0], fileOf(['A-1'])), await begin(campaigns[1], fileOf(['A-1']))]
     await formed(campaigns[2], fileOf(['A-1']))
     for (const upload of slow) upload.kill()
+  })
+
+  test('an upload that starts its campaign, as it is due, and another one of the merchant do not wait for each other', async () => {
+    const { database } = platform.platform
+    const starting = await launchCampaign(platform, { grocer, alpha, beta })
+    const other = await newCampaign()
+    await formed(other, fileOf(['A-1']))
+    /** How many statements like this one wait for a lock. */
+    const waiting = async (statement: string): Promise<number> => {
+      const found = await database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+        [`%${statement}%`],
+      )
+      return found.length
+    }
+    const uploadsWait = () => waiting('hashtextextended($1, 23)')
+    const [customersLock, startLock, segmentLock] = [
+      await database.connect(),
+      await database.connect(),
+      await database.connect(),
+    ]
+    const locks = [customersLock, startLock, segmentLock]
+    try {
+      for (const lock of locks) await lock.query('begin')
+      await lockCustomers(queryable(customersLock))
+      let isStarted = false
+      const uploads = [
+        putSegment(grocer, starting, fileOf(['A-2'])).finally(() => {
+          isStarted = true
+        }),
+        putSegment(grocer, other, fileOf(['A-3'])),
+      ]
+      await until('both were read', async () => (await waiting('pg_advisory_xact_lock_shared')) === 2)
+      await startLock.query(`update campaigns set date_from = now() - interval '1 minute' where cashback_id = $1`, [
+        starting,
+      ])
+      await segmentLock.query('select from campaign_segments where cashback_id = $1 for update', [other])
+      await customersLock.query('commit')
+      const blocked = async () =>
+        (await uploadsWait()) +
+        (await waiting('from campaigns where')) +
+        (await waiting('delete from campaign_segments'))
+      await until('both wait for the locks', async () => (await blocked()) === 2)
+      await startLock.query('commit')
+      await until('the start is done', async () => isStarted || (await uploadsWait()) === 1)
+      await segmentLock.query('commit')
+      for (const { status, text } of await Promise.all(uploads)) assert.equal(status, 200, text)
+    } finally {
+      for (const lock of locks) await lock.end()
+    }
+    assert.equal(await statusOf(grocer, starting), 'active')
   })
 
   test('ten small ones of one merchant at once are all taken', async () => {
