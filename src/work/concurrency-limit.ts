@@ -9,6 +9,8 @@ export type ConcurrencyLimits = {
   atOnce: number
   /** How many of these places one partner may use at once. */
   perPartner: number
+  /** True: the last free place goes only to a partner that has none. */
+  lastForOthers?: boolean
   waiting: number
   waitMs: number
 }
@@ -101,8 +103,11 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   const servedAt = new Map<string, number>()
   let served = 0
 
-  const isFree = (groups: readonly string[]): boolean =>
-    running.length < limits.atOnce && running.filter(other => other === groups.at(-1)).length < limits.perPartner
+  const isFree = (groups: readonly string[]): boolean => {
+    const own = running.filter(other => other === groups.at(-1)).length
+    const kept = limits.lastForOthers && own > 0 ? 1 : 0
+    return running.length < limits.atOnce - kept && own < limits.perPartner
+  }
   const findNext = () =>
     findFirst(
       waiters.values().filter(({ groups }) => isFree(groups)),

@@ -44,9 +44,11 @@ const limits: Record<AsideKind, ConcurrencyLimits> = {
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
 
-const fileLimits: ConcurrencyLimits = {
+export const fileLimits: ConcurrencyLimits = {
   atOnce: longReadConnections.files,
   perPartner: 2,
+  // Files may be read slowly. Otherwise two partners that do so would take all places.
+  lastForOthers: true,
   waiting: 100,
   waitMs: 10_000,
 }

@@ -7,6 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { DomainError } from '../../../src/errors.ts'
+import { fileLimits } from '../../../src/http/limits/costly-reads.ts'
 import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { openBank } from '../../support/esim.ts'
@@ -229,6 +230,16 @@ suite('turns of groups', () => {
     assert.equal(served.indexOf('other/host'), 1)
     assert.equal(served.lastIndexOf('other/host'), 3)
     assert.equal(served.lastIndexOf('net/host-0'), 22, 'a host that was served waits for those that were not')
+  })
+
+  test('the last place can be kept for a partner that has none: two of them with slow files do not hold up a third one', async () => {
+    const turns = createConcurrencyLimit({ ...patient, ...fileLimits, waitMs: 5_000 }, 'busy')
+    const ends = [await turns.take('a', here()), await turns.take('a', here()), await turns.take('b', here())]
+    const second = turns.take('b', here())
+    const endThird = await turns.take('c', here())
+    endThird()
+    ends[0]?.()
+    ;(await second)()
   })
 
   test('in a full queue the largest group makes room', async () => {
