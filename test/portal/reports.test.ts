@@ -452,6 +452,16 @@ suite('the next step', { timeout: 120_000 }, () => {
   })
 })
 
+test('a report that the bank’s system uploaded is shown so, and not by its client id', { timeout: 60_000 }, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'By the system' })
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))).status, 201)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  await visitor.logIn(bank, atBank(campaign))
+  const cell = visitor.page.getByRole('row', { name: 'report.csv' }).getByText(/by your system|pk_/)
+  assert.equal(await cell.innerText(), 'by your system')
+})
+
 test('a printed page is without the portal’s frame', { timeout: 60_000 }, async t => {
   const campaign = await endedCampaign(sides, [sides.alpha], { name: 'On paper' })
   assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))).status, 201)

@@ -29,7 +29,8 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
         <>
           <DateTime at={uploadedAt} />
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {uploadedBy}
+            {/* The id of a system's credential is a client id, which nobody can remember, so it is not shown. */}
+            {uploadedBy.startsWith('pk_') ? texts.ownSystem : uploadedBy}
           </Text>
         </>
       ),
