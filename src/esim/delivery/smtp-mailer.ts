@@ -39,8 +39,12 @@ export function createSmtpPost(options: { smtpUrl: string; from: string; timeout
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs)
     try {
-      const content = await compose(sender)
-      return await deliver(server, { from: sender.address, to }, content, deadline.signal)
+      const content = await compose(sender).catch(() => null)
+      if (content === null) return { ...notConnected, errorCode: 'ECOMPOSE' }
+      // We do not know how far an unexpected error let the message come, so it may have arrived.
+      return await deliver(server, { from: sender.address, to }, content, deadline.signal).catch(
+        (): Delivery => ({ ...notConnected, outcome: 'unknown', errorCode: 'EDELIVER' }),
+      )
     } finally {
       clearTimeout(timer)
     }
@@ -49,7 +53,7 @@ export function createSmtpPost(options: { smtpUrl: string; from: string; timeout
   return {
     sender,
     async hand(to, compose) {
-      const attempted = attempt(to, compose).catch(() => ({ ...notConnected, errorCode: 'ECOMPOSE' }))
+      const attempted = attempt(to, compose)
       underWay.add(attempted)
       const delivery = await attempted
       underWay.delete(attempted)

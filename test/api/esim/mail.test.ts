@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { MailOutcome } from '../../../src/esim/delivery/mail.ts'
 import type { MailEvent } from '../../../src/esim/delivery/smtp-mailer.ts'
 import {
@@ -237,6 +238,28 @@ suite('unknown: every other failure once the connection stood', { concurrency: t
       await server.idle()
     })
   }
+})
+
+suite('a fault in our own process', () => {
+  test('an error after the message was handed over is "unknown", because the message may have arrived', async t => {
+    t.mock.method(SMTPConnection.prototype, 'quit', () => {
+      throw new Error('a fault of the library')
+    })
+    const server = await mailServer(t)
+    const { mailer, events } = smtpMailer(t, server.url)
+    assert.equal(await mailer.send(esimMail()), 'unknown')
+    assert.equal(summaryOf(events), 'CONN EDELIVER')
+    assert.equal(server.messages.length, 1)
+  })
+
+  test('a message that cannot be composed is "failed", because nothing was sent', async t => {
+    const server = await mailServer(t)
+    const { mailer, events } = smtpMailer(t, server.url)
+    const broken = { ...esimMail(), activationCode: undefined as unknown as string }
+    assert.equal(await mailer.send(broken), 'failed')
+    assert.equal(summaryOf(events), 'CONN ECOMPOSE')
+    assert.equal(server.connections(), 0)
+  })
 })
 
 suite('sent', { concurrency: true }, () => {
