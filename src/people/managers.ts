@@ -8,7 +8,7 @@ import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { type Database, type Queryable, within } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
-import { isDeliverable } from '../esim/delivery/mail.ts'
+import { isDeliverable } from '../mail/address.ts'
 import type { PeopleMails } from './mail/mails.ts'
 import { holdAccess, lockAccount } from './users-store.ts'
 

@@ -1,7 +1,7 @@
 /** Builds the answers about people and their sessions, links and invitations. */
 
 import type { SessionListing } from '../access/sessions/session-store.ts'
-import { qrPng } from '../esim/delivery/qr.ts'
+import { qrPng } from '../text/qr.ts'
 import type { OwnCredential } from './credentials-store.ts'
 import type { Link } from './users.ts'
 import type { InvitationListing, PersonListing } from './users-store.ts'

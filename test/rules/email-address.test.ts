@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isEmailAddress } from '../../src/esim/delivery/email-address.ts'
+import { isEmailAddress } from '../../src/mail/address.ts'
 
 const label63 = 'd'.repeat(63)
 const address254 = `${'l'.repeat(64)}@${label63}.${label63}.${'d'.repeat(61)}`

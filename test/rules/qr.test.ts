@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { crc32, inflateSync } from 'node:zlib'
-import { mimeType, qrPng } from '../../src/esim/delivery/qr.ts'
+import { mimeType, qrPng } from '../../src/text/qr.ts'
 import { requireProgram } from '../support/require-program.ts'
 
 const texts: Record<string, string> = {

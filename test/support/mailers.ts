@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { EsimMail, Mailer } from '../../src/esim/delivery/mail.ts'
-import { qrPng } from '../../src/esim/delivery/qr.ts'
 import { createSmtpMailer, type MailEvent } from '../../src/esim/delivery/smtp-mailer.ts'
+import { qrPng } from '../../src/text/qr.ts'
 import { type SmtpServerOptions, type SmtpStage, startSmtpServer } from './smtp.ts'
 
 export const from = 'Perkline <no-reply@perkline.example>'

@@ -1,7 +1,7 @@
-/** The QR e-mail to the customer, and its sender. */
-import addressparser from 'nodemailer/lib/addressparser'
-import { isEmailAddress } from './email-address.ts'
-import { mimeType } from './qr.ts'
+/** The QR e-mail to the customer. */
+import { escapeHtml } from '../../mail/message.ts'
+import type { Sender } from '../../mail/sender.ts'
+import { mimeType } from '../../text/qr.ts'
 
 /** The content of the e-mail to the customer. `to` is one bare address; `qrPng` is the picture of `activationCode`. */
 export type EsimMail = {
@@ -14,21 +14,6 @@ export type EsimMail = {
   tariffName: string
   bankName: string
   orderId: string
-}
-
-/** The sender of the e-mail; `name` is empty when there is none. */
-export type Sender = { name: string; address: string }
-
-/**
- * Reads a sender from a setting: `no-reply@bank.example` or `Name <no-reply@bank.example>`.
- * @throws Error when it is not exactly one ASCII address
- */
-export function readSender(from: string): Sender {
-  const [sender, ...others] = addressparser(from, { flatten: true })
-  if (!sender || others.length > 0 || !isEmailAddress(sender.address) || /[<>]/.test(sender.address)) {
-    throw new Error('The sender of e-mails must be one address, with or without a name')
-  }
-  return { name: sender.name, address: sender.address }
 }
 
 /**
@@ -126,8 +111,4 @@ ${code}
 </body>
 </html>
 `
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

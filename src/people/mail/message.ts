@@ -1,5 +1,6 @@
 /** Builds a mail as a message (RFC 5322): plain text and HTML that loads nothing from other servers. */
-import { escapeHtml, type Sender } from '../../esim/delivery/mail-message.ts'
+import { escapeHtml } from '../../mail/message.ts'
+import type { Sender } from '../../mail/sender.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 

@@ -1,8 +1,8 @@
 /** The ways to send mails to people. */
 import { join } from 'node:path'
-import { writeMessage } from '../../esim/delivery/mail.ts'
-import { readSender } from '../../esim/delivery/mail-message.ts'
-import type { Delivery } from '../../esim/delivery/smtp-delivery.ts'
+import type { Delivery } from '../../mail/delivery.ts'
+import { writeMessage } from '../../mail/message.ts'
+import { readSender } from '../../mail/sender.ts'
 import type { PeoplePost } from './mails.ts'
 import { composePeopleMail } from './message.ts'
 
@@ -29,7 +29,7 @@ export async function createServerPost(options: {
   timeoutMs: number
   log: (event: Delivery & { mailId: string }) => void
 }): Promise<{ post: PeoplePost; close(): Promise<void> }> {
-  const { createSmtpPost } = await import('../../esim/delivery/smtp-mailer.ts')
+  const { createSmtpPost } = await import('../../mail/post.ts')
   const server = createSmtpPost(options)
   return {
     async post(mailId, envelope) {

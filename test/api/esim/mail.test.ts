@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { MailOutcome } from '../../../src/esim/delivery/mail.ts'
 import type { MailEvent } from '../../../src/esim/delivery/smtp-mailer.ts'
+import type { MailOutcome } from '../../../src/mail/delivery.ts'
 import {
   activationCode,
   address,

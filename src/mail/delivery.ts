@@ -2,11 +2,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { MailServer } from './mail-server.ts'
+import type { MailServer } from './server.ts'
+
+/**
+ * The outcome of sending. After `failed`, sending may be tried again. After `unknown` it may not, because the message
+ * may have arrived (contract/esim.md, "The e-mail").
+ */
+export type MailOutcome = 'sent' | 'failed' | 'unknown'
 
 /** The outcome of one attempt, without the address and without text from the mail server. */
 export type Delivery = {
-  outcome: 'sent' | 'failed' | 'unknown'
+  outcome: MailOutcome
   /** The SMTP command that ended the attempt (`RCPT TO`), or `CONN` for the connection itself. */
   command: string
   /** The mail server's reply code, if it sent one. */

@@ -1,4 +1,4 @@
-/** Checks customers' e-mail addresses. */
+/** Checks e-mail addresses. */
 import { isIPv6 } from 'node:net'
 
 const maxAddressLength = 254
@@ -19,6 +19,14 @@ export function isEmailAddress(text: string): boolean {
   // Only a quoted local part may contain "@".
   const at = text.lastIndexOf('@')
   return at > 0 && isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1))
+}
+
+/**
+ * Whether the SMTP client can send to an address. A quoted local part may contain angle brackets, but the client cannot
+ * send them.
+ */
+export function isDeliverable(address: string): boolean {
+  return isEmailAddress(address) && !/[<>]/.test(address)
 }
 
 function isLocalPart(text: string): boolean {
