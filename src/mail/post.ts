@@ -33,13 +33,14 @@ export function createSmtpPost(options: { smtpUrl: string; from: string; timeout
     if (!isDeliverable(to)) return { ...notConnected, errorCode: 'EADDRESS' }
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs)
+    let content: Buffer | undefined
     try {
-      const content = await compose(sender).catch(() => null)
-      if (content === null) return { ...notConnected, errorCode: 'ECOMPOSE' }
+      content = await compose(sender)
+      return await deliver(server, { from: sender.address, to }, content, deadline.signal)
+    } catch {
+      if (!content) return { ...notConnected, errorCode: 'ECOMPOSE' }
       // We do not know how far an unexpected error let the message come, so it may have arrived.
-      return await deliver(server, { from: sender.address, to }, content, deadline.signal).catch(
-        (): Delivery => ({ ...notConnected, outcome: 'unknown', errorCode: 'EDELIVER' }),
-      )
+      return { ...notConnected, outcome: 'unknown', errorCode: 'EDELIVER' }
     } finally {
       clearTimeout(timer)
     }

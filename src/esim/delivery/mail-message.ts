@@ -1,5 +1,5 @@
 /** The QR e-mail to the customer. */
-import { escapeHtml } from '../../mail/message.ts'
+import { composeMessage, domainOf, escapeHtml } from '../../mail/message.ts'
 import type { Sender } from '../../mail/sender.ts'
 import { mimeType } from '../../text/qr.ts'
 
@@ -18,40 +18,20 @@ export type EsimMail = {
 
 /**
  * Composes the QR e-mail of one order (contract/esim.md, "The e-mail"): a text part and an HTML part, each in Ukrainian
- * and English with the activation code, and the picture as an inline attachment. Returns the whole message (RFC 5322,
- * ASCII, CRLF). The Message-ID depends only on the order, so that a mail program shows a repeated message once.
+ * and English with the activation code, and the picture as an inline attachment. The Message-ID depends only on the
+ * order, so that a mail program shows a repeated message once.
  */
-export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
-  // Loaded with the first e-mail, because many installations send none.
-  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
-  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
-  const pictureId = `qr.${mail.orderId}@${domain}`
-  const composer = new MailComposer({
-    from: sender,
-    // The address is passed as an object. nodemailer does not parse such an address, so it cannot become several
-    // addresses.
-    to: { name: '', address: mail.to },
+export function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
+  const cid = `qr.${mail.orderId}@${domainOf(sender)}`
+  return composeMessage({
+    sender,
+    to: mail.to,
     subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorNameEn}`,
-    messageId: `<esim.${mail.orderId}@${domain}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
-    // An e-mail needs CRLF (RFC 2045, 6.8), and the Base64 encoding does not convert line breaks. So they are converted
-    // here.
-    text: textPart(mail).replaceAll('\n', '\r\n'),
-    html: htmlPart(mail, pictureId),
-    attachments: [
-      {
-        filename: 'esim-qr.png',
-        content: mail.qrPng,
-        contentType: mimeType,
-        contentDisposition: 'inline',
-        cid: pictureId,
-      },
-    ],
-    newline: '\r\n',
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    id: `esim.${mail.orderId}`,
+    text: textPart(mail),
+    html: htmlPart(mail, cid),
+    picture: { filename: 'esim-qr.png', content: mail.qrPng, contentType: mimeType, cid },
   })
-  return composer.compile().build()
 }
 
 function textPart(mail: EsimMail): string {

@@ -1,5 +1,5 @@
 /** Builds a mail as a message (RFC 5322): plain text and HTML that loads nothing from other servers. */
-import { escapeHtml } from '../../mail/message.ts'
+import { composeMessage, escapeHtml } from '../../mail/message.ts'
 import type { Sender } from '../../mail/sender.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
@@ -9,24 +9,15 @@ export async function composePeopleMail(
   { to, language, mail }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
 ): Promise<Buffer> {
-  // The library is loaded only when the first mail is sent, because many installations send none.
-  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const text = mailText(mail, language, new URL(publicUrl).host)
-  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
-  const composer = new MailComposer({
-    from: sender,
-    // An address given as an object is not parsed, so it cannot turn into several addresses.
-    to: { name: '', address: to },
+  return composeMessage({
+    sender,
+    to,
     subject: oneLine(text.subject),
-    messageId: `<people.${mailId}@${domain}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
-    text: plainPart(text).replaceAll('\n', '\r\n'),
+    id: `people.${mailId}`,
+    text: plainPart(text),
     html: htmlPart(text, language),
-    newline: '\r\n',
-    disableFileAccess: true,
-    disableUrlAccess: true,
   })
-  return composer.compile().build()
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ')
