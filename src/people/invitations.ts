@@ -29,7 +29,7 @@ import {
 import type { Link } from './users.ts'
 import * as store from './users-store.ts'
 
-const invitationHours = 72
+export const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
 /** The maximum number of people of an account, with disabled and invited ones. Their list has no pages. The operator may add more. */

@@ -8,11 +8,11 @@ import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { erasePerson } from './erasure.ts'
-import { invite, maxInvitations, withdrawInvitation } from './invitations.ts'
+import { invitationHours, invite, maxInvitations, withdrawInvitation } from './invitations.ts'
 import { managedAccount, type PeopleDeps } from './managers.ts'
 import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/documents.ts'
 import * as schemas from './schemas.ts'
-import { changePerson, resetFactors, resetPassword } from './users.ts'
+import { changePerson, resetFactors, resetHours, resetPassword } from './users.ts'
 import { listInvitations, listPeople } from './users-store.ts'
 import { invitationView, linkView, personView } from './views.ts'
 
@@ -101,8 +101,7 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'resetPassword',
         summary: 'Send a person a link to a new password',
-        description:
-          'The link works once, for 24 hours, and ends the person’s earlier links. If no mail can be sent, the answer contains it. The second factor stays.',
+        description: `The link works once, for ${resetHours} hours, and ends the person’s earlier links. If no mail can be sent, the answer contains it. The second factor stays.`,
         params: schemas.PersonPath,
         querystring: NoQuery,
         response: {
@@ -188,8 +187,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         security: secured,
         operationId: 'invitePerson',
         summary: 'Invite a person',
-        description:
-          'The link works once, for 72 hours. It is mailed where there is an address and a mail server; else the answer has it.',
+        description: `The link works once, for ${invitationHours} hours. It is mailed where there is an address and a mail server; else the answer has it.`,
         querystring: schemas.AccountQuery,
         body: schemas.InvitationBody,
         response: {

@@ -28,7 +28,7 @@ import {
 } from './managers.ts'
 import * as store from './users-store.ts'
 
-const resetHours = 24
+export const resetHours = 24
 
 export type PersonChange = { role?: string; disabled?: boolean; email?: string | null }
 
