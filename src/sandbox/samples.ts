@@ -6,13 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import type { PartnerReference } from '../access/accounts.ts'
 import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { importProfiles } from '../esim/stock/operations.ts'
+import type { Catalogue } from '../esim/catalogue.ts'
+import { importProfiles, type StockDeps } from '../esim/stock/operations.ts'
 import type { Logger } from '../log.ts'
 import { terminalsFilesOf } from '../partners/file/directory-file.ts'
-import { applyDirectory } from '../partners/operations.ts'
+import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import { importCustomers } from '../segments/customers.ts'
-import type { Platform } from '../server/platform.ts'
 import { makeSampleCampaigns } from './sample-campaigns.ts'
 
 const samplesLock = 7_365_016
@@ -22,13 +23,22 @@ export type SampleCredential = { partner: string; clientId: string; secret: stri
 export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: string; password: string }
 export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
 
+/** The parts of the platform that the samples need. */
+type SamplePlatform = {
+  database: Database
+  deps: {
+    admin: ApplyDeps & StockDeps & { catalogue: Catalogue }
+    campaigns: Pick<CampaignDeps, 'clock' | 'completeAfterMs'>
+  }
+}
+
 /**
  * Loads the samples if the database is empty. When several processes start on an empty database, one loads the samples
  * and the others wait for it.
  *
  * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
  */
-export async function loadSamples(platform: Platform, logger: Logger): Promise<Samples | null> {
+export async function loadSamples(platform: SamplePlatform, logger: Logger): Promise<Samples | null> {
   const { database } = platform
   if (!(await isEmpty(database))) return null
   return database.dedicated(async client => {
@@ -38,7 +48,7 @@ export async function loadSamples(platform: Platform, logger: Logger): Promise<S
   })
 }
 
-async function load({ database, deps }: Platform, logger: Logger): Promise<Samples> {
+async function load({ database, deps }: SamplePlatform, logger: Logger): Promise<Samples> {
   const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
   const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
   const { admin } = deps
