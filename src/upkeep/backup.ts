@@ -4,8 +4,6 @@
  */
 import { openFactors } from '../access/factors/factors.ts'
 import { openTokenKeys } from '../access/token-keys.ts'
-import { proveCopy } from '../admin/audit/audit.ts'
-import { prepare } from '../admin/audit/store.ts'
 import { findSigner } from '../audit-log/keys.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { pendingMigrations } from '../db/migrate.ts'
@@ -13,6 +11,8 @@ import { countServing } from '../db/versions.ts'
 import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
 import { createSealer } from '../sealing.ts'
 import { checkSecrets, webhookPurpose } from '../webhooks/stored-secrets.ts'
+import { proveCopy } from './audit/audit.ts'
+import { prepare } from './audit/store.ts'
 import {
   countTables,
   drawProfiles,

@@ -54,12 +54,12 @@ import {
 import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
 import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'
-import { checksOfEachAudit } from '../../src/admin/audit/audit.ts'
 import { editableFields } from '../../src/campaigns/lifecycle/editable-fields.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { ruleCodes } from '../../src/error-rules.ts'
 import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
 import { checksOfRetention } from '../../src/retention/removal.ts'
+import { checksOfEachAudit } from '../../src/upkeep/audit/audit.ts'
 
 suite('words', () => {
   test('a bank that takes part waits for other banks only while one of them has to decide', () => {

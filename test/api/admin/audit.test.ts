@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
 import { createClock } from '../../../src/clock.ts'
 import { createSealing } from '../../../src/esim/stock/sealing.ts'
 import { applyDirectory } from '../../../src/partners/operations.ts'
 import { createSealer } from '../../../src/sealing.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { webhookPurpose } from '../../../src/webhooks/stored-secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 

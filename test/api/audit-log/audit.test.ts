@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { chained } from '../../support/audit-log.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { chained } from '../../support/audit-log.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import {
   columnsOf,
   launchCampaign,

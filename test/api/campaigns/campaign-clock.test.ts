@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { audit } from '../../../src/admin/audit/audit.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import {
   copyCampaigns,
   describeStep,

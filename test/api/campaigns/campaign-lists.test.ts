@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
 import { findCampaigns } from '../../../src/admin/campaign-store.ts'
 import { findBankCampaigns } from '../../../src/campaigns/for-people/bank-table-store.ts'
 import { bankStatuses, campaignStatuses } from '../../../src/campaigns/lifecycle/lifecycle.ts'
 import type { Queryable } from '../../../src/db/database.ts'
 import { namePattern } from '../../../src/text/name-pattern.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays } from '../../support/campaigns.ts'
 import { explaining } from '../../support/explain.ts'

@@ -1,8 +1,8 @@
 /** `perkline audit` checks that each confirmed order and each transition of a campaign has its events. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../../../src/admin/audit/audit.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
+import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { launchCampaign, moveClock, openPartners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
 import { type Bank, openBank } from '../../support/esim.ts'

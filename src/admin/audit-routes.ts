@@ -1,13 +1,13 @@
 /** The audit for the operator: running it, and the result of the last one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { Clock } from '../../clock.ts'
-import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
-import { sendProgress } from '../../http/answer/line-answer.ts'
-import { nullable } from '../../http/openapi/operations.ts'
-import { count, flag, instant, text } from '../../http/schemas.ts'
-import { closed, NoQuery, operation, operatorErrors } from '../request/documents.ts'
-import { type AuditDeps, type AuditOptions, audit, findLastAudits } from './audit.ts'
+import type { Clock } from '../clock.ts'
+import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
+import { sendProgress } from '../http/answer/line-answer.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { count, flag, instant, text } from '../http/schemas.ts'
+import { type AuditDeps, type AuditOptions, audit, findLastAudits } from '../upkeep/audit/audit.ts'
+import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const fields = {
   ok: flag('Every check holds'),
