@@ -3,15 +3,16 @@ import type { Queryable } from '../db/database.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 import type { CredentialOwner } from './owners.ts'
 
-export type Account =
+/** The account that a credential or person belongs to, and its role there. */
+export type Membership =
   | { type: 'bank'; bankId: string; role: BankRole }
   | { type: 'retailer'; merchantId: string; role: MerchantRole }
   | { type: 'platform'; role: PlatformRole }
 
-export type AccountRow = { bank_id: string | null; merchant_id: string | null; role: string }
+/** The columns that `membershipOf` reads. */
+export type MembershipRow = { bank_id: string | null; merchant_id: string | null; role: string }
 
-/** The account of a credential or of a person. */
-export function accountOf(row: AccountRow): Account {
+export function membershipOf(row: MembershipRow): Membership {
   if (row.bank_id !== null) return { type: 'bank', bankId: row.bank_id, role: row.role as BankRole }
   if (row.merchant_id !== null) return { type: 'retailer', merchantId: row.merchant_id, role: row.role as MerchantRole }
   return { type: 'platform', role: row.role as PlatformRole }

@@ -4,14 +4,21 @@
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import type { EventTypeName } from '../events/catalogue.ts'
 import { recordingEvents } from '../events/event-writing.ts'
-import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
+import {
+  type Ended,
+  type Membership,
+  type MembershipRow,
+  membershipOf,
+  ownerColumns,
+  type PartnerOwner,
+} from './accounts.ts'
 import { refusalMargin } from './ended-token-store.ts'
 import { type AccountOwner, type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export type Credential = {
   clientId: string
-  account: Account
+  account: Membership
   secretHash: Buffer
   previousSecretHash: Buffer | null
   /** Whether the previous secret is still valid. Real time counts, as for all security rules, and not the sandbox clock. */
@@ -32,7 +39,7 @@ const findCredentialStatement: Statement = {
 }
 
 export async function findCredential(database: Queryable, clientId: string): Promise<Credential | null> {
-  type Row = AccountRow & {
+  type Row = MembershipRow & {
     suspended: boolean
     secret_hash: Buffer
     previous_secret_hash: Buffer | null
@@ -43,7 +50,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   if (!row) return null
   return {
     clientId,
-    account: accountOf(row),
+    account: membershipOf(row),
     secretHash: row.secret_hash,
     previousSecretHash: row.previous_secret_hash,
     hasOverlap: row.has_overlap,

@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
-import { type AccountRow, accountOf } from './accounts.ts'
+import { type MembershipRow, membershipOf } from './accounts.ts'
 import type { Caller } from './caller.ts'
 
 /** For how many days the address of a successful login counts as known. */
@@ -42,7 +42,7 @@ const recent = `(case when f.last_at > now() - ${waitsEndAfter} then f.failures 
 
 /** The state of attempts with this login. @param address as `addressUnit` gives it */
 export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
-  type Row = Omit<Attempts, 'holder'> & AccountRow & { userId: string | null }
+  type Row = Omit<Attempts, 'holder'> & MembershipRow & { userId: string | null }
   const [row] = await database.query<Row>(
     {
       name: 'access.find-attempts',
@@ -58,7 +58,7 @@ export async function findAttempts(database: Queryable, login: string, address: 
   )
   if (!row) throw new Error('A row of values is there')
   const { userId, isKnownAddress, waitSeconds } = row
-  const holder = userId === null ? null : ({ ...accountOf(row), userType: 'portal_user', subject: userId } as const)
+  const holder = userId === null ? null : ({ ...membershipOf(row), userType: 'portal_user', subject: userId } as const)
   return { holder, isKnownAddress, waitSeconds }
 }
 

@@ -9,7 +9,7 @@ import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import type { Account } from '../events/outbox.ts'
+import type { RecordedAccount } from '../events/outbox.ts'
 import { isUuid } from '../text/uuid.ts'
 import { findOwner, type PartnerOwner, type PartnerReference } from './accounts.ts'
 import type { BankRole, Caller, Trace } from './caller.ts'
@@ -114,7 +114,7 @@ export async function issueCredentialTo(
     await insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
     const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
     await recordEntries(transaction, origin, [
-      { action: 'credential.issued', object: credential(clientId), owner: accountOf(owner), change },
+      { action: 'credential.issued', object: credential(clientId), owner: ownerAccountOf(owner), change },
     ])
   })
   return { clientId, secret }
@@ -148,7 +148,7 @@ export async function rotateCredential(
       previousValidUntil: [null, previousValidUntil.toISOString()],
     } as const
     await recordEntries(transaction, origin, [
-      { action: 'credential.rotated', object: credential(clientId), owner: accountOf(replaced), change },
+      { action: 'credential.rotated', object: credential(clientId), owner: ownerAccountOf(replaced), change },
     ])
     await notify(transaction, 'access')
   })
@@ -164,7 +164,7 @@ export async function revokeCredential(
     const ended = await markRevoked(transaction, clientId)
     if (!ended) throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
     const change = { revoked: [false, true] } as const
-    const fact = { action: 'credential.revoked', object: credential(clientId), owner: accountOf(ended), change }
+    const fact = { action: 'credential.revoked', object: credential(clientId), owner: ownerAccountOf(ended), change }
     await recordEntries(transaction, origin, ended.isNew ? [fact] : [])
     await notify(transaction, 'access')
   })
@@ -195,7 +195,7 @@ export async function addUser(
       throw await loginTaken(transaction, login)
     const change = { role: [null, role] } as const
     await recordEntries(transaction, origin, [
-      { action: 'user.added', object: user(userId), owner: accountOf(owner), change },
+      { action: 'user.added', object: user(userId), owner: ownerAccountOf(owner), change },
     ])
     await notify(transaction, 'access')
   })
@@ -236,7 +236,7 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
     const ended = await markDisabled(transaction, userId)
     await endAccess(transaction, userId)
     const change = { disabled: [false, true] } as const
-    const fact = { action: 'user.disabled', object: user(userId), owner: accountOf(ended), change }
+    const fact = { action: 'user.disabled', object: user(userId), owner: ownerAccountOf(ended), change }
     await recordEntries(transaction, origin, [...(ended.isNew ? [fact] : []), ...withdrawals(ended.withdrawn)])
     await notify(transaction, 'access')
   })
@@ -247,7 +247,7 @@ export const withdrawals = (withdrawn: readonly Withdrawn[]): Fact[] =>
   withdrawn.map(({ invitationId, ...owner }) => ({
     action: 'invitation.withdrawn',
     object: { type: 'invitation', id: invitationId },
-    owner: accountOf(owner),
+    owner: ownerAccountOf(owner),
   }))
 
 /**
@@ -265,7 +265,7 @@ const user = (id: string) => ({ type: 'user', id })
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
 /** The owner of an object, in the form of the audit log's entries. */
-export function accountOf(owner: Partial<PartnerOwner> | 'platform'): Account {
+export function ownerAccountOf(owner: Partial<PartnerOwner> | 'platform'): RecordedAccount {
   if (owner === 'platform') return { type: 'platform', id: null }
   if (owner.bankId) return { type: 'bank', id: owner.bankId }
   return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }

@@ -3,7 +3,7 @@
  * leaves an entry in the audit log for years, and each ended secret is read by every process (contract/limits.md, "Requests").
  */
 import type { Origin } from '../audit-log/origin.ts'
-import type { Account } from '../events/outbox.ts'
+import type { RecordedAccount } from '../events/outbox.ts'
 import { countIn } from '../work/counting.ts'
 import type { createLocalCounter } from '../work/local-counter.ts'
 
@@ -18,7 +18,7 @@ const changesPerHour = 300
  * @param owner the account whose settings they are
  * @throws DomainError 'too-many' beyond 300 within an hour
  */
-export type CountSettingsChange = (origin: Pick<Origin, 'account' | 'actor'>, owner: Account) => Promise<void>
+export type CountSettingsChange = (origin: Pick<Origin, 'account' | 'actor'>, owner: RecordedAccount) => Promise<void>
 
 /** @param create makes a counter that all processes share */
 export function createSettingsLimit(create: typeof createLocalCounter): CountSettingsChange {

@@ -2,7 +2,14 @@
  * SQL of portal users, for logins and for the operator. `people/` has the SQL for the managers of an account.
  */
 import type { Queryable } from '../db/database.ts'
-import { type Account, type AccountRow, accountOf, type Ended, ownerColumns, type PartnerOwner } from './accounts.ts'
+import {
+  type Ended,
+  type Membership,
+  type MembershipRow,
+  membershipOf,
+  ownerColumns,
+  type PartnerOwner,
+} from './accounts.ts'
 import { loginKey } from './login-key.ts'
 import { type AccountOwner, type CredentialOwner, ofOwner, ownerId, ownerIds } from './owners.ts'
 import { type Mfa, policyOf } from './policy/policy-store.ts'
@@ -10,7 +17,7 @@ import { type Mfa, policyOf } from './policy/policy-store.ts'
 export type User = {
   userId: string
   login: string
-  account: Account
+  account: Membership
   passwordHash: string
   disabled: boolean
   suspended: boolean
@@ -23,7 +30,7 @@ export type User = {
 
 /** Finds a user by the login or by the id. @returns null when there is none */
 export async function findUser(database: Queryable, by: { login: string } | { userId: string }): Promise<User | null> {
-  type Row = AccountRow & { user_id: string; password_hash: string; suspended: boolean } & Pick<
+  type Row = MembershipRow & { user_id: string; password_hash: string; suspended: boolean } & Pick<
       User,
       'login' | 'disabled' | 'hasFactor' | 'mfa' | 'sessionMinutes'
     >
@@ -41,7 +48,7 @@ export async function findUser(database: Queryable, by: { login: string } | { us
   return {
     userId: row.user_id,
     login,
-    account: accountOf(row),
+    account: membershipOf(row),
     passwordHash: row.password_hash,
     disabled,
     suspended,

@@ -20,7 +20,7 @@ export type PolicyAdminDeps = {
 
 export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = async (app, deps) => {
   const { database, refusals, platformMfa } = deps
-  const accountOf = async (named: Parameters<typeof namedOwner>[0]) => {
+  const ownerNamed = async (named: Parameters<typeof namedOwner>[0]) => {
     const owner = namedOwner(named)
     return owner === 'platform' ? owner : ownerOf(database, owner)
   }
@@ -41,7 +41,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
     },
     async ({ query }) => {
       const { platform, ...partner } = query
-      return readPolicy(database, await accountOf(platform === true ? { ...partner, platform } : partner), platformMfa)
+      return readPolicy(database, await ownerNamed(platform === true ? { ...partner, platform } : partner), platformMfa)
     },
   )
 
@@ -61,7 +61,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
       },
     },
     async request => {
-      const owner = await accountOf(request.body)
+      const owner = await ownerNamed(request.body)
       const change = withCheckedCaller({ database }, request)
       await takeAddressesOff(change.database, owner, change.origin)
       await refusals.refresh()

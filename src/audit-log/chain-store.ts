@@ -6,7 +6,7 @@
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
-import type { Account } from '../events/outbox.ts'
+import type { RecordedAccount } from '../events/outbox.ts'
 import { type OrderedPiece, tickInOrder } from '../events/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
@@ -15,7 +15,7 @@ import { entryKind, type RecordedEntry } from './recording.ts'
 /** Rows of the outbox per run. Most are not audit entries. While the entries are hashed, this process answers no request. */
 const pieceRows = 500
 
-type Waiting = { account: Account; data: RecordedEntry }
+type Waiting = { account: RecordedAccount; data: RecordedEntry }
 type Link = Waiting & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
 type Heads = { all: Head; ofAccount: Map<string, Head> }
 
@@ -33,7 +33,7 @@ export const chainEntries = (database: Database, waits: boolean): Promise<boolea
     return taken.mayBeMore
   })
 
-type Row = { mayBeMore: boolean; type: Account['type'] | null; id: string | null; data: RecordedEntry }
+type Row = { mayBeMore: boolean; type: RecordedAccount['type'] | null; id: string | null; data: RecordedEntry }
 
 /**
  * Takes the next rows of the outbox, and returns the audit entries among them. `taken` always has one row, and the left join
@@ -49,12 +49,12 @@ async function take(
     from taken left join seen on kind = '${entryKind}' order by outbox_id`
   const rows = await transaction.query<Row>({ name: `audit-log.take-${name}`, text }, values)
   const waiting = rows.flatMap(({ type, id, data }) =>
-    type === null ? [] : [{ account: { type, id } as Account, data }],
+    type === null ? [] : [{ account: { type, id } as RecordedAccount, data }],
   )
   return { waiting, mayBeMore: rows[0]?.mayBeMore === true }
 }
 
-const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
+const keyOf = ({ type, id }: RecordedAccount): string => `${type} ${id ?? platformAccountId}`
 
 /**
  * The heads (number and hash of the last entry) of the whole log and of these accounts' chains. If all entries of
@@ -67,7 +67,7 @@ async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): P
      order by seq desc limit 1`,
   )
   const accounts = [...new Map(waiting.map(({ account }) => [keyOf(account), account])).values()]
-  const rows = await transaction.query<Head & { type: Account['type']; id: string }>(
+  const rows = await transaction.query<Head & { type: RecordedAccount['type']; id: string }>(
     `select type, id, head.seq, head.hash
      from unnest($1::text[], $2::uuid[]) as accounts (type, id) cross join lateral (
        (select account_seq as seq, account_hash as hash from audit_log
@@ -100,7 +100,7 @@ function link(waiting: readonly Waiting[], heads: Heads): Link[] {
 }
 
 /** Puts the fields in the order that the contract defines. */
-function entryOf(accountSeq: number, account: Account, data: RecordedEntry): Entry {
+function entryOf(accountSeq: number, account: RecordedAccount, data: RecordedEntry): Entry {
   const { at, actor, via, action, object, outcome, change, requestId, address } = data
   const [by, on] = [
     { type: actor.type, id: actor.id },

@@ -1,15 +1,15 @@
 /** Where an entry of the audit log comes from: who acts, for which account, and through which interface. */
 import type { Caller, Trace } from '../access/caller.ts'
-import type { Account } from '../events/outbox.ts'
+import type { RecordedAccount } from '../events/outbox.ts'
 import type { Entry, EntryActor } from './entry.ts'
 
 export type Origin = {
   /** The account of the actor. */
-  account: Account
+  account: RecordedAccount
   actor: EntryActor
 } & Pick<Entry, 'via' | 'requestId' | 'address'>
 
-const platform: Account = { type: 'platform', id: null }
+const platform: RecordedAccount = { type: 'platform', id: null }
 
 /** The origin of changes that the platform makes by itself at a certain time. */
 export const clockOrigin: Origin = {
@@ -40,13 +40,13 @@ export const unknownOrigin = (trace: Trace | null = null): Origin => ({
 export function originOfCaller(caller: Caller): Origin {
   const { userType, subject, trace } = caller
   return {
-    account: accountOf(caller),
+    account: recordedAccountOf(caller),
     actor: { type: userType === 'portal_user' ? 'person' : 'system', id: subject },
     ...(trace ?? { via: 'api', requestId: null, address: null }),
   }
 }
 
-function accountOf(caller: Caller): Account {
+function recordedAccountOf(caller: Caller): RecordedAccount {
   if (caller.type === 'bank') return { type: 'bank', id: caller.bankId }
   return caller.type === 'retailer' ? { type: 'merchant', id: caller.merchantId } : platform
 }

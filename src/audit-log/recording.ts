@@ -4,7 +4,7 @@
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
-import { type Account, recordRows } from '../events/outbox.ts'
+import { type RecordedAccount, recordRows } from '../events/outbox.ts'
 import { boundedChange } from './bounded-change.ts'
 import type { Entry } from './entry.ts'
 import type { Origin } from './origin.ts'
@@ -20,13 +20,13 @@ export type Fact = Pick<Entry, 'action' | 'object'> & {
    * The account that owns the object; default: the platform. An entry usually belongs to the account of the actor. If
    * the platform acts (the operator or the clock, for example), the entry belongs to this account instead.
    */
-  owner?: Account
+  owner?: RecordedAccount
 }
 
 /** The content of the outbox row: an entry that has no number and no account yet. */
 export type RecordedEntry = Omit<Entry, 'accountSeq' | 'account'>
 
-const platform: Account = { type: 'platform', id: null }
+const platform: RecordedAccount = { type: 'platform', id: null }
 
 /** Writes entries that all have the same origin. */
 export async function recordEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {

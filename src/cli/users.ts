@@ -41,7 +41,7 @@ export async function listUsers(options: OutputOptions): Promise<void> {
   const users = await callAdmin<User[]>({ method: 'GET', path: '/users' })
   const rows = users.map(user => [
     user.login,
-    accountOf(user),
+    accountText(user),
     user.role,
     minute(user.createdAt),
     user.disabledAt === null ? 'in use' : `disabled ${minute(user.disabledAt)}`,
@@ -65,8 +65,8 @@ export async function eraseUser(login: string, options: OutputOptions): Promise<
   print(options, erased, [`${erased.login} is erased: the login is free again. The audit log keeps the id.`])
 }
 
-export type PolicyOptions = OutputOptions & Account & { addressesOff?: boolean }
-type Account = { bank?: string; merchant?: string; platform?: boolean }
+export type PolicyOptions = OutputOptions & NamedAccount & { addressesOff?: boolean }
+type NamedAccount = { bank?: string; merchant?: string; platform?: boolean }
 type Policy = {
   mfa: string
   sessionMinutes: number
@@ -93,12 +93,12 @@ export async function usersPolicy(options: PolicyOptions): Promise<void> {
   ])
 }
 
-function requireOneAccount({ bank, merchant, platform }: Account): void {
+function requireOneAccount({ bank, merchant, platform }: NamedAccount): void {
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
     throw usageError('Please give one of --merchant CODE, --bank CODE or --platform.')
 }
 
-function accountOf({ bank, merchant }: User): string {
+function accountText({ bank, merchant }: User): string {
   if (bank !== null) return `bank ${bank}`
   return merchant === null ? 'the platform' : `merchant ${merchant}`
 }

@@ -11,8 +11,8 @@ import type { Queryable } from '../db/database.ts'
 export const kindsOfOrders = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
 export type EventKind = (typeof kindsOfOrders)[number]
 
-/** The account that owns a row; the platform has no id. */
-export type Account = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }
+/** An account as the outbox and the audit log store it; the platform has no id. */
+export type RecordedAccount = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }
 
 /**
  * Returns the `insert` of a `with` query that records changes of orders. It writes one row for each bank, with the
@@ -26,7 +26,7 @@ export const recordingOrders = (kind: EventKind, changed: string): string => `
   select '${kind}', bank_id, array_agg(order_id) from ${changed} group by bank_id`
 
 /** A row with its own data. Its `kind` is not one of `EventKind`. */
-export type OutboxRow = { kind: string; account: Account; data: object }
+export type OutboxRow = { kind: string; account: RecordedAccount; data: object }
 
 /**
  * Records changes in the given order. Call it in the transaction of the changes, after the statement that locks their

@@ -1,6 +1,6 @@
 /** How managers handle their account's own credentials (contract/people.md, "Own credentials"). */
 import { type BankRole, callerName } from '../access/caller.ts'
-import { accountOf, issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
+import { issueCredentialTo, ownerAccountOf, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
@@ -17,7 +17,7 @@ export type CredentialDeps = { database: Database; countSettingsChange: CountSet
 
 /** Revocations are not counted, because they may be urgent, and nobody can revoke more than was issued. */
 const countChange = ({ countSettingsChange }: CredentialDeps, manager: Manager, owner: AccountOwner): Promise<void> =>
-  countSettingsChange(originOfCaller(manager.caller), accountOf(owner))
+  countSettingsChange(originOfCaller(manager.caller), ownerAccountOf(owner))
 
 /**
  * Issues a credential of the managed account.

@@ -1,6 +1,6 @@
 /** Erases a person for good (contract/people.md, "Erasing a person"). This cannot be undone. */
 import { forgetFailures } from '../access/login-store.ts'
-import { accountOf, type ChangeDeps } from '../access/operations.ts'
+import { type ChangeDeps, ownerAccountOf } from '../access/operations.ts'
 import { findUser, lockUser } from '../access/user-store.ts'
 import { operatorOrigin } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
@@ -33,7 +33,7 @@ export async function eraseUser({ database, origin = operatorOrigin() }: ChangeD
     const found = await findUser(transaction, { login })
     if (!found) throw new DomainError('not-found', `No user has the login ${login}`)
     const { owner } = await erase(transaction, found.userId)
-    await recordEntries(transaction, origin, [{ ...erased(found.userId), owner: accountOf(owner) }])
+    await recordEntries(transaction, origin, [{ ...erased(found.userId), owner: ownerAccountOf(owner) }])
   })
 }
 

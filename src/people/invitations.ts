@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Trace } from '../access/caller.ts'
-import { accountOf, endAccess, insertPerson, requireRole } from '../access/operations.ts'
+import { endAccess, insertPerson, ownerAccountOf, requireRole } from '../access/operations.ts'
 import { type AccountOwner, ownerId, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
@@ -82,7 +82,7 @@ export async function invite(
       change: { role: [null, role], user: [null, userId] },
     })
     if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
-    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
+    await mails.countMail(ownerAccountOf(ownerOfAccount(manager.caller)))
     const account = await store.findAccountName(transaction, owner)
     const inviter = await store.findManaged(transaction, manager.userId)
     const mail = { kind: 'invitation', login, account, link, expiresAt: expiresAt.toISOString() } as const
@@ -178,7 +178,7 @@ function factOf(target: store.LinkTarget): Fact {
 
 /** The origin of an accepted link, for the audit log. Whoever has the link acts as the person. */
 function personOrigin({ owner, userId }: { owner: AccountOwner; userId: string }, trace?: Trace): Origin {
-  return { ...operatorOrigin(trace ?? null), account: accountOf(owner), actor: { type: 'person', id: userId } }
+  return { ...operatorOrigin(trace ?? null), account: ownerAccountOf(owner), actor: { type: 'person', id: userId } }
 }
 
 const typeOf = (owner: AccountOwner): Joined['typeAccount'] =>

@@ -1,7 +1,7 @@
 /** Who manages whom (contract/people.md, "Who manages whom"). */
 
 import type { Caller } from '../access/caller.ts'
-import { accountOf, namedPartner } from '../access/operations.ts'
+import { namedPartner, ownerAccountOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
@@ -106,7 +106,7 @@ export function recordManaged(
   owner: AccountOwner,
   fact: Pick<Fact, 'action' | 'object' | 'change'>,
 ): Promise<void> {
-  return recordEntries(transaction, originOfCaller(caller), [{ ...fact, owner: accountOf(owner) }])
+  return recordEntries(transaction, originOfCaller(caller), [{ ...fact, owner: ownerAccountOf(owner) }])
 }
 
 export const userObject = (id: string) => ({ type: 'user', id })

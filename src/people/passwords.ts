@@ -2,7 +2,7 @@
 
 import { deleteChallenges } from '../access/factors/factor-store.ts'
 import type { Actor } from '../access/factors/factors.ts'
-import { accountOf } from '../access/operations.ts'
+import { ownerAccountOf } from '../access/operations.ts'
 import { ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret, passwordMatches } from '../access/secrets.ts'
@@ -80,7 +80,7 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       const reset = { tokenHash: hashSecret(token), userId, madeBy: null, minutes: forgottenMinutes }
       const expiresAt = (await replaceResets(transaction, reset)).toISOString()
       await recordEntries(transaction, clockOrigin, [
-        { action: 'password.reset_link_made', object: userObject(userId), owner: accountOf(owner) },
+        { action: 'password.reset_link_made', object: userObject(userId), owner: ownerAccountOf(owner) },
       ])
       const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const
       await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })

@@ -5,7 +5,7 @@
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
-import { accountOf, endAccess, requireRole, withdrawals } from '../access/operations.ts'
+import { endAccess, ownerAccountOf, requireRole, withdrawals } from '../access/operations.ts'
 import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/user-store.ts'
@@ -97,7 +97,7 @@ async function mailChange(
 ) {
   if (!mails.canSend) return
   for (const to of addresses.filter(address => address !== null)) {
-    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
+    await mails.countMail(ownerAccountOf(ownerOfAccount(manager.caller)))
     const mail = changedMail(what, login)
     await mails.queue(transaction, userId, { to, language: language ?? defaultLanguage, mail })
   }
@@ -206,7 +206,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     const expiresAt = await store.replaceResets(transaction, reset)
     await recordManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
-    await mails.countMail(accountOf(ownerOfAccount(manager.caller)))
+    await mails.countMail(ownerAccountOf(ownerOfAccount(manager.caller)))
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
     await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
     return { expiresAt }

@@ -14,7 +14,7 @@ import { DomainError } from '../errors.ts'
 import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
-import type { Account as Owner } from '../events/outbox.ts'
+import type { RecordedAccount } from '../events/outbox.ts'
 import { typeFilterErrors } from '../events/type-filters.ts'
 import type { Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
@@ -46,7 +46,7 @@ export async function note(
 type Owned = Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>
 
 /** The owner in the form of the audit log. */
-export function ownerOf({ accountType, accountId }: Pick<Owned, 'accountType' | 'accountId'>): Owner {
+export function ownerOf({ accountType, accountId }: Pick<Owned, 'accountType' | 'accountId'>): RecordedAccount {
   if (accountType === 'platform') return { type: 'platform', id: null }
   return { type: accountType === 'bank' ? 'bank' : 'merchant', id: accountId }
 }

@@ -9,7 +9,7 @@ import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
-import { accountOf } from '../operations.ts'
+import { ownerAccountOf } from '../operations.ts'
 import type { AccountOwner } from '../owners.ts'
 import { endPasswordSessions } from '../sessions/session-store.ts'
 import type { CountSettingsChange } from '../settings-limit.ts'
@@ -79,7 +79,7 @@ export async function setPolicy(
   // Counted before the lock is taken, because the count may be in Redis.
   const seen = await readPolicy(database, owner, input.platformMfa)
   input.requireExpected(seen)
-  if (!isEmpty(changeOf(seen, policy))) await countSettingsChange(input.origin, accountOf(owner))
+  if (!isEmpty(changeOf(seen, policy))) await countSettingsChange(input.origin, ownerAccountOf(owner))
   await database.transaction(async transaction => {
     await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, input.platformMfa)
@@ -133,5 +133,5 @@ async function recordPolicy(
 ): Promise<void> {
   if (isEmpty(change)) return
   const object = { type: 'policy', id: null }
-  await recordEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
+  await recordEntries(transaction, origin, [{ action: 'policy.changed', object, owner: ownerAccountOf(owner), change }])
 }

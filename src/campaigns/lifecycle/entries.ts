@@ -2,7 +2,7 @@
 import type { EntryChange } from '../../audit-log/entry.ts'
 import type { Origin } from '../../audit-log/origin.ts'
 import type { Fact } from '../../audit-log/recording.ts'
-import type { Account } from '../../events/outbox.ts'
+import type { RecordedAccount } from '../../events/outbox.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { Decided, Note } from './decided.ts'
 import type { Facts } from './events.ts'
@@ -46,7 +46,12 @@ function roundedSums(notes: readonly Note[]): EntryChange[string] {
   return [sum(0), sum(1) ?? 0]
 }
 
-function ownEntry(campaign: LockedCampaign, changes: readonly Change[], facts: Facts, account: Account): Fact[] {
+function ownEntry(
+  campaign: LockedCampaign,
+  changes: readonly Change[],
+  facts: Facts,
+  account: RecordedAccount,
+): Fact[] {
   const { reportId, sha256 } = facts
   if (changes.length === 0) return []
   const entry = moved(campaign, changes, account)
@@ -55,7 +60,7 @@ function ownEntry(campaign: LockedCampaign, changes: readonly Change[], facts: F
   return [{ action: 'report.uploaded', object: { type: 'report', id: reportId }, change }]
 }
 
-const moved = (campaign: LockedCampaign, changes: readonly Change[], account: Account): Fact => ({
+const moved = (campaign: LockedCampaign, changes: readonly Change[], account: RecordedAccount): Fact => ({
   action: `campaign.${changes[0]?.trigger}`,
   object: campaignObject(campaign),
   change: Object.fromEntries(changes.map(change => [fieldOf(change, account), [change.from, change.to]])),
@@ -64,11 +69,11 @@ const moved = (campaign: LockedCampaign, changes: readonly Change[], account: Ac
 const fields = { campaign: 'status', bank: 'participation', reporting: 'stage' } as const
 
 /** The name of a changed field. When the merchant's entry is about a bank's part, the name ends with the bank's id. */
-function fieldOf({ subject, bankId }: Change, account: Account): string {
+function fieldOf({ subject, bankId }: Change, account: RecordedAccount): string {
   const isOwn = bankId === null || bankId === account.id
   return isOwn ? fields[subject] : `${fields[subject]}.${bankId}`
 }
 
 const ownerKey = ({ bankId }: Change): string => bankId ?? ''
-const ownerOf = ({ merchantId }: LockedCampaign, { bankId }: Change): Account =>
+const ownerOf = ({ merchantId }: LockedCampaign, { bankId }: Change): RecordedAccount =>
   bankId === null ? { type: 'merchant', id: merchantId } : { type: 'bank', id: bankId }

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { disconnectSignal } from '../answer/disconnect-signal.ts'
-import { accountOf } from '../limits/account.ts'
+import { limitKeyOf } from '../limits/account.ts'
 import { giveBackMemory } from './body-memory.ts'
 import { firstPart } from './first-part.ts'
 import { gatherBody } from './gathered-body.ts'
@@ -58,7 +58,7 @@ export function readBodies(app: FastifyInstance): void {
    */
   const takePlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const signal = disconnectSignal(reply)
-    const end = await places.take(accountOf(request) ?? request.ip, signal)
+    const end = await places.take(limitKeyOf(request) ?? request.ip, signal)
     request.hasBodyPlace = true
     if (signal.aborted) return end()
     signal.addEventListener('abort', () => void Promise.allSettled([readings.get(request)]).then(end))

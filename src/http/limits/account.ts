@@ -4,8 +4,8 @@ import { addressUnit } from '../../text/addresses.ts'
 import { apiOf } from '../errors.ts'
 import { limitRequest, type RateLimiter } from './rate-limit.ts'
 
-/** The account of an authenticated request; null for a request without a token. */
-export function accountOf({ caller, routeOptions }: FastifyRequest): string | null {
+/** The key by which limits count an authenticated request: its account. Null for a request without a token. */
+export function limitKeyOf({ caller, routeOptions }: FastifyRequest): string | null {
   switch (caller?.type) {
     case 'bank':
       return `bank:${caller.bankId}`
@@ -34,7 +34,7 @@ export function limitAccounts(app: FastifyInstance, limiter: RateLimiter): void 
   app.addHook('preParsing', async (request, reply) => {
     const route = request.routeOptions.url ?? ''
     if (uncounted.test(route)) return
-    const account = accountOf(request)
+    const account = limitKeyOf(request)
     const holder = account === null ? 'address' : 'account'
     await limitRequest(reply, limiter, {
       key: `${apiOf(route)}:${account ?? `address:${addressUnit(request.ip)}`}`,

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AsideKind, type Database, longReadConnections, type Queryable } from '../../db/database.ts'
 import { type ConcurrencyLimit, type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { disconnectSignal } from '../answer/disconnect-signal.ts'
-import { accountOf } from './account.ts'
+import { limitKeyOf } from './account.ts'
 
 export type Reads = {
   /**
@@ -72,7 +72,7 @@ type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 const taking =
   (places: ConcurrencyLimit, restAfter?: (tookMs: number) => number): TakePlace =>
   async (request, signal) => {
-    const free = await places.take(accountOf(request) ?? request.ip, signal)
+    const free = await places.take(limitKeyOf(request) ?? request.ip, signal)
     if (signal.aborted) return free()
     const start = performance.now()
     signal.addEventListener('abort', () => {

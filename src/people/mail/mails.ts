@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
-import type { Account } from '../../events/outbox.ts'
+import type { RecordedAccount } from '../../events/outbox.ts'
 import type { MailOutcome } from '../../mail/delivery.ts'
 import { createSealer } from '../../sealing.ts'
 import { countIn } from '../../work/counting.ts'
@@ -58,7 +58,7 @@ export type PeopleMails = {
    * @param account the account of the manager
    * @throws DomainError 'too-many' beyond 1,000 within an hour
    */
-  countMail(account: Account): Promise<void>
+  countMail(account: RecordedAccount): Promise<void>
   /**
    * Sends one due mail.
    *

@@ -8,7 +8,7 @@ import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
-import { accountOf } from '../../http/limits/account.ts'
+import { limitKeyOf } from '../../http/limits/account.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { wallClock } from '../../text/time-zones.ts'
 import { drawAct } from './draw-in-thread.ts'
@@ -79,7 +79,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       await deps.costlyReads.takePlace(request, reply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const input = {
-        partner: accountOf(request) ?? '',
+        partner: limitKeyOf(request) ?? '',
         signal: disconnectSignal(reply),
       }
       const pdf = Buffer.from(await drawAct(act, { language }, input))
