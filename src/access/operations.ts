@@ -1,4 +1,7 @@
-/** Operations on credentials and users: getting a token, and what the operator does with them. */
+/**
+ * Operations on credentials and users: tokens of systems; issuing, rotating and revoking credentials; adding and
+ * disabling people. The operator and the managers of accounts (`people/`) share them.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
