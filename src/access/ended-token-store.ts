@@ -21,7 +21,10 @@ export type Ended = {
   forgetAt: Date
 }
 
-/** The end of what has ended by the database's clock. The clock of a process may be a little behind. */
+/**
+ * `endsAt` of access that has ended by the database's clock. It is far in the past, so that a process whose clock is a
+ * little behind refuses the access, too.
+ */
 const longAgo = 'to_timestamp(0)'
 
 /** The tokens that were ended after the token with this number, ordered by number. Expired tokens are left out. */

@@ -31,8 +31,8 @@ const maxValueBytes = [1_024, 320, 80]
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
 /**
- * Shortens a change of more than 2 KB: of long lists only the length stays, of long texts the beginning. If there are too many
- * fields even so, those stay that fit, the first ones first, and `others` is the number of the rest.
+ * Shortens a change of more than 2 KB. A long list becomes its length, and a long text is cut off. If the change is still
+ * too large, it keeps the first fields that fit, and `others` says how many were left out.
  */
 export function boundedChange(change: EntryChange): EntryChange {
   if (bytesOf(change) <= maxBytes) return change
@@ -44,7 +44,7 @@ export function boundedChange(change: EntryChange): EntryChange {
   return firstFields(bounded)
 }
 
-/** If one of two lists is long, of both only the length stays, so that they can be compared. */
+/** If one of two lists is long, both become their lengths, so that they can be compared. */
 function shortenedPair([old, present]: EntryChange[string], max: number): EntryChange[string] {
   const hasLongList = [old, present].some(value => Array.isArray(value) && bytesOf(value) > max)
   const shown = (value: unknown) => (hasLongList && Array.isArray(value) ? value.length : shortened(value, max))

@@ -29,8 +29,8 @@ import { giveUp, watched } from './watching.ts'
  * the statement once and keeps the plan, even if the sizes of the tables change. Use it only for the busiest statements,
  * where planning is half the work. The plan must stay good, so write the statement in a way that leaves the planner
  * little choice: find the rows of each table by one index, within `lateral (... offset 0)` or by `= any`. Write further
- * conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`). An empty list: the
- * plan is good for tables of any size, too, and is kept at once.
+ * conditions on indexed columns in a form that no index supports (`is not distinct from $1`, `|| ''`). With an empty
+ * list the plan is kept from the first execution on; use it for a statement whose plan is also good while its tables are small.
  */
 export type Statement = { name: string; text: string; plannedOnce?: readonly string[] }
 

@@ -177,8 +177,9 @@ type NextReplay = Pick<Account, 'type' | 'id'> &
   }
 
 /**
- * Finds the endpoint's oldest unfinished replay, how many deliveries of the endpoint are unfinished, and how many its
- * replays made in the last second. The index finds the latter, because ids begin with the time of their creation.
+ * Finds the endpoint's oldest unfinished replay, and counts two kinds of deliveries of the endpoint: unfinished ones, and
+ * those that its replays made in the last second. Ids begin with the time of their creation, so a range of ids in the
+ * index finds the second kind.
  */
 const nextReplayText = `
   select r.replay_id as "replayId", e.account_type as type, e.account_id as id, r.position, r.through, r.types, r.since, r.until,

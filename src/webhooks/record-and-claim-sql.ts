@@ -16,8 +16,8 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
   probe_at = null, probes = 0`
 
 /**
- * SQL: whether somebody asked for a retry since the attempt was claimed. The retry is made after the attempt, with any
- * outcome. If the delivery would have ended with this attempt, the retry is one further attempt, and no schedule follows it.
+ * SQL: whether somebody asked for a retry while the attempt was under way. Whatever the outcome of the attempt, the retry
+ * follows it. If this attempt would have been the last one, the retry is the last one instead.
  */
 export const retryAsked = `(forced and state = 'pending')`
 

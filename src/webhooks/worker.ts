@@ -106,12 +106,14 @@ export function startDelivering(
 }
 
 /**
- * Gives back what is not sent, records what was accepted, and claims the next deliveries of due endpoints. An endpoint
- * stays due if the claim found as many deliveries as the endpoint has room for, or the one delivery that such an endpoint
- * may have under way. If the claim found none, the endpoint stays due until the loop looks for due endpoints again.
- * Perhaps the hand-over or another process had locked it, or its only allowed request was just ending.
+ * Gives back deliveries that will not be sent, records accepted ones, and claims the next ones of due endpoints. If the
+ * database does not answer, the next call gives back and records the same deliveries.
  *
- * What should have been given back or recorded while the database was away is kept for the next call.
+ * After the claim, an endpoint stays due if it may have more to claim:
+ * - It got as many deliveries as it had room for.
+ * - It gets one request at a time and got one.
+ * - It got none. The hand-over or another process may have locked it, or its only request was just ending. It stays due
+ *   until the loop looks for due endpoints again.
  */
 async function exchange(
   deps: DeliveringDeps,

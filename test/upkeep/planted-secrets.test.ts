@@ -60,8 +60,8 @@ function plant(databaseUrl: string): Record<(typeof secretNames)[number], { valu
   }
 }
 
-/** The command line and environment of all processes that run in this folder. */
-async function processesIn(folder: string): Promise<string[]> {
+/** The command line and environment of all processes whose environment names this folder. */
+async function processesThatName(folder: string): Promise<string[]> {
   const texts: string[] = []
   for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name) && name !== String(process.pid))) {
     const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
@@ -117,7 +117,7 @@ test('nothing that was planted is in logs, metrics, the support bundle, command 
     const seen: Record<string, string> = {
       bundle: gunzipSync(await readFile(bundle)).toString('latin1'),
       metrics: await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
-      processes: (await processesIn(folder)).join('\n'),
+      processes: (await processesThatName(folder)).join('\n'),
       commands: told.stdout + told.stderr + doctor.stdout + doctor.stderr,
     }
     await platform.stop()

@@ -20,7 +20,7 @@ const lists = [
 
 type Operations = readonly [methods: string, path: RegExp][]
 
-/** The other operations whose key is kept after a lost answer. The group in each path is the resource that they change. */
+/** The other operations that keep their key after a lost answer. The part of each path in brackets is the resource that they change. */
 const steps: Operations = [
   ['POST', new RegExp(`^(/cashbacks/for-merchant/${id})/confirm$`)],
   ['POST', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
@@ -35,7 +35,7 @@ const steps: Operations = [
   ['POST', new RegExp(`^(/partner/v1/webhook-deliveries/${id})/(?:retry|skip)$`)],
 ]
 
-/** The operations that set a state. */
+/** The operations that set a state. They get a new key each time. The part in brackets is the resource, as above. */
 const settings: Operations = [
   ['PUT', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
   ['PATCH', new RegExp(`^(/portal/users/${id})$`)],

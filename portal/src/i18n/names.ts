@@ -2,8 +2,8 @@
 import type { Language } from './language.ts'
 
 /**
- * As the API returns it: the name (`nameUk` of a mobile operator) is in Ukrainian, and `nameEn` may be missing or
- * empty.
+ * Something with a name in each language, as the API returns it. `name` is Ukrainian (a mobile operator has `nameUk`
+ * instead). `nameEn` may be missing or empty.
  */
 export type Named = { nameEn?: string | null | undefined } & ({ name: string } | { nameUk: string })
 

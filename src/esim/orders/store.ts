@@ -249,9 +249,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * SQL that reads how far expiry-warning.ts has come: reservations that end up to this instant have their event
- * `order.expiring`. It locks this position before it locks any order, so that the position cannot change meanwhile. For
- * a reservation that ends later, the statement that marks it as expired records this event first.
+ * SQL that reads the position of expiry-warning.ts. All reservations that end before this instant have their event
+ * `order.expiring`; for one that ends later, the statement that marks it as expired must record this event first. The
+ * position is locked before any order, so that it cannot change meanwhile.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`

@@ -124,8 +124,8 @@ test('every operation that takes a body says what it answers to one that it does
     }
 })
 
-/** Such a refusal comes before the request is counted, or after it. */
-const refused = [401, 403]
+/** These answers have the headers `RateLimit...` only if the request was counted before it was refused. */
+const refusedEarly = [401, 403]
 
 test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
   const platform = await startPlatform({ RATE_LIMIT: '1000/1000', API_RATE_LIMIT: '1000/1000' })
@@ -152,7 +152,7 @@ test('whatever body is sent, also where none is asked for, the answer is one tha
           const { message, text = message } = status === 413 ? answer.body : {}
           if (status === 413) assert.equal(text, operation.responses[status].description, name)
           for (const header of Object.keys(operation.responses[status].headers))
-            if (!(header.startsWith('RateLimit') && refused.includes(status)))
+            if (!(header.startsWith('RateLimit') && refusedEarly.includes(status)))
               assert.ok(sent[header.toLowerCase()], `${name} answers ${status} without ${header}`)
           answered.add(String(status))
         }

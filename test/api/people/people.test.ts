@@ -423,7 +423,7 @@ suite('own credentials', () => {
     const { database } = platform.platform
     const { operatorKey } = platform.config
     const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
-    // One was revoked each day, and 150 more today.
+    // `day-1` to `day-100` were revoked that many days ago (less an hour), and 150 more (`day-0`, `day--1`, ...) now.
     await database.execute(
       `insert into credentials (client_id, merchant_id, role, label, secret_hash, created_at, revoked_at)
        select 'day-' || n, merchant_id, 'gateway', 'old', sha256(n::text::bytea), now() - interval '1 year',

@@ -1,7 +1,7 @@
-/** Banks that a draft has chosen, and that can no longer be invited. Pure. */
+/** Finds the banks of a draft that can no longer be invited. Pure. */
 import type { CampaignValues } from './values.ts'
 
-/** The names of chosen banks by id. A draft keeps them, because the platform no longer tells the name of such a bank. */
+/** The names of chosen banks by id. The draft stores them: once a bank cannot be invited, the platform does not tell its name. */
 export type BankNames = Record<string, string>
 
 export function bankNamesOf(chosen: readonly string[], banks: readonly { id: string; name: string }[]): BankNames {
@@ -10,7 +10,8 @@ export function bankNamesOf(chosen: readonly string[], banks: readonly { id: str
 }
 
 /**
- * Leaves out the banks that cannot be chosen any more: they have no box that the person could clear.
+ * Removes the banks that can no longer be chosen from a draft. The form shows no box for them, so the person could not
+ * clear it.
  *
  * @param banks the banks that can be chosen
  * @returns `lost`: the names of the others; null for a name that the draft does not know
