@@ -12,6 +12,7 @@ import { mfaRules } from './access/policy/policy-store.ts'
 import { plaintextErrors } from './settings/encryption.ts'
 import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
+import { isOperatorKey, operatorKeyError, readMasterKeys, splitKeys } from './settings/keys.ts'
 import { isLoopback } from './settings/loopback.ts'
 import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
 import { createReaders } from './settings/values.ts'
@@ -354,35 +355,10 @@ function readInstance(input: string | null, errors: string[]): string {
   return input
 }
 
-const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
-
-const minOperatorKeyLength = 32
-const operatorKeyError =
-  `OPERATOR_KEY must have at least ${minOperatorKeyLength} characters, of those that a header can carry (ASCII); several keys with ` +
-  'commas, each of that length'
-/** Whether a text can be an operator key. The key is sent in a header, so only printable ASCII is allowed. */
-const isOperatorKey = (key: string): boolean => key.length >= minOperatorKeyLength && /^[\x20-\x7e]+$/.test(key)
-
 /** Whether a text is `address` or `name <address>` on one line. The address itself is checked when mail is set up. */
 function isSender(text: string): boolean {
   return text.length <= 200 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(text)
 }
-
-function readMasterKeys(value: string | null, errors: string[]): Buffer[] {
-  if (value === null) return []
-  return value.split(',').map((part, index) => {
-    const key = Buffer.from(part.trim(), 'base64')
-    // Node's decoder skips invalid base64, so a key with a typing error would silently become another key.
-    const isExact = withoutPadding(key.toString('base64')) === withoutPadding(part.trim())
-    if (key.length !== 32 || !isExact)
-      errors.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
-    return key
-  })
-}
-
-const withoutPadding = (base64: string): string => base64.replace(/=+$/, '')
-
-const ordinal = (index: number): string => ['first', 'second', 'third'][index] ?? `${index + 1}th`
 
 function readNetworks(name: string, value: string, errors: string[]): string[] {
   const networks = value.split(',').flatMap(part => part.trim() || [])
