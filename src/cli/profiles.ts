@@ -1,6 +1,6 @@
 /** The commands of `perkline profiles`: imports of stock and withdrawals. */
 import { callAdmin, streamAdmin } from './connection.ts'
-import { CommandError, usageError } from './failure.ts'
+import { CommandError, describeError, usageError } from './failure.ts'
 import { type OpenFile, openFile } from './files.ts'
 import { counted, type OutputOptions, print } from './output.ts'
 import { sending, showProgress } from './progress.ts'
@@ -28,9 +28,12 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
   try {
     const rejects = rejectsPath === undefined ? null : await openRejects(rejectsPath, source)
     try {
-      const result = await sendFile(source, options, async reject => rejects?.add(reject))
-      await rejects?.keep()
-      print(options, result, [summary(result, rejectsPath)])
+      const steps = untilFailure()
+      const result = await sendFile(source, options, reject => steps.take(async () => rejects?.add(reject)))
+      await steps.take(async () => rejects?.keep())
+      const failure = steps.failure()
+      print(options, result, [summary(result, failure === null ? rejectsPath : undefined)])
+      if (failure !== null) throw importedAnyway(failure)
     } finally {
       await rejects?.discard()
     }
@@ -39,6 +42,31 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
     source.file.close().catch(() => {})
   }
 }
+
+/**
+ * Takes steps until one fails. The file of rejects is written while the answer arrives, after the platform has imported the
+ * good lines. So an error in it must not end the command before the counts are printed.
+ */
+function untilFailure() {
+  let failure: unknown = null
+  return {
+    failure: () => failure,
+    async take(step: () => Promise<unknown>): Promise<void> {
+      if (failure !== null) return
+      try {
+        await step()
+      } catch (error) {
+        failure = error
+      }
+    },
+  }
+}
+
+const importedAnyway = (failure: unknown): CommandError =>
+  new CommandError(
+    `${describeError(failure, undefined)} The good lines are imported: start the import again to get the rejected ones, what is ` +
+      'in stock already only counts as a duplicate.',
+  )
 
 async function sendFile(
   source: OpenFile,

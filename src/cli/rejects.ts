@@ -92,10 +92,7 @@ function createWriter(file: FileHandle, target: string) {
 }
 
 const changed = (path: string): CommandError =>
-  new CommandError(
-    `${path} was changed during the import, so its rejected lines can’t be shown. The import itself is done; ` +
-      'start it again to get them: what is in stock already only counts as a duplicate.',
-  )
+  new CommandError(`${path} was changed during the import, so its rejected lines can’t be shown.`)
 
 /** A CSV value according to RFC 4180. */
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,6 +1,6 @@
 /** `perkline profiles import` (contract/operations.md, "The command line"). */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
@@ -11,6 +11,7 @@ import {
   startRawPlatform,
   startScriptedPlatform,
 } from '../support/command.ts'
+import { openSmallDisk } from '../support/small-disk.ts'
 
 const { folder, write } = filesOfTests()
 const stockFile = write('stock.csv', 'iccid,msisdn,pin1,activationCode\nfirst\n')
@@ -100,6 +101,41 @@ describe('profiles import', () => {
     })
     await platform.close()
     assert.deepEqual([code, parts(), existsSync(rejects)], [null, [], false])
+  })
+
+  const imported = /: the disk is full\. The good lines are imported: start the import again .* duplicate\.$/m
+
+  test('a disk that is full half-way: the import goes on, and the command says what was imported', async t => {
+    const disk = openSmallDisk(t, 1)
+    if (!disk) return
+    await disk.fill()
+    const file = write('large-lines.csv', `iccid,msisdn,pin1,activationCode\n${`${'9'.repeat(60_000)}\n`.repeat(40)}`)
+    const answers = Array.from({ length: 40 }, (_, index) => reject(index + 2, 'line', 'must have four columns'))
+    const rejects = join(disk.folder, 'rejects.csv')
+    const args = importing.with(2, file)
+    const answer = { text: ndjson(...answers, { result }) }
+    const { code, stdout, stderr } = await against(answer, [...args, '--skip-invalid', '--rejects', rejects])
+    await disk.close()
+    assert.deepEqual([code, stdout.slice(0, 36)], [1, '1 imported, 0 duplicates, 2 rejected'])
+    assert.doesNotMatch(stdout, /reasons are in/)
+    assert.match(stderr, imported)
+  })
+
+  test('a file of rejects that can’t take its place after the import: the command says what was imported', async () => {
+    const rejects = join(folder, 'taken.csv')
+    const answer = () => {
+      mkdirSync(rejects)
+      return { text: ndjson({ result }) }
+    }
+    const { code, stdout, stderr } = await against(answer, [
+      ...importing,
+      '--skip-invalid',
+      '--rejects',
+      rejects,
+      '--json',
+    ])
+    assert.deepEqual([code, JSON.parse(stdout), parts()], [1, result, []])
+    assert.match(stderr, /taken\.csv can’t be written: .* The good lines are imported/)
   })
 
   test('a place that can’t be written to shows before anything is imported', async () => {
