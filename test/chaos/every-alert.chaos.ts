@@ -203,13 +203,16 @@ test('each alert fires when it is brought about, and no other page, and it resol
     room: () => 100e9,
     standbys: 1,
     certificateEnds: Date.now() / 1_000 + 90 * daySeconds,
+    reached: 1,
   }
   const page = await startMetricsPage(t, {
     perkline_backup_verified_timestamp_seconds: () => shown.verifiedAt,
     'node_filesystem_avail_bytes{fstype="ext4",mountpoint="/var/lib/postgresql"}': () => shown.room(),
+    'node_filesystem_size_bytes{fstype="ext4",mountpoint="/var/lib/postgresql"}': () => 1_000e9,
     'patroni_sync_standby{name="two"}': () => shown.standbys,
     'patroni_postgres_running{name="one"}': () => 1,
     'probe_ssl_earliest_cert_expiry{instance="https://perkline.example"}': () => shown.certificateEnds,
+    'probe_success{job="certificate",instance="https://perkline.example"}': () => shown.reached,
   })
   const rules = join(stage.settings.DATA_DIR ?? '', 'alerts.yml')
   await writeFile(rules, quickened(shipped, factor, { PerklineDatabaseAway: awayFactor }))
@@ -405,6 +408,7 @@ test('each alert fires when it is brought about, and no other page, and it resol
       set({ certificateEnds: now + 13 * daySeconds }),
       set({ certificateEnds: now + 90 * daySeconds }),
     )
+    await bringAbout('PerklineUnreachable', 15_000, set({ reached: 0 }), set({ reached: 1 }))
     const fellAtMs = Date.now()
     await bringAbout(
       'PerklineDiskFilling',
