@@ -121,9 +121,19 @@ async function certificateFinding({ hostname, port }: URL): Promise<Finding> {
     const detail = `the certificate of ${hostname} ends on ${endsAt.toISOString().slice(0, 10)}, in ${days} days`
     return days < certificateDays ? failed('certificate', detail, advice) : passed('certificate', detail)
   } catch (error) {
-    return failed('certificate', `the certificate of ${hostname} can't be trusted (${codeOf(error)})`, advice)
+    const code = codeOf(error)
+    if (!isConnectionError(code))
+      return failed('certificate', `the certificate of ${hostname} can't be trusted (${code})`, advice)
+    const detail = `the certificate of ${hostname} was not seen, because no TLS connection was made (${code})`
+    return failed('certificate', detail, 'Check the name, the proxy and the firewall between; then run doctor again')
   }
 }
+
+/**
+ * Whether a code is of the system (`ENOTFOUND`) or says that no TLS is spoken there (`ERR_SSL_...`). Codes of certificates
+ * begin otherwise: `CERT_...`, `ERR_TLS_CERT_...`.
+ */
+const isConnectionError = (code: string): boolean => /^(?:E(?!R)|ERR_SSL_)/.test(code)
 
 function certificateEnd(host: string, port: number): Promise<Date> {
   return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,8 +18,8 @@ import { createTestDatabase } from '../support/database.ts'
 import { until } from '../support/esim.ts'
 import { freePort } from '../support/free-port.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
-import { pathOf } from '../support/require-program.ts'
-import { startSmtpServer } from '../support/smtp.ts'
+import { pathOf, requireProgram } from '../support/require-program.ts'
+import { makeCertificate, startSmtpServer } from '../support/smtp.ts'
 
 let platform: TestPlatform
 let folder: string
@@ -309,7 +310,7 @@ describe('the other servers and the data folder', () => {
     )
   })
 
-  test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async () => {
+  test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async t => {
     await expectFault(
       { PUBLIC_URL: `http://127.0.0.1:${await freePort()}` },
       { name: 'public-address', detail: /can't be reached/ },
@@ -317,10 +318,26 @@ describe('the other servers and the data folder', () => {
     const other = await startScriptedPlatform(() => ({ text: 'hello' }))
     await expectFault({ PUBLIC_URL: other.url }, { name: 'public-address', detail: /not as Perkline does/ })
     await other.close()
-    await expectFault(
-      { PUBLIC_URL: `https://127.0.0.1:${await freePort()}` },
-      { name: 'certificate', detail: /can't be trusted/ },
-    )
+    if (!requireProgram(t, 'openssl')) return
+    const pretender = createSecureServer(makeCertificate() ?? assert.fail(), (_request, response) => response.end())
+    await new Promise<void>(resolve => pretender.listen(0, '127.0.0.1', resolve))
+    t.after(() => pretender.close())
+    const { port } = pretender.address() as AddressInfo
+    await expectFault({ PUBLIC_URL: `https://127.0.0.1:${port}` }, { name: 'certificate', detail: /can't be trusted/ })
+  })
+
+  test('a certificate that was not seen: nobody answers, the name is unknown, or the server speaks no TLS', async t => {
+    const plain = await startScriptedPlatform(() => ({ text: 'hello' }))
+    t.after(() => plain.close())
+    for (const [address, code] of [
+      [`127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+      ['nowhere.invalid', 'ENOTFOUND|EAI_AGAIN'],
+      [new URL(plain.url).host, 'ERR_SSL_\\w+|EPROTO'],
+    ])
+      await expectFault(
+        { PUBLIC_URL: `https://${address}` },
+        { name: 'certificate', detail: new RegExp(`was not seen, .* \\((?:${code})\\)`) },
+      )
   })
 
   test('no folder for data is warned of', () =>
