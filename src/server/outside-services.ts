@@ -63,23 +63,24 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Errors that do not pass by themselves. */
-const lastingErrors = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']
+/** Errors of a wrong setting: the path is a folder, or leads through a file. */
+const wrongPath = ['EISDIR', 'ENOTDIR']
 
 /**
- * Checks whether checkpoints can be appended to AUDIT_ANCHOR_FILE. When its disk does not answer at the moment, the
- * start goes on.
+ * Checks whether checkpoints can be appended to AUDIT_ANCHOR_FILE. The start goes on when they cannot, because the disk of
+ * another machine may be missing or read-only, and nothing else waits for it (contract/reliability.md, "When something is away").
  *
- * @throws ConfigError when the file or its folder is missing or may not be written
+ * @throws ConfigError when the path cannot be that of a file
  */
 export async function expectAnchorFile(file: string | null, logger: Logger): Promise<void> {
   if (file === null) return
   await checkAnchorFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (lastingErrors.includes(error.code ?? ''))
-      throw new ConfigError([
-        `AUDIT_ANCHOR_FILE must be a file that this user can write, in an existing folder (${error.code})`,
-      ])
-    logger.error({ err: error }, 'AUDIT_ANCHOR_FILE cannot be written now')
+    if (wrongPath.includes(error.code ?? ''))
+      throw new ConfigError([`AUDIT_ANCHOR_FILE must be the path of a file (${error.code})`])
+    logger.error(
+      { err: error },
+      'AUDIT_ANCHOR_FILE cannot be written now: checkpoints are only in the database and in this log until it can',
+    )
   })
 }
 

@@ -3,6 +3,7 @@
  * is wrong and what to do (contract/production.md, "Commands"). Changes nothing and shows no secret.
  */
 import { statfs } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { connect as connectByTls, type TLSSocket } from 'node:tls'
 import { checkAnchorFile } from '../audit-log/anchor-file.ts'
 import { databaseFindings } from './doctor-database.ts'
@@ -76,7 +77,11 @@ async function anchorFindings(file: string | null): Promise<Finding[]> {
   if (file === null) return []
   try {
     await checkAnchorFile(file)
-    return [passed('checkpoints', `${file} can be written`)]
+    const user = userInfo().username
+    if (user !== 'root') return [passed('checkpoints', `${file} can be written by ${user}`)]
+    const detail = `${file} can be written by root; whether the process that runs Perkline can write it was not checked`
+    const advice = 'Look for AUDIT_ANCHOR_FILE in the log of a start, or run doctor as the user of the process'
+    return [warned('checkpoints', detail, advice)]
   } catch (error) {
     const advice = 'Make its folder, which the user that runs Perkline must be able to write, and mount its disk'
     return [failed('checkpoints', `AUDIT_ANCHOR_FILE can't be written (${codeOf(error)})`, advice)]

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +54,19 @@ test('an AUDIT_ANCHOR_FILE that stops answering holds up neither logins nor the 
   run.signal('SIGTERM')
   assert.equal(await run.ended, 0)
   assert.ok(performance.now() - signalledMs < 20_000)
+})
+
+test('a start without the disk of AUDIT_ANCHOR_FILE goes on, and writes there once the disk is back', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'perkline-missing-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const anchors = join(folder, 'mounted', 'anchors.txt')
+  const run = await start(t, ['serve'], { ...onServer(), AUDIT_ANCHOR_FILE: anchors })
+  await run.ready()
+  assert.match(run.stdout(), /"level":"error".*ENOENT.*AUDIT_ANCHOR_FILE cannot be written now/)
+  mkdirSync(join(folder, 'mounted'))
+  const headers = { authorization: `Bearer ${operatorKey}` }
+  assert.equal(await status(`${run.url}/admin/audit-log/checkpoint`, { method: 'POST', headers }), 200)
+  assert.match(readFileSync(anchors, 'utf8'), /^\nperkline\.audit\//)
 })
 
 test('a process that must end does so even if a call on a file hangs', { timeout: 20_000 }, async t => {

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
@@ -308,6 +308,11 @@ describe('the other servers and the data folder', () => {
       { AUDIT_ANCHOR_FILE: '/nonexistent/anchors.txt' },
       { name: 'checkpoints', detail: /AUDIT_ANCHOR_FILE can't be written \(ENOENT\)/ },
     )
+    const user = userInfo().username
+    const { checks } = await examine({ AUDIT_ANCHOR_FILE: join(folder, 'anchors.txt') })
+    const told = checks.find(({ name }) => name === 'checkpoints')
+    assert.equal(told?.status, user === 'root' ? 'warning' : 'ok', 'root can write what the process cannot')
+    assert.match(told?.detail ?? '', new RegExp(`can be written by ${user}`))
   })
 
   test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async t => {
