@@ -81,6 +81,7 @@ const Made = Type.Object(
     seq: count('The last entry that it covers', 4711),
     hash: text('The hash of the log up to there, in hexadecimal digits', '5d41402abc4b2a76b9719d911017c592'),
     at: instant('When it was made', '2026-11-21T08:00:00.000Z'),
+    anchored: nullable(flag('Whether it was appended to `AUDIT_ANCHOR_FILE`; null: this process has no such file')),
   },
   { description: 'The checkpoint' },
 )
@@ -157,8 +158,8 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     },
     async request => {
       const { origin } = withOrigin({}, request)
-      const { seq, hash, at } = await makeCheckpoint(checkpoints, origin)
-      return { seq, hash: hash.toString('hex'), at: at.toISOString() }
+      const { seq, hash, at, isAnchored } = await makeCheckpoint(checkpoints, origin)
+      return { seq, hash: hash.toString('hex'), at: at.toISOString(), anchored: isAnchored }
     },
   )
 }

@@ -22,8 +22,13 @@ export type CheckpointDeps = {
   masterKeys: readonly Buffer[]
   /** The file to which notes are appended; null: none. */
   anchorFile: string | null
+  /** Called after a note was appended. */
+  onAnchored?(): void
   logger: Logger
 }
+
+/** `isAnchored`: whether its note was appended to the file; null without a file. */
+type MadeCheckpoint = Checkpoint & { isAnchored: boolean | null }
 
 const checkpointLock = 7_365_036
 
@@ -38,7 +43,7 @@ export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> 
 }
 
 /** Makes a checkpoint. It adds the waiting entries to the chain first, so that the checkpoint covers them too. */
-export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<Checkpoint> {
+export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<MadeCheckpoint> {
   while (await chainEntries(deps.database, true));
   const checkpoint = await make(deps, origin, { isHourly: false })
   if (checkpoint === null) throw new Error('A requested checkpoint is always made')
@@ -47,10 +52,10 @@ export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = cloc
 
 /** Makes a checkpoint. @returns null when it is the hourly one and is not due */
 async function make(
-  { database, clock, masterKeys, anchorFile, logger }: CheckpointDeps,
+  { database, clock, masterKeys, anchorFile, onAnchored, logger }: CheckpointDeps,
   origin: Origin,
   { isHourly }: { isHourly: boolean },
-): Promise<Checkpoint | null> {
+): Promise<MadeCheckpoint | null> {
   if (isHourly && !(await isDue(database))) return null
   const signer = await findSigner(database, masterKeys)
   const made = await database.transaction(async transaction => {
@@ -72,18 +77,25 @@ async function make(
   })
   if (made === null) return null
   logger.info({ note: made.note }, 'a checkpoint of the audit log')
-  if (anchorFile !== null) await appendNote(anchorFile, made.note, logger)
-  return made.checkpoint
+  const isAnchored = anchorFile === null ? null : await appendNote(anchorFile, made.note, logger)
+  if (isAnchored) onAnchored?.()
+  return { ...made.checkpoint, isAnchored }
 }
 
 /**
  * Appends a note. A line feed is written before it, so that it begins on a new line even if a full disk cut off the previous note. An
  * error here is only logged, because the checkpoint is already in the database and in the process's log.
+ *
+ * @returns whether it was appended
  */
-async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
-  await appendToAnchorFile(file, `\n${note}`).catch((error: unknown) => {
+async function appendNote(file: string, note: string, logger: Logger): Promise<boolean> {
+  try {
+    await appendToAnchorFile(file, `\n${note}`)
+    return true
+  } catch (error) {
     logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')
-  })
+    return false
+  }
 }
 
 async function findHead(database: Queryable): Promise<Head> {

@@ -77,12 +77,21 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
   print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
 }
 
-type Made = { seq: number; hash: string; at: string }
+/** `anchored` is missing in the answer of an older platform. */
+type Made = { seq: number; hash: string; at: string; anchored?: boolean | null }
 
-/** `perkline audit-log checkpoint`: signs a checkpoint of the current log. */
+/**
+ * `perkline audit-log checkpoint`: signs a checkpoint of the current log.
+ *
+ * @throws CommandError after printing it, when it could not be appended to AUDIT_ANCHOR_FILE
+ */
 export async function makeCheckpoint(options: OutputOptions): Promise<void> {
   const made = await callAdmin<Made>({ method: 'POST', path: '/audit-log/checkpoint' })
   print(options, made, [`Entry ${made.seq} and all before it: ${made.hash}`])
+  if (made.anchored === false)
+    throw new CommandError(
+      'The checkpoint was made, but could not be appended to AUDIT_ANCHOR_FILE: the log of the platform says why.',
+    )
 }
 
 export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; keys?: string }

@@ -314,6 +314,7 @@ export function createWorker(
     clock: campaigns.clock,
     masterKeys: config.masterKeys,
     anchorFile: config.auditAnchorFile,
+    onAnchored: monitoring.processMetrics.anchored,
     logger,
   }
   let delivering: ReturnType<typeof startDelivering> | null = null
@@ -342,6 +343,7 @@ export function createWorker(
   let started: readonly { stop(): Promise<void> }[] = []
   const start = () => {
     if (!running.includes('worker')) return
+    if (config.auditAnchorFile !== null) monitoring.processMetrics.anchored()
     delivering = startDelivering(webhooks.deps, config.webhooks.concurrency, onError)
     started = [delivering, startJobs(jobDeps, failed, observer)]
   }

@@ -34,7 +34,19 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
     help: 'Attempts to reach a database that was lost',
     registers,
   })
-  return { recovery: () => recoveries.inc(), ...jobMetrics(registers) }
+  let anchoredAtMs: number | null = null
+  const anchorHelp =
+    'When this process last appended a checkpoint to AUDIT_ANCHOR_FILE, or started to make them (Unix time)'
+  addGauge(registers, { name: 'perkline_audit_anchor_written_seconds', help: anchorHelp }, async () =>
+    anchoredAtMs === null ? null : anchoredAtMs / 1_000,
+  )
+  return {
+    recovery: () => recoveries.inc(),
+    anchored() {
+      anchoredAtMs = realMs()
+    },
+    ...jobMetrics(registers),
+  }
 }
 
 function addBuildInfo(registry: Registry, instance: Instance): void {

@@ -204,11 +204,13 @@ test('each alert fires when it is brought about, and no other page, and it resol
     standbys: 1,
     certificateEnds: Date.now() / 1_000 + 90 * daySeconds,
     reached: 1,
+    anchoredAt: () => Date.now() / 1_000,
   }
   const page = await startMetricsPage(t, {
     perkline_backup_verified_timestamp_seconds: () => shown.verifiedAt,
     'node_filesystem_avail_bytes{fstype="ext4",mountpoint="/var/lib/postgresql"}': () => shown.room(),
     'node_filesystem_size_bytes{fstype="ext4",mountpoint="/var/lib/postgresql"}': () => 1_000e9,
+    'perkline_audit_anchor_written_seconds{instance="anchors"}': () => shown.anchoredAt(),
     'patroni_sync_standby{name="two"}': () => shown.standbys,
     'patroni_postgres_running{name="one"}': () => 1,
     'probe_ssl_earliest_cert_expiry{instance="https://perkline.example"}': () => shown.certificateEnds,
@@ -407,6 +409,12 @@ test('each alert fires when it is brought about, and no other page, and it resol
       30_000,
       set({ certificateEnds: now + 13 * daySeconds }),
       set({ certificateEnds: now + 90 * daySeconds }),
+    )
+    await bringAbout(
+      'PerklineAnchorsMissing',
+      1_000,
+      set({ anchoredAt: () => now - 3 * 3_600 }),
+      set({ anchoredAt: () => Date.now() / 1_000 }),
     )
     await bringAbout('PerklineUnreachable', 15_000, set({ reached: 0 }), set({ reached: 1 }))
     const fellAtMs = Date.now()

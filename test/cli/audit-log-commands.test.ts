@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +79,26 @@ test('a checkpoint is told, kept and appended to the file', async () => {
   assert.deepEqual(note.slice(-3), [String(seq), Buffer.from(hash, 'hex').toString('base64'), at])
   const { code, stdout } = await run('audit-log', 'checkpoint')
   assert.deepEqual([code, /^Entry \d+ and all before it: [0-9a-f]{64}\n$/.test(stdout)], [0, true])
+})
+
+test('a checkpoint that could not be appended to the file is told, and shows in the metrics', async () => {
+  const writtenAt = async () => {
+    const text = await platform.platform.metrics.registry.metrics()
+    return Number(/^perkline_audit_anchor_written_seconds(?:{.*})? (\S+)$/m.exec(text)?.[1])
+  }
+  await json('audit-log', 'checkpoint')
+  const before = await writtenAt()
+  assert.ok(Math.abs(Date.now() / 1_000 - before) < 60, String(before))
+  renameSync(anchors, `${anchors}.aside`)
+  mkdirSync(anchors)
+  const { code, stdout, stderr } = await run('audit-log', 'checkpoint', '--json')
+  rmdirSync(anchors)
+  renameSync(`${anchors}.aside`, anchors)
+  assert.deepEqual([code, JSON.parse(stdout).anchored], [1, false])
+  assert.match(stderr, /^The checkpoint was made, but could not be appended to AUDIT_ANCHOR_FILE/)
+  assert.equal(await writtenAt(), before)
+  assert.equal((await json('audit-log', 'checkpoint')).anchored, true)
+  assert.ok((await writtenAt()) > before)
 })
 
 test('the log is exported whole or of one account, and checked from the file', async () => {
