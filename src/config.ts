@@ -493,3 +493,16 @@ export function readMasterKeysOnly(env: Environment): Buffer[] {
   if (errors.length > 0) throw new ConfigError(errors)
   return keys
 }
+
+/**
+ * Reads only the address of the database, from DATABASE_URL or DATABASE_URL_FILE.
+ *
+ * @returns null when neither is set
+ * @throws ConfigError when both are set, or the file can't be read
+ */
+export function readDatabaseUrlOnly(env: Environment): string | null {
+  const errors: string[] = []
+  const input = readSecret('DATABASE_URL', givenText(env), errors)
+  if (errors.length > 0) throw new ConfigError(errors)
+  return input
+}

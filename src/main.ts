@@ -389,13 +389,17 @@ program
   .description('Prove that a restored copy of the database is whole')
   .command('verify')
   .description('Check a restored copy on which no platform serves; it is only read. Needs MASTER_KEY')
-  .requiredOption('--database-url <URL>', 'the copy', filled)
+  .option(
+    '--database-url <URL>',
+    'the copy (default: DATABASE_URL or DATABASE_URL_FILE); every user of this machine sees an option, so give a password by the file',
+    filled,
+  )
   .option('--expect-after <INSTANT>', 'its newest record must not be older', filled)
   .option('--live <URL>', 'the platform that it is a copy of: show which counts differ', filled)
   .addHelpText(
     'after',
     examples(
-      'backup verify --database-url postgres://localhost:5433/perkline',
+      'backup verify',
       'backup verify --database-url postgres://localhost:5433/perkline --expect-after 2026-11-23T04:00:00Z --json',
     ),
   )

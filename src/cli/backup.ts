@@ -1,6 +1,6 @@
 /** `perkline backup verify`: checks a restored copy. It needs the master key, but no running platform. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processEnvironment, readMasterKeysOnly } from '../config.ts'
+import { processEnvironment, readDatabaseUrlOnly, readMasterKeysOnly } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
@@ -14,7 +14,7 @@ import { showProgress } from './progress.ts'
 /** The maximum time to wait while a copy that has just been started replays PostgreSQL's log. */
 const recoverWithinMs = 60_000
 
-export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
+export type VerifyBackupOptions = OutputOptions & { databaseUrl?: string; expectAfter?: string; live?: string }
 
 /**
  * Runs every check and prints the results.
@@ -23,9 +23,12 @@ export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectA
  *   wrong usage
  */
 export async function verifyBackup(options: VerifyBackupOptions): Promise<void> {
-  const { databaseUrl, live } = options
+  const { live } = options
+  const databaseUrl = options.databaseUrl ?? readDatabaseUrlOnly(processEnvironment())
+  if (databaseUrl === null)
+    throw usageError('Which copy? Set DATABASE_URL_FILE or DATABASE_URL to its address, or give --database-url.')
   if (!/^postgres(?:ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
-    throw usageError('--database-url must be a URL that starts with postgres://')
+    throw usageError('The address of the copy must be a URL that starts with postgres://')
   const expectAfter = options.expectAfter === undefined ? null : readExpected(options.expectAfter)
   const masterKeys = readMasterKeysOnly(processEnvironment())
   const database = openDatabase({ connection: { connectionString: databaseUrl }, poolSize: 2 })
@@ -91,7 +94,7 @@ async function endOfRecovery(database: Database): Promise<void> {
 function unreachable(error: unknown): never {
   const cause = error instanceof DomainError ? error.cause : error
   const { message, code } = (cause ?? {}) as { message?: string; code?: string }
-  throw new CommandError(plain(`The copy can't be reached (${message || code || 'no answer'}): check --database-url.`))
+  throw new CommandError(plain(`The copy can't be reached (${message || code || 'no answer'}): check its address.`))
 }
 
 /** Counts the rows on a running platform. @param live the address of that platform */

@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -98,6 +99,25 @@ test('a copy in order: exit code 0, with its newest records and the counts of it
     assert.ok(report.newest.order && report.newest.order.ageSeconds < 3 * 86_400)
     assert.equal(report.counts.find(({ table }) => table === 'orders')?.rows, 12)
     assert.equal((await verify(copy.url)).code, 0, 'it was not changed')
+  } finally {
+    await copy.close()
+  }
+})
+
+test('the address of the copy may come from a file, so that its password is in no list of processes', async () => {
+  const copy = await openCopy()
+  const file = join(first.dataDir, 'copy-url')
+  const told = (env: Record<string, string>) =>
+    perkline(['backup', 'verify', '--json'], { env: { MASTER_KEY: masterKey, OPERATOR_KEY: '', ...env } })
+  try {
+    await writeFile(file, `${copy.url}\n`, { mode: 0o600 })
+    const { code, stdout } = await told({ DATABASE_URL_FILE: file })
+    assert.deepEqual([code, JSON.parse(stdout).ok], [0, true])
+    const without = await told({})
+    assert.equal(without.code, 2)
+    assert.match(without.stderr, /^Which copy\?/)
+    const both = await told({ DATABASE_URL_FILE: file, DATABASE_URL: copy.url })
+    assert.match(both.stderr, /are both set/)
   } finally {
     await copy.close()
   }
