@@ -11,7 +11,10 @@ export type FailureLog = {
   succeeded(job: string): void
 }
 
-export function createFailureLog(logger: Logger): FailureLog {
+const ofJobs = { failed: 'a job failed and is tried again', succeeded: 'a job that had failed works again' }
+
+/** @param texts the messages of the lines */
+export function createFailureLog(logger: Logger, texts = ofJobs): FailureLog {
   const failing = new Map<string, { kind: string; toldAtMs: number; untold: number; failures: number }>()
   return {
     failed(job, error) {
@@ -22,7 +25,7 @@ export function createFailureLog(logger: Logger): FailureLog {
       state.untold++
       if (kind === state.kind && performance.now() - state.toldAtMs < repeatMs) return
       state.kind = kind
-      logger.warn({ job, failures: state.untold, err: error }, 'a job failed and is tried again')
+      logger.warn({ job, failures: state.untold, err: error }, texts.failed)
       state.toldAtMs = performance.now()
       state.untold = 0
     },
@@ -30,7 +33,7 @@ export function createFailureLog(logger: Logger): FailureLog {
       const state = failing.get(job)
       if (state === undefined) return
       failing.delete(job)
-      logger.info({ job, failures: state.failures }, 'a job that had failed works again')
+      logger.info({ job, failures: state.failures }, texts.succeeded)
     },
   }
 }

@@ -4,20 +4,41 @@ import { Gauge, type Registry } from 'prom-client'
 
 /** How long a value that was read from the database is used for all scrapes of the metrics. */
 const readEveryMs = 15_000
+/** How long the last value is used while reading fails. Then there is no value, so that alerts notice. */
+const keptMs = 5 * 60_000
+/** How long a scrape waits for a read. It is less than `waitMs`, so that the last value is shown, and not none. */
+const readWithinMs = 1_500
+
+/** Reports reads that fail (`FailureLog`); the name of a read is that of its metric. */
+export type ReadLog = { failed(name: string, error: unknown): void; succeeded(name: string): void }
 
 /**
- * @returns a function that reads at most every 15 seconds. In between, and while reading fails, it returns the last
- *   value; null when it was never read
+ * @returns a function that reads at most every 15 seconds. In between it returns the last value, also while reading fails or
+ *   takes long, but for 5 minutes at most; null when there is none
  */
-export function cached<T>(read: () => Promise<T>): () => Promise<T | null> {
+export function cached<T>(name: string, log: ReadLog, read: () => Promise<T>): () => Promise<T | null> {
+  let begunAtMs = Number.NEGATIVE_INFINITY
   let readAtMs = Number.NEGATIVE_INFINITY
-  let known: Promise<T | null> = Promise.resolve(null)
-  return () => {
-    if (performance.now() - readAtMs < readEveryMs) return known
-    readAtMs = performance.now()
-    const before = known
-    known = read().catch(() => before)
-    return known
+  let value: T | null = null
+  let running: Promise<void> | null = null
+  const readAgain = async () => {
+    try {
+      value = await read()
+      readAtMs = performance.now()
+      log.succeeded(name)
+    } catch (error) {
+      log.failed(name, error)
+    } finally {
+      running = null
+    }
+  }
+  return async () => {
+    if (running === null && performance.now() - begunAtMs >= readEveryMs) {
+      begunAtMs = performance.now()
+      running = readAgain()
+    }
+    if (running !== null) await Promise.race([running, sleep(readWithinMs, null, { ref: false })])
+    return performance.now() - readAtMs > keptMs ? null : value
   }
 }
 

@@ -9,7 +9,7 @@ import { machineOffsetMs } from '../clock.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
 import { apiOf } from '../http/errors.ts'
-import { addGauge, cached, timeLimited } from './metric-reads.ts'
+import { addGauge, cached, type ReadLog, timeLimited } from './metric-reads.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -25,6 +25,8 @@ type Sources = {
   lateSeconds(): Promise<number>
   countFeedWaiting(): number
   countEndpoints(): Promise<{ enabled: number; failing: number; disabled: number; pending: number }>
+  /** Told of reads that fail. */
+  log: ReadLog
 }
 
 const stockStates = ['free', 'reserved', 'sold', 'withdrawn'] as const
@@ -130,11 +132,11 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
 }
 
 /**
- * Adds the gauges of stock, live reservations and late statements. While the database is away, each keeps its last value.
- * An error would make the whole page of metrics fail, just when the other metrics are needed most.
+ * Adds the gauges of stock, live reservations and late statements. While the database is away, each keeps its last value for some
+ * minutes. An error would make the whole page of metrics fail, just when the other metrics are needed most.
  */
 function addStockGauges(registers: Registers, sources: Sources): void {
-  const countStock = timeLimited(cached(sources.countStock))
+  const countStock = cached('perkline_stock_level', sources.log, sources.countStock)
   const stockGauge = (name: string, help: string, label: string, set: (gauge: Gauge, tariff: StockOfTariff) => void) =>
     new Gauge({
       name,
@@ -142,7 +144,9 @@ function addStockGauges(registers: Registers, sources: Sources): void {
       labelNames: ['operator', 'tariff', label],
       registers,
       async collect() {
-        for (const tariff of (await countStock()) ?? []) set(this, tariff)
+        const tariffs = await countStock()
+        this.reset()
+        for (const tariff of tariffs ?? []) set(this, tariff)
       },
     })
   stockGauge('perkline_stock_profiles', 'Profiles, by tariff and state', 'state', (gauge, tariff) => {
@@ -152,7 +156,7 @@ function addStockGauges(registers: Registers, sources: Sources): void {
   stockGauge('perkline_stock_level', levelHelp, 'level', (gauge, tariff) => {
     for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
   })
-  const countHolders = timeLimited(cached(sources.countHolders))
+  const countHolders = cached('perkline_open_reservations', sources.log, sources.countHolders)
   new Gauge({
     name: 'perkline_open_reservations',
     help: 'Live reservations, by bank',
@@ -160,9 +164,8 @@ function addStockGauges(registers: Registers, sources: Sources): void {
     registers,
     async collect() {
       const holders = await countHolders()
-      if (!holders) return
       this.reset()
-      for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
+      for (const { bank, reserved } of holders ?? []) this.inc({ bank }, reserved)
     },
   })
   const lateHelp = 'Age of the oldest day that should be closed and is not; 0: none'

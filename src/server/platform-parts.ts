@@ -147,12 +147,17 @@ export async function createOutside({ config, logger, closers }: Start, database
 
 /** Creates the metrics, and the check whether this process is ready. */
 export function createMonitoring(
-  { config, running }: Start,
+  { config, running, logger }: Start,
   { pools, clock, outside }: Pick<Parts, 'pools' | 'clock' | 'outside'>,
 ) {
   const { background } = pools
   const waiters = createFeedWaiters(pools.others)
+  const log = createFailureLog(logger, {
+    failed: 'a metric could not be read; it keeps its last value for 5 minutes',
+    succeeded: 'a metric that could not be read is read again',
+  })
   const metrics = createMetrics({
+    log,
     pool: pools.database.pool,
     countStock: () => readStockDesk({ database: background, clock }),
     countHolders: () => countHolders(background, clock.now()),
@@ -163,6 +168,7 @@ export function createMonitoring(
   })
   const readiness = createReadiness(pools.readiness)
   const processMetrics = createProcessMetrics(metrics.registry, {
+    log,
     instance: config.instance,
     isReady: async () => (await readiness.notReady()) === null,
     servesPartners: running.some(service => service !== 'worker' && service !== 'admin'),

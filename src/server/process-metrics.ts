@@ -10,7 +10,7 @@ import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
-import { addGauge, cached, timeLimited } from './metric-reads.ts'
+import { addGauge, cached, type ReadLog } from './metric-reads.ts'
 
 /** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
@@ -22,6 +22,8 @@ type Sources = {
   countLapsed(): Promise<number>
   countCampaigns(): Promise<{ status: string; campaigns: number }[]>
   sharesLimits(): boolean
+  /** Told of reads that fail. */
+  log: ReadLog
 }
 
 export function createProcessMetrics(registry: Registry, sources: Sources) {
@@ -71,13 +73,14 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
     '1: it is started with services of banks, merchants or their people; 0: only with the worker or the operator’s',
     async () => Number(sources.servesPartners),
   )
-  gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', cached(sources.countPending))
+  const pending = cached('perkline_schema_pending', sources.log, sources.countPending)
+  gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', pending)
   gauge(
     'perkline_lapsed_reservations',
     'Reservations that are over and not yet written down, counted up to 10,000; no answer depends on it',
-    cached(sources.countLapsed),
+    cached('perkline_lapsed_reservations', sources.log, sources.countLapsed),
   )
-  const findAudit = cached(sources.findAudit)
+  const findAudit = cached('perkline_audit_ok', sources.log, sources.findAudit)
   gauge('perkline_audit_ok', '1: the last audit found every record in order; 0: it did not', async () => {
     const { ok = null } = (await findAudit()) ?? {}
     return ok === null ? null : Number(ok)
@@ -95,7 +98,7 @@ function addStateGauges(registers: Registry[], sources: Sources): void {
 }
 
 function addCountGauges(registers: Registry[], sources: Sources): void {
-  const countCampaigns = timeLimited(cached(sources.countCampaigns))
+  const countCampaigns = cached('perkline_campaigns', sources.log, sources.countCampaigns)
   new Gauge({
     name: 'perkline_campaigns',
     help: 'Campaigns of all merchants, by status',
@@ -103,8 +106,7 @@ function addCountGauges(registers: Registry[], sources: Sources): void {
     registers,
     async collect() {
       const counted = await countCampaigns()
-      // While the database does not answer, the last values stay.
-      if (counted === null) return
+      if (counted === null) return this.reset()
       const counts = new Map(counted.map(({ status, campaigns }) => [status, campaigns]))
       for (const status of campaignStatuses) this.set({ status }, counts.get(status) ?? 0)
     },

@@ -105,7 +105,9 @@ test('reservations are counted by outcome, and stock and connections are told', 
 })
 
 test('with the database away the other metrics are still told', async () => {
+  const failures: string[] = []
   const metrics = createMetrics({
+    log: { failed: name => void failures.push(name), succeeded() {} },
     pool: () => ({ total: 0, idle: 0, waiting: 7 }),
     countStock: () => Promise.reject(new Error('away')),
     countHolders: () => Promise.reject(new Error('away')),
@@ -119,6 +121,7 @@ test('with the database away the other metrics are still told', async () => {
     const answer = await fetch(`${urlOf(alone)}/metrics`)
     assert.equal(answer.status, 200)
     assert.equal(seriesOf(await answer.text(), 'perkline_database_connections', { state: 'waiting' }), 7)
+    assert.deepEqual(failures.sort(), ['perkline_open_reservations', 'perkline_stock_level'])
   } finally {
     alone.close()
   }
