@@ -150,10 +150,17 @@ test('--live tells which counts differ from the platform’s', async () => {
   const copy = await openCopy()
   try {
     await copy.run(`delete from credentials`)
+    await copy.run(`delete from ended_access`)
+    const operator = { token: platform.config.operatorKey }
+    const body = { bank: 'alpha', role: 'VIEWER', label: 'Ended' }
+    const { clientId } = (await platform.call('POST', '/admin/credentials', { ...operator, body })).body
+    assert.equal((await platform.call('POST', `/admin/credentials/${clientId}/revoke`, operator)).status, 200)
     const env = { OPERATOR_KEY: platform.config.operatorKey }
     const { report } = await verify(copy.url, ['--live', platform.url], env)
     const counted = report?.checks.find(({ name }) => name === 'counts')
     assert.match(counted?.detail ?? '', /others than there: .*credentials 0 \(there \d+\)/)
+    assert.match(counted?.detail ?? '', /ended_access 0 \(there \d+\)/)
+    assert.match(counted?.detail ?? '', /LOOK AT ended_access: access that has ended there works again in this copy/)
   } finally {
     await copy.close()
   }
