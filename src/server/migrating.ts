@@ -1,6 +1,8 @@
 /**
  * The command `perkline migrate`: brings the database to this version. With `--check` it reports what it would do.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError } from '../cli/failure.ts'
 import { counted, plain, print } from '../cli/output.ts'
@@ -68,10 +70,14 @@ type MigrationCheck = {
 /**
  * `perkline migrate --check`: changes nothing.
  *
- * @throws CommandError with exit code 3 when the previous version, or a connected one, could not continue serving
+ * @throws CommandError when there is no database yet; with exit code 3 when the previous version, or a connected one, could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
   const config = readConfig(environment())
+  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres')))
+    throw new CommandError(
+      `There is no database to check: DATABASE_URL and DATABASE_URL_FILE are not set, and ${config.dataDir} has no embedded database.`,
+    )
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
     const { check, refused } = await compare(database).catch(startError)

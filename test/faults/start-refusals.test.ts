@@ -60,6 +60,16 @@ suite('perkline', { concurrency: 3 }, () => {
         )
     })
 
+    test('no embedded database: migrate --check makes none', async t => {
+      const dataDir = mkdtempSync(join(tmpdir(), 'perkline-unset-'))
+      t.after(() => rmSync(dataDir, { recursive: true }))
+      assert.match(
+        await failure(t, ['migrate', '--check'], { DATA_DIR: dataDir }),
+        /DATABASE_URL and DATABASE_URL_FILE are not set/,
+      )
+      assert.ok(!existsSync(join(dataDir, 'postgres')))
+    })
+
     test('a port that is taken', async t => {
       const other = createServer().listen(0, '127.0.0.1')
       await once(other, 'listening')
