@@ -6,6 +6,7 @@ import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { countConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/server-check.ts'
 import { type Connection, findUnreadableFile } from '../db/session.ts'
 import type { Logger } from '../log.ts'
+import { isStarting } from './start-error.ts'
 
 const startAgainMs = 1_000
 /** How long a start waits for the schema before it logs that it waits. */
@@ -81,6 +82,25 @@ async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
       await starting
       await server.stop()
     },
+  }
+}
+
+/** How long a start waits for a database server that is starting itself, such as after a crash. */
+const recoveryMs = 60_000
+
+/** Waits while the database server says that it is starting or recovering. @throws its last error after a minute */
+export async function waitForRecovery(database: Database, logger: Logger): Promise<void> {
+  const giveUpAtMs = performance.now() + recoveryMs
+  for (let tried = 1; ; tried++) {
+    try {
+      await database.execute('select')
+      return
+    } catch (error) {
+      if (!isStarting(error) || performance.now() > giveUpAtMs) throw error
+      if (tried === 1)
+        logger.warn('the database server is still starting or recovering; this start waits up to a minute')
+      await wait(startAgainMs)
+    }
   }
 }
 

@@ -46,6 +46,7 @@ import { createMetrics } from './metrics.ts'
 import {
   bringToVersion,
   requireOwnSessions,
+  waitForRecovery,
   warnOfNoTemporaryTables,
   warnOfTooFewConnections,
 } from './opened-database.ts'
@@ -89,6 +90,7 @@ const maxOffsetSeconds = 60
 
 /** Checks the database, brings its schema to this version, and follows its clock. */
 export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {
+  await waitForRecovery(database, logger)
   await requireOwnSessions(database)
   await warnOfTooFewConnections(database, config, logger)
   await warnOfNoTemporaryTables(database, logger)

@@ -16,6 +16,13 @@ export const mayAnswerLater = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
 
 /**
+ * Whether PostgreSQL said that it is starting, recovering or stopping (SQLSTATE 57P03). It takes connections by itself when that is
+ * over.
+ */
+export const isStarting = (error: unknown): boolean =>
+  error instanceof DomainError && (error.cause as { code?: unknown } | undefined)?.code === '57P03'
+
+/**
  * Whether a code of PostgreSQL (SQLSTATE) means that it refused the connection: 3D000 no such database, 28... no such
  * user or a wrong password, 42501 no permission, 55000 a database that takes no connections.
  */

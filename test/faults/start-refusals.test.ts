@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -15,7 +15,38 @@ import { live, processesOnServer } from '../support/served.ts'
 
 const { failure, masterKey, onServer, operatorKey, start } = processesOnServer()
 
+/** PostgreSQL's answer to a connection while it recovers. */
+const recovering = () => {
+  const fields = Buffer.from('SFATAL\0C57P03\0Mthe database system is not yet accepting connections\0\0')
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeUInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
+
 suite('perkline', { concurrency: 3 }, () => {
+  test('a database server that is still recovering is waited for', async t => {
+    const { DATABASE_URL = '', ...others } = onServer()
+    const url = new URL(DATABASE_URL)
+    const host = url.searchParams.get('host') ?? url.hostname
+    const port = Number(url.port || 5432)
+    let refusals = 3
+    const front = createServer(socket => {
+      socket.on('error', () => {})
+      if (refusals-- > 0) return void socket.once('data', () => socket.end(recovering()))
+      const database = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+      database.on('error', () => socket.destroy())
+      socket.pipe(database).pipe(socket)
+    }).listen(0, '127.0.0.1')
+    await once(front, 'listening')
+    t.after(() => front.close())
+    url.searchParams.delete('host')
+    url.hostname = '127.0.0.1'
+    url.port = String((front.address() as { port: number }).port)
+    const run = await start(t, ['serve'], { ...others, DATABASE_URL: url.href })
+    await run.ready()
+    assert.equal(run.stdout().split('still starting or recovering').length, 2, 'it is told once')
+  })
+
   suite('what cannot start says why, in one message, with exit 1', { concurrency: 2 }, () => {
     test('settings: every fault at once', async t => {
       const message = await failure(t, ['serve'], {
