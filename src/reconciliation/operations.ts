@@ -5,7 +5,7 @@ import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { bankNotInvited } from '../campaigns/history/parties.ts'
 import { actorOf } from '../campaigns/lifecycle/actor.ts'
 import { lockCampaignByClock } from '../campaigns/lifecycle/due-transitions.ts'
-import { type Guard, requireExpected, requireSeen } from '../campaigns/lifecycle/expected-version.ts'
+import { decideOn, type Guard, requireExpected, requireSeen } from '../campaigns/lifecycle/expected-version.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../campaigns/lifecycle/locking-store.ts'
 import { writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
@@ -67,7 +67,14 @@ export function acknowledge(
 export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const campaign = await lockExisting(transaction, deps, params)
-    return write(deps, transaction, campaign, params, lifecycle.pay(campaign), 'The compensation is marked as paid')
+    return write(
+      deps,
+      transaction,
+      campaign,
+      params,
+      () => lifecycle.pay(campaign),
+      'The compensation is marked as paid',
+    )
   })
 }
 
@@ -79,7 +86,7 @@ function changePart(
 ): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const { campaign, bank } = await lockPart(transaction, deps, params)
-    return write(deps, transaction, campaign, params, decide(campaign, bank), message)
+    return write(deps, transaction, campaign, params, () => decide(campaign, bank), message)
   })
 }
 
@@ -88,12 +95,13 @@ async function write(
   transaction: Queryable,
   campaign: LockedCampaign,
   { caller, ...guard }: { caller: Partner } & Guard,
-  decision: lifecycle.Decision,
+  decide: () => lifecycle.Decision,
   message: string,
 ): Promise<Done> {
+  const requireVersion = () =>
+    caller.type === 'bank' ? requireSeen(transaction, campaign, caller.bankId, guard) : requireExpected(campaign, guard)
+  const decision = await decideOn(requireVersion, decide)
   if (decision.changes.length === 0) return { campaign, message }
-  if (caller.type === 'bank') await requireSeen(transaction, campaign, caller.bankId, guard)
-  else requireExpected(campaign, guard)
   const params = { actor: actorOf(caller), now: clock.now() }
   const [after] = await writeDecisions(transaction, [{ campaign, decision }], params)
   return { campaign: after ?? campaign, message }

@@ -82,9 +82,8 @@ async function requireOpen(
   now: Date,
   guard: Guard,
 ): Promise<string[]> {
-  const bankIds = segmentBanks(campaign, now)
   requireExpected(campaign, guard)
-  return findSegmentBanks(transaction, bankIds)
+  return findSegmentBanks(transaction, segmentBanks(campaign, now))
 }
 
 /**

@@ -5,7 +5,7 @@ import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { actorOf } from '../lifecycle/actor.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
-import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
+import { decideOn, type Guard, requireSeen } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'
 import { writeDecisions } from '../lifecycle/transitions-store.ts'
@@ -56,9 +56,11 @@ async function decide(
   return deps.database.transaction(async transaction => {
     const { campaign, part } = await lockInvitation(transaction, deps, { cashbackId, bankId: bank.bankId })
     const now = deps.clock.now()
-    const decision = ask(campaign, part, now)
+    const decision = await decideOn(
+      () => requireSeen(transaction, campaign, bank.bankId, guard),
+      () => ask(campaign, part, now),
+    )
     if (decision.changes.length === 0) return campaign
-    await requireSeen(transaction, campaign, bank.bankId, guard)
     const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(bank), now, comment })
     return after ?? campaign
   })

@@ -6,7 +6,7 @@ import type { CampaignDeps } from '../deps.ts'
 import { findAuthor } from '../form/campaign-store.ts'
 import { actorOf } from '../lifecycle/actor.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
-import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
+import { decideOn, type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'
 import { writeDecisions } from '../lifecycle/transitions-store.ts'
@@ -66,8 +66,10 @@ export async function launch(deps: CampaignDeps, params: Params & Guard): Promis
     const campaign = await lockExisting(transaction, deps, params.cashbackId)
     requireOwn(campaign, params.merchant)
     const now = deps.clock.now()
-    const decision = lifecycle.launch(campaign, now)
-    requireExpected(campaign, params)
+    const decision = await decideOn(
+      () => requireExpected(campaign, params),
+      () => lifecycle.launch(campaign, now),
+    )
     const leftOut = decision.changes.filter(({ subject }) => subject === 'bank').length
     const input = { actor: actorOf(params.merchant), now }
     const [launched] = await writeDecisions(transaction, [{ campaign, decision }], input)
@@ -92,10 +94,12 @@ export async function remove(deps: CampaignDeps, params: Params & Guard): Promis
     const campaign = await lockExisting(transaction, deps, params.cashbackId)
     requireAuthor(campaign, params.merchant)
     const now = deps.clock.now()
-    const decision = lifecycle.remove(campaign, now)
+    const decision = await decideOn(
+      () => requireExpected(campaign, params),
+      () => lifecycle.remove(campaign, now),
+    )
     const message = 'The campaign is deleted'
     if (decision.changes.length === 0) return { campaign, message }
-    requireExpected(campaign, params)
     const input = { actor: actorOf(params.merchant), now }
     const [removed] = await writeDecisions(transaction, [{ campaign, decision }], input)
     return { campaign: removed ?? campaign, message }

@@ -4,6 +4,7 @@
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
+import { type Decision, effectOf } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
 /** `isExpected` gets the entity tags of a version, and says whether the request accepts it. Left out: any version is accepted. */
@@ -17,6 +18,18 @@ const stale = () =>
     'stale',
     'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
   )
+
+/**
+ * Asks for a decision about the present state, after a check of the version that the request is based on. A repeat, which
+ * changes nothing, is not checked. A refusal is: the caller must learn that it has not seen the state that is the reason.
+ *
+ * @param requireVersion throws 'stale' when the request is based on another version
+ * @throws DomainError what `requireVersion` and `decide` throw
+ */
+export async function decideOn(requireVersion: () => void | Promise<void>, decide: () => Decision): Promise<Decision> {
+  if (effectOf(decide) !== 'repeats') await requireVersion()
+  return decide()
+}
 
 /**
  * Checks the version that a merchant's request is based on. For a merchant, every change of the campaign makes a version stale.

@@ -522,11 +522,14 @@ export function bankReportingStatus(stage: ReportingStage | null): BankReporting
 export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
 
 /** Whether a decision is possible now: used to offer it to users. */
-export function isPossible(decide: () => Decision): boolean {
+export const isPossible = (decide: () => Decision): boolean => effectOf(decide) === 'changes'
+
+/** What asking for a decision gives now. */
+export function effectOf(decide: () => Decision): 'changes' | 'repeats' | 'is refused' {
   try {
-    return decide().changes.length > 0
+    return decide().changes.length > 0 ? 'changes' : 'repeats'
   } catch (error) {
-    if (error instanceof DomainError) return false
+    if (error instanceof DomainError) return 'is refused'
     throw error
   }
 }

@@ -54,7 +54,8 @@ describe('412, If-Match', () => {
     const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })
     const tagOf = async () => (await grocer.call('GET', pathOf(id))).headers.get('etag') ?? ''
     const launchAs = (tag: string) => grocer.call('POST', `${pathOf(id)}/confirm`, { headers: { 'if-match': tag } })
-    assertRefused(await launchAs('"0"'), 400, needsApproval)
+    assertRefused(await launchAs(await tagOf()), 400, needsApproval)
+    assertRefused(await launchAs('"0"'), 412, /read it again/)
     await decide(partners.alpha, id)
     const stale = await tagOf()
     await decide(partners.beta, id)

@@ -174,6 +174,54 @@ describe('the merchant', () => {
   })
 })
 
+describe('who has not seen the change that makes the request impossible is told of the change', () => {
+  const launch = (id: string, tag: string) =>
+    sides.grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`, { headers: { 'if-match': tag } })
+  const remove = (id: string, tag: string) =>
+    sides.grocer.call('DELETE', `/cashbacks/for-merchant/${id}`, { headers: { 'if-match': tag } })
+
+  test('a launch after a launch, and a confirmation after a launch', async () => {
+    const id = await create()
+    assert.equal((await decide(sides.alpha, 'confirm', id)).status, 201)
+    const [seen, seenByBeta] = [await merchantTag(id), await listTag(sides.beta, id)]
+    assert.equal((await launch(id, seen)).status, 201)
+    assertRefused(await launch(id, seen), 412)
+    assertRefused(await launch(id, await merchantTag(id)), 400)
+    assertRefused(await decide(sides.beta, 'confirm', id, seenByBeta), 412)
+    assertRefused(await decide(sides.beta, 'confirm', id, await listTag(sides.beta, id)), 400)
+  })
+
+  test('a launch after an edit, when no bank has approved', async () => {
+    const id = await create()
+    const seen = await merchantTag(id)
+    assert.equal((await edit(id, { description: 'x' })).status, 200)
+    assertRefused(await launch(id, seen), 412)
+    assertRefused(await launch(id, await merchantTag(id)), 400)
+  })
+
+  test('a deletion after the start was moved near, and one that is repeated', async () => {
+    const id = await create()
+    const seen = await merchantTag(id)
+    const dateFrom = new Date(Date.now() + 24 * 3_600_000).toISOString()
+    assert.equal((await edit(id, { dateFrom })).status, 200)
+    assertRefused(await remove(id, seen), 412)
+    assertRefused(await remove(id, await merchantTag(id)), 400)
+    const other = await create()
+    const before = await merchantTag(other)
+    assert.equal((await remove(other, before)).status, 200)
+    assert.equal((await remove(other, before)).status, 200, 'repeated')
+  })
+
+  test('a segment after a deletion', async () => {
+    const id = await create()
+    const seen = await merchantTag(id)
+    assert.equal((await remove(id, seen)).status, 200)
+    const { raw, headers } = await formOf({ file: 'customerId\nC-1\n' })
+    const path = `/portal/cashbacks/${id}/segment`
+    assertRefused(await sides.grocer.call('PUT', path, { raw, headers: { ...headers, 'if-match': seen } }), 412)
+  })
+})
+
 describe('after the period', () => {
   const post = (partner: Partner, path: string, tag: string) =>
     partner.call('POST', `/portal/cashbacks/${path}`, { headers: { 'if-match': tag } })
@@ -190,6 +238,8 @@ describe('after the period', () => {
     assert.equal(ofReports, seen)
     assert.equal((await uploadBank(beta, id, report)).status, 201)
     assertRefused(await post(grocer, `${ofBank}/accept-report`, seen), 412)
+    assertRefused(await post(grocer, `${ofBank}/settle`, seen), 412)
+    assertRefused(await post(grocer, `${ofBank}/settle`, await merchantTag(id)), 400)
     assert.equal((await post(grocer, `${ofBank}/accept-report`, await merchantTag(id))).status, 200)
     assert.equal((await post(grocer, `${ofBank}/accept-report`, seen)).status, 200, 'repeated')
     assertRefused(await post(grocer, `${ofBank}/settle`, seen), 412)
