@@ -53,6 +53,9 @@ export function accountOf(caller: Caller): Account {
   return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
 }
 
+/** Whether the merchant's caller may make changes. The role `viewer` only reads. */
+export const mayChange = ({ role }: MerchantCaller): boolean => role !== 'viewer'
+
 /** The role that manages the people and credentials of an account. */
 export const managerRoles = { bank: 'ADMIN', retailer: 'admin_user', platform: 'admin' } as const
 

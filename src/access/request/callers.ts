@@ -1,7 +1,7 @@
 /** Checks who may call an operation (contract/access.md, "Roles"), before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
-import { type BankCaller, isManager, type MerchantCaller } from '../caller.ts'
+import { type BankCaller, isManager, type MerchantCaller, mayChange } from '../caller.ts'
 import { requireFreshFactor } from '../factors/fresh.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf, personOf } from './authenticate.ts'
 
@@ -85,8 +85,7 @@ function editingBankOf(request: FastifyRequest): BankCaller {
  */
 function editingMerchantOf(request: FastifyRequest): MerchantCaller {
   const merchant = merchantOf(request)
-  if (merchant.role === 'viewer')
-    throw new DomainError('forbidden', 'This operation needs the role admin_user or editor')
+  if (!mayChange(merchant)) throw new DomainError('forbidden', 'This operation needs the role admin_user or editor')
   return merchant
 }
 

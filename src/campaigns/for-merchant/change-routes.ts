@@ -125,7 +125,7 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
       const input = { merchant: merchantOf(request), ...request.params }
       const form = { body: request.body, schemaErrors: schemaErrors(request) }
       await edit(deps, { ...input, ...form, ...guardOf(request) })
-      return sendDetails(reply, await operations.readDetails(deps, input), deps)
+      return sendDetails(reply, await operations.readDetails(deps, input), { ...input, clock: deps.clock })
     },
   )
 }

@@ -1,5 +1,6 @@
 /** Sends the answer with the details of a campaign, after a read or an edit. */
 import type { FastifyReply } from 'fastify'
+import type { MerchantCaller } from '../../access/caller.ts'
 import type { Clock } from '../../clock.ts'
 import { ref } from '../../http/openapi/operations.ts'
 import { etagHeader } from '../guard-schemas.ts'
@@ -19,9 +20,13 @@ export const notOwn = {
   404: 'There is no such campaign',
 }
 
-/** Answers with the details of a campaign as JSON text. */
-export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: { clock: Clock }): FastifyReply {
-  return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
+/** Answers with the details of a campaign as JSON text, and with what the calling merchant may do. */
+export function sendDetails(
+  reply: FastifyReply,
+  campaign: Details,
+  { merchant, clock }: { merchant: MerchantCaller; clock: Clock },
+): FastifyReply {
+  return sendVersion(reply, campaign.version, detailsText(campaign, merchant, clock.now()))
 }
 
 /**

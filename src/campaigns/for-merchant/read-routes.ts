@@ -100,7 +100,7 @@ function readCampaignRoute(app: App, deps: CampaignDeps): void {
     },
     async (request, reply) => {
       const input = { merchant: merchantOf(request), ...request.params }
-      return sendDetails(reply, await readDetails(deps, input), deps)
+      return sendDetails(reply, await readDetails(deps, input), { ...input, clock: deps.clock })
     },
   )
 }

@@ -44,7 +44,7 @@ export const CampaignDetails = Type.Object(
         deleteAbility: flag('It may be deleted'),
         confirmAbility: flag('It may be launched'),
       },
-      { description: 'What its state allows now, for callers whose role may make changes' },
+      { description: 'What the caller may do now: its state and the caller’s role decide' },
     ),
     statistics: Type.Object(
       {

@@ -1,5 +1,6 @@
 /** What merchants see of their campaigns (contract/campaigns.md, "Detail for the merchant"). */
 
+import { type MerchantCaller, mayChange } from '../../access/caller.ts'
 import { pageView } from '../../http/paging.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import { editable } from '../lifecycle/editable-fields.ts'
@@ -11,9 +12,9 @@ import type { ListItem } from './list-store.ts'
 /**
  * The details as JSON text. The fields that only an edit changes, and the terminals, are stored as text.
  *
- * @param now decides what the merchant may do with the campaign at this moment
+ * @param merchant decides, with `now`, what the caller may do with the campaign at this moment
  */
-export function detailsText(details: Details, now: Date): string {
+export function detailsText(details: Details, merchant: MerchantCaller, now: Date): string {
   const { card, terminals } = details
   const rest = {
     status: details.status,
@@ -22,7 +23,7 @@ export function detailsText(details: Details, now: Date): string {
     retailer: { retailerId: details.merchantId, name: details.retailerName },
     country: details.country,
     banks: details.banks.map(invitedBankView),
-    permissions: permissions(details, now),
+    permissions: mayChange(merchant) ? permissions(details, now) : onlyReading,
     statistics: statistics(details),
   }
   return `${card},${JSON.stringify(rest).slice(1, -1)},"terminals":${terminals}}`
@@ -41,6 +42,8 @@ function invitedBankView(bank: InvitedBank) {
     merchantReportUploadsCount: bank.merchantReportUploads,
   }
 }
+
+const onlyReading = { editAbility: false, editableFields: [], deleteAbility: false, confirmAbility: false }
 
 function permissions(campaign: lifecycle.CampaignState, now: Date) {
   const { fields } = editable(campaign, now)

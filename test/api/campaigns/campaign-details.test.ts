@@ -12,6 +12,7 @@ import {
   createCampaign,
   ids,
   openMerchant,
+  openUser,
   type Partner,
 } from '../../support/campaigns.ts'
 import { changed, stopClock } from '../../support/esim.ts'
@@ -55,6 +56,15 @@ describe('200', () => {
       assert.deepEqual(Object.keys(answer.body[part]).sort(), fieldsOf(schema[part]), part)
     for (const part of ['banks', 'terminals'])
       assert.deepEqual(Object.keys(answer.body[part][0]).sort(), fieldsOf(resolved(schema[part] as Schema).items), part)
+  })
+
+  test('a viewer may do nothing, and is told so', async () => {
+    const id = await createCampaign(platform)
+    assert.equal((await read(id)).permissions.deleteAbility, true)
+    const viewer = await openUser(platform, { merchant: 'grocer' }, 'viewer')
+    const { body } = await viewer.call('GET', pathOf(id))
+    const nothing = { editAbility: false, editableFields: [], deleteAbility: false, confirmAbility: false }
+    assert.deepEqual(body.permissions, nothing)
   })
 
   test('whose it is, its country with the currency, and the times', async () => {
