@@ -92,7 +92,7 @@ function create({ database, clock, pending }: Deps, params: NewCampaign): Promis
     // The limits are for campaigns that the merchant itself created. A campaign that a bank created does not count.
     if (createdByBankId === null && pending) {
       const content = { ...terms, card: cardText(campaign, terms, countryId) }
-      requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content }))
+      requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content, clock }))
     }
     await insertCampaign(transaction, campaign, terms, countryId)
     const decision = lifecycle.create(invited)

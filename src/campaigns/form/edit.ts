@@ -107,7 +107,7 @@ async function editWith(
  */
 async function requireRoom(
   transaction: Queryable,
-  { pending }: CampaignDeps,
+  { pending, clock }: CampaignDeps,
   { campaign, changed, after, countryId }: Pick<Write, 'campaign' | 'changed' | 'after' | 'countryId'>,
 ): Promise<void> {
   if (!pending || !isPending(campaign) || !changed.some(name => sized.includes(name))) return
@@ -116,7 +116,7 @@ async function requireRoom(
     terminalsPlatform: after.terminalsPlatform,
     terminals: changed.includes('terminals') ? after.terminals : undefined,
   }
-  requireNoErrors(await editErrors(transaction, pending, { ...campaign, content }))
+  requireNoErrors(await editErrors(transaction, pending, { ...campaign, content, clock }))
 }
 
 /** The fields that can be large. */

@@ -4,6 +4,7 @@
  * that two requests at the same time cannot exceed a limit together.
  */
 
+import type { Clock } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import type { TerminalList } from './terminal-list.ts'
@@ -26,7 +27,7 @@ type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals
 
 /**
  * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited. A
- * campaign that was deleted within the last day adds its size, too, because it stays in the lists of its banks. Otherwise a
+ * campaign that was deleted within the last day, by the platform's clock (`$4`), adds its size, too, because it stays in the lists of its banks. Otherwise a
  * merchant could make these lists longer and longer by creating and deleting campaigns.
  * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and `terminals` are
  * stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
@@ -43,7 +44,7 @@ const useStatement = `
   ), deleted as (
     select ${sizeOf('c')} as bytes
     from campaigns c
-    where merchant_id = $1 and status = 'deleted' and updated_at > now() - interval '1 day' and created_by_bank_id is null
+    where merchant_id = $1 and status = 'deleted' and updated_at <= $4 and updated_at > $4::timestamptz - interval '1 day' and created_by_bank_id is null
       and ${isUnapproved('c')}
     order by updated_at desc limit $3
   ), edited as (
@@ -68,9 +69,9 @@ function sizeOf(campaign: string): string {
 export async function newCampaignErrors(
   transaction: Queryable,
   limits: PendingLimits,
-  { merchantId, content }: { merchantId: string; content: Content },
+  { merchantId, content, clock }: { merchantId: string; content: Content; clock: Clock },
 ): Promise<BrokenRule[]> {
-  const use = await lockUse(transaction, limits, merchantId, null)
+  const use = await lockUse(transaction, limits, { merchantId, cashbackId: null, clock })
   if (use.campaigns >= limits.campaigns) return [broken('participantsIds', 'max-pending', { max: limits.campaigns })]
   return sizeErrors(limits, use, content)
 }
@@ -82,19 +83,24 @@ export async function newCampaignErrors(
 export async function editErrors(
   transaction: Queryable,
   limits: PendingLimits,
-  params: { merchantId: string; cashbackId: string; content: Content },
+  params: { merchantId: string; cashbackId: string; content: Content; clock: Clock },
 ): Promise<BrokenRule[]> {
-  return sizeErrors(limits, await lockUse(transaction, limits, params.merchantId, params.cashbackId), params.content)
+  return sizeErrors(limits, await lockUse(transaction, limits, params), params.content)
 }
 
 async function lockUse(
   transaction: Queryable,
   limits: PendingLimits,
-  merchantId: string,
-  cashbackId: string | null,
+  { merchantId, cashbackId, clock }: { merchantId: string; cashbackId: string | null; clock: Clock },
 ): Promise<Use> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 22))', [merchantId])
-  const [use] = await transaction.query<Use>(useStatement, [merchantId, cashbackId, limits.campaigns])
+  const [use] = await transaction.query<Use>(useStatement, [
+    merchantId,
+    cashbackId,
+    limits.campaigns,
+    // After the wait for the lock, so that what was deleted during it counts.
+    clock.now(),
+  ])
   if (!use) throw new Error('An aggregate has one row')
   return use
 }

@@ -96,6 +96,31 @@ test('a campaign that was just deleted still adds its size, because it stays in 
   assert.equal((await make()).status, 201)
 })
 
+test('the day in which a deleted campaign counts is one of the platform’s clock', async () => {
+  await platform.applyDirectory(
+    `merchants:\n  - { id: ${randomUUID()}, code: tailor, name: Tailor, nameEn: Tailor, excludedBanks: [] }`,
+  )
+  const tailor = await openMerchant(platform, 'tailor')
+  const far = { dateFrom: '2099-01-01T00:00:00Z', dateTo: '2099-06-01T00:00:00Z' }
+  const make = () => tailor.call('POST', path, { body: campaignForm(platform, { ...far, ...own(1.6 * half) }) })
+  const advance = (duration: string) => platform.call('POST', '/sandbox/clock', { body: { advance: duration } })
+  try {
+    await advance('P10D')
+    const made = await make()
+    assert.equal(made.status, 201, made.text)
+    assert.equal((await tailor.call('DELETE', `${path}/${made.body.id}`)).status, 200)
+    assertRefused(await make(), 400, /^terminals must be fewer/)
+    await advance('PT25H')
+    const next = await make()
+    assert.equal(next.status, 201, next.text)
+    assert.equal((await tailor.call('DELETE', `${path}/${next.body.id}`)).status, 200)
+    await platform.call('DELETE', '/sandbox/clock')
+    assert.equal((await make()).status, 201, 'a deletion that is still to come does not count')
+  } finally {
+    await platform.call('DELETE', '/sandbox/clock')
+  }
+})
+
 test('long lists of products count, too, and an edit may always make them shorter', async () => {
   const list = (bytes: number) => range(Math.floor(bytes / 131)).map(index => `${index}`.padEnd(128, 'x'))
   await platform.applyDirectory(
