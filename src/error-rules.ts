@@ -51,6 +51,7 @@ const texts = {
   'visible-text': ({ max }) => `be at most ${max} visible characters that do not turn the text`,
   'max-characters': ({ max }) => `be at most ${max} characters`,
   'not-blank': () => 'be a text with at least one character that is not a space',
+  'plain-lines': () => 'be a text without control characters and without characters that turn its direction',
   'plain-line': () => 'be one line, without characters that turn the direction of the text',
   code: () => 'be 1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit',
   country: () => 'be an ISO 3166-1 alpha-2 code',

@@ -8,6 +8,7 @@ import { CampaignStatus } from '../campaigns/schemas.ts'
 import { named, nullable } from '../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../http/paging.ts'
 import { closed, count, instant, money, text, uuid } from '../http/schemas.ts'
+import { plainLines } from '../text/text-rules.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
 import { maxReportLines } from './report-lines.ts'
 
@@ -39,6 +40,7 @@ export const MerchantReportForm = Type.Object(
     comment: Type.Optional(
       Type.String({
         maxLength: maxCommentCharacters,
+        pattern: plainLines,
         description: 'A comment for the bank',
         examples: ['Two receipts of 3 December are not ours'],
       }),

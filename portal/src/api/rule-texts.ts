@@ -147,6 +147,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   },
   'max-characters': atMostCharacters,
   'not-blank': fillIn,
+  'plain-lines': same(
+    'Remove invisible control characters, and characters that change the text direction',
+    'Приберіть невидимі керівні символи та символи, що змінюють напрям тексту',
+  ),
   'plain-line': same(
     'Use one line, without characters that change the text direction',
     'Має бути один рядок без символів, що змінюють напрям тексту',

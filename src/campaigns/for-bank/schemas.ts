@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
+import { plainLines } from '../../text/text-rules.ts'
 
 /**
  * The path of a campaign. Its id is any text, because every id that is no campaign of the bank gets the same answer,
@@ -22,6 +23,7 @@ export const RejectBody = Type.Object(
       nullable(
         Type.String({
           maxLength: 1000,
+          pattern: plainLines,
           description:
             'Why the bank does not take part; shown in the campaign’s history. null is the same as leaving it out',
           examples: ['The budget of this quarter is spent'],

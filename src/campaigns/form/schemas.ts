@@ -5,6 +5,7 @@ import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { instantPattern, instantRule } from '../../text/instant.ts'
+import { plainLines } from '../../text/text-rules.ts'
 import { controls } from '../../text/visible.ts'
 import { maxIds } from './form.ts'
 
@@ -136,10 +137,20 @@ const required = {
 
 const optional = {
   description: nullable(
-    Type.String({ maxLength: 666, description: 'Text for customers', examples: ['5 % back on every purchase'] }),
+    Type.String({
+      maxLength: 666,
+      pattern: plainLines,
+      description: 'Text for customers',
+      examples: ['5 % back on every purchase'],
+    }),
   ),
   participationTerms: nullable(
-    Type.String({ maxLength: 1024, description: 'Terms of participation', examples: ['One accrual a day and card'] }),
+    Type.String({
+      maxLength: 1024,
+      pattern: plainLines,
+      description: 'Terms of participation',
+      examples: ['One accrual a day and card'],
+    }),
   ),
   bannerSmall: banner('small'),
   bannerBig: banner('big'),

@@ -9,6 +9,7 @@ import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { type BrokenRule, broken, type Rule, type RuleCode, ruleMessage } from '../../error-rules.ts'
+import { plainLines } from '../../text/text-rules.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
@@ -188,6 +189,8 @@ const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
   minimum: limited('min', 'min'),
   maximum: limited('max', 'max'),
   exclusiveMinimum: limited('more-than', 'limit'),
+  pattern: ({ pattern }) =>
+    pattern === plainLines ? { rule: 'plain-lines', params: {} } : { rule: 'keyword', params: { keyword: 'pattern' } },
   multipleOf: ({ multipleOf }) => ({ rule: 'multiple-of', params: { divisor: multipleOf } }),
   minItems: limited('min-items', 'min'),
   maxItems: limited('max-items', 'max'),

@@ -6,8 +6,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
+import { ruleText } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { sizeText } from '../../text/size.ts'
+import { plainLines } from '../../text/text-rules.ts'
 import { shownName } from '../input/field-name.ts'
 import { isText } from '../input/json.ts'
 import { SlowUploadError } from './upload.ts'
@@ -196,10 +198,12 @@ async function readText(part: Part, maxCharacters: number, texts: Map<string, st
   const text = decode(Buffer.concat(chunks))
   if (text === null) throw textError('be well-formed text without NUL')
   if ([...text].length > maxCharacters) throw textError(`be shorter than or equal to ${maxCharacters} characters`)
+  if (!plain.test(text)) throw textError(ruleText({ rule: 'plain-lines', params: {} }))
   texts.set(name, text)
 }
 
 const bytesOfACharacter = 4
+const plain = new RegExp(plainLines, 'u')
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(bytes: Buffer): string | null {

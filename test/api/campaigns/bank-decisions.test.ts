@@ -194,6 +194,7 @@ describe('201 on reject', () => {
     ['no body', undefined],
     ['no comment', {}],
     ['null', { comment: null }],
+    ['lines and a tab', { comment: 'a\r\n\tb' }],
     ['the longest comment', { comment: '😀'.repeat(1000) }],
   ]
   for (const [name, body] of comments)
@@ -275,6 +276,9 @@ describe('400', () => {
     const tooLong = { comment: 'я'.repeat(1001) }
     assertRefused(await decide(alpha, 'reject', id, tooLong), 400, [
       'comment must be shorter than or equal to 1000 characters',
+    ])
+    assertRefused(await decide(alpha, 'reject', id, { comment: 'a\u202eb' }), 400, [
+      'comment must be a text without control characters and without characters that turn its direction',
     ])
     const strange = [
       'null',
