@@ -24,7 +24,7 @@ export const listingParameters = {
   ...pagingParameters,
   after: Type.Optional(
     Type.String({
-      pattern: '^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      pattern: '^[0-9]{1,18}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       ...mustBe('cursor'),
       description:
         'The `next` of the previous page. `page` then counts from there; `totalItems` and `totalPages` still count the whole list. ' +

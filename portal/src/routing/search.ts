@@ -40,7 +40,7 @@ export const text: Field<string> = raw => {
 /** The cursor `next` of a page of a list: a time and an id, joined by `_`. */
 export const cursor: Field<string> = raw => {
   const value = text(raw)
-  return value !== undefined && /^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
+  return value !== undefined && /^[0-9]{1,18}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
     ? value
     : undefined
 }

@@ -38,7 +38,7 @@ export type Listed = {
 
 /** SQL for a cursor: the instant in microseconds, which a number holds exactly, and the id of the campaign. */
 const cursor = `(extract(epoch from at) * 1000000)::bigint || '_' || cashback_id`
-const cursorAt = `(timestamptz 'epoch' + $1::bigint * interval '1 microsecond')`
+const cursorAt = `(timestamptz 'epoch' + $1::bigint / 1000000 * interval '1 second' + $1::bigint % 1000000 * interval '1 microsecond')`
 const behind = (at: string): string =>
   `($1::bigint is null or (${at} <= ${cursorAt} and (${at} < ${cursorAt} or cashback_id > $2::uuid)))`
 

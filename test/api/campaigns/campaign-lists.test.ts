@@ -244,8 +244,27 @@ async function largeSorts(read: (database: Queryable) => Promise<unknown>): Prom
   return found
 }
 
+test('a list of the far future is read page by page, too', async () => {
+  for (const now of ['2290-01-01T00:00:00.007Z', '9500-01-01T00:00:00.007Z']) {
+    const moved = await platform.call('POST', '/sandbox/clock', { body: { now } })
+    assert.equal(moved.status, 200, moved.text)
+    const period = { dateFrom: '9900-01-01', dateTo: '9901-01-01' }
+    const made: string[] = []
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      made.unshift(await createCampaign(platform, { name, ...period }, partners.grocer))
+      await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT0.001S' } })
+    }
+    for (const list of [ofBank, ofOperator]) {
+      const pages = [await list('?pageSize=1')]
+      while (pages.length < made.length)
+        pages.push(await list(`?pageSize=1&after=${pages.at(-1)?.pagination.next}`))
+      assert.deepEqual(pages.flatMap(idsOf), made, now)
+    }
+  }
+})
+
 test('an invalid place in a list is refused', async () => {
-  for (const after of ['1', 'x_y', `12345678901234567_${ids.alpha}`, `1_${ids.alpha}'`])
+  for (const after of ['1', 'x_y', `1234567890123456789_${ids.alpha}`, `1_${ids.alpha}'`])
     for (const [path, token] of [
       ['/portal/cashbacks', partners.alpha.token],
       ['/admin/campaigns', platform.config.operatorKey],
