@@ -8,7 +8,7 @@ import {
   campaignStatuses,
   type ReportingStage,
 } from '../campaigns/lifecycle/lifecycle.ts'
-import { findListed, isPlain, type Listing } from '../campaigns/lifecycle/listing-store.ts'
+import { findListed, isPlain, type Listing } from '../campaigns/newest-page-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import { maxScanned, type Page } from '../http/paging.ts'
 

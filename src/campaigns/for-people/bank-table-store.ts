@@ -5,7 +5,7 @@ import { maxScanned, type Page } from '../../http/paging.ts'
 import type { Country } from '../for-merchant/details-store.ts'
 import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
 import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
-import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts'
+import { findListed, isPlain, type Listing } from '../newest-page-store.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]

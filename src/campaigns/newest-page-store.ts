@@ -3,8 +3,8 @@
  * statuses, up to `maxScanned`; only these are filtered and sorted. For a list without filters that is sorted newest
  * first, it reads only the campaigns up to the end of the page.
  */
-import type { Queryable } from '../../db/database.ts'
-import { maxScanned, type Page, skipped } from '../../http/paging.ts'
+import type { Queryable } from '../db/database.ts'
+import { maxScanned, type Page, skipped } from '../http/paging.ts'
 
 export type Listing = {
   /**
