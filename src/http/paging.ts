@@ -27,7 +27,8 @@ export const listingParameters = {
       pattern: '^[0-9]{1,18}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       ...mustBe('cursor'),
       description:
-        'The `next` of the previous page. `page` then counts from there; `totalItems` and `totalPages` still count the whole list. ' +
+        'The `next` of the previous page. `page` then counts from there. So do `totalItems` and `totalPages` of a list that is ' +
+        'filtered by more than states and partners, or not sorted newest first; of other lists they still count the whole list. ' +
         'Leave it out to begin with the newest campaign',
       examples: ['1795377600000000_9b2f1c52-6a3e-4d53-9d0f-2f8f7f0c6b11'],
     }),
@@ -56,6 +57,7 @@ export const Pagination = Type.Object(
 const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
+    hasPrevPage: flag('There is a page before this one; with `after` always true: the page that gave it'),
     isComplete: flag(
       `false: there are more campaigns than the newest ${maxScanned}, and only these were counted, filtered and sorted`,
     ),

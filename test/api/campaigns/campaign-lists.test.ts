@@ -107,6 +107,22 @@ test('pages by number show the same campaigns in the same order', async () => {
   assert.deepEqual(idsOf(await ofBank('?status=active&status=active')), [])
 })
 
+test('what pages behind a cursor count is what the description of `after` says', async () => {
+  const some = await createCampaign(platform, { name: 'Tallied' }, partners.grocer)
+  await copyCampaigns(platform.platform.database, some, 5)
+  const search = async (list: typeof ofBank, query: string) => {
+    const first = await list(`?pageSize=2${query}`)
+    const second = await list(`?pageSize=2${query}&after=${first.pagination.next}`)
+    return [first, second].map(({ pagination }) => pagination.totalItems)
+  }
+  assert.deepEqual(await search(ofBank, '&name=tallied'), [6, 4])
+  assert.deepEqual(await search(ofOperator, '&search=tallied'), [6, 4])
+  for (const list of [ofBank, ofOperator]) {
+    const [whole, behind] = await search(list, '')
+    assert.equal(behind, whole)
+  }
+})
+
 test('an edit moves a campaign to its new place in every order of a bank’s list', async () => {
   const edited = await createCampaign(platform, { name: 'Moved' }, partners.grocer)
   const first = async (sortBy: string) =>
@@ -256,8 +272,7 @@ test('a list of the far future is read page by page, too', async () => {
     }
     for (const list of [ofBank, ofOperator]) {
       const pages = [await list('?pageSize=1')]
-      while (pages.length < made.length)
-        pages.push(await list(`?pageSize=1&after=${pages.at(-1)?.pagination.next}`))
+      while (pages.length < made.length) pages.push(await list(`?pageSize=1&after=${pages.at(-1)?.pagination.next}`))
       assert.deepEqual(pages.flatMap(idsOf), made, now)
     }
   }
