@@ -10,6 +10,7 @@ import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../campaigns/lifecycle/locking-store.ts'
 import { writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import { campaignNotFound } from '../campaigns/not-found.ts'
+import { asSeenByBank } from '../campaigns/seen-by-bank-store.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller
@@ -101,7 +102,10 @@ async function write(
   const requireVersion = () =>
     caller.type === 'bank' ? requireSeen(transaction, campaign, caller.bankId, guard) : requireExpected(campaign, guard)
   const decision = await decideOn(requireVersion, decide)
-  if (decision.changes.length === 0) return { campaign, message }
+  if (decision.changes.length === 0) {
+    const isBank = caller.type === 'bank'
+    return { campaign: isBank ? await asSeenByBank(transaction, campaign, caller.bankId) : campaign, message }
+  }
   const params = { actor: actorOf(caller), now: clock.now() }
   const [after] = await writeDecisions(transaction, [{ campaign, decision }], params)
   return { campaign: after ?? campaign, message }

@@ -8,6 +8,7 @@ import { shownInstant } from '../../db/instants.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson, type LongRead, type ReadLimits } from '../../db/streaming/copy-out.ts'
 import type { PeriodFilter } from '../../text/period-filter.ts'
+import { updatedForBank } from '../seen-by-bank-store.ts'
 
 /** The filters of a bank's list. A field that is null filters nothing. */
 export type ListFilters = PeriodFilter & {
@@ -28,6 +29,10 @@ const segmentHead = `
     || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
+/** The stored text has the last change of all. It is right unless later changes concerned only other banks. */
+const standing = `case when ${updatedForBank('c', 'b.changed_at')} = c.updated_at then c.standing
+  else ',"status":"' || c.status || '","updatedAt":"' || ${shownInstant(updatedForBank('c', 'b.changed_at'))} || '"' end`
+
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
 /**
@@ -39,7 +44,7 @@ const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, 
 const columns = `
   case n when 1 then ',' end,
   case n when 1 then c.card end,
-  case n when 1 then b.participation || c.standing || m.json || k.json else ${segmentHead} end,
+  case n when 1 then b.participation || ${standing} || m.json || k.json else ${segmentHead} end,
   case n when 1 then ${ownTerminals} else s.customer_ids end,
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 

@@ -10,6 +10,7 @@ import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'
 import { writeDecisions } from '../lifecycle/transitions-store.ts'
 import { campaignNotFound } from '../not-found.ts'
+import { asSeenByBank } from '../seen-by-bank-store.ts'
 
 /** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }
@@ -60,7 +61,7 @@ async function decide(
       () => requireSeen(transaction, campaign, bank.bankId, guard),
       () => ask(campaign, part, now),
     )
-    if (decision.changes.length === 0) return campaign
+    if (decision.changes.length === 0) return asSeenByBank(transaction, campaign, bank.bankId)
     const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(bank), now, comment })
     return after ?? campaign
   })

@@ -26,14 +26,14 @@ export function sendDetails(
   campaign: Details,
   { merchant, clock }: { merchant: MerchantCaller; clock: Clock },
 ): FastifyReply {
-  return sendVersion(reply, campaign.version, detailsText(campaign, merchant, clock.now()))
+  return sendVersion(reply, versionTag(campaign.version), detailsText(campaign, merchant, clock.now()))
 }
 
 /**
  * Answers with one version of a campaign as JSON text. The `ETag` is for `If-Match` only. The answer is never 304, because parts
  * of the details change without a new version: the directory's terminals, names, and what the merchant may do now.
  */
-export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
-  reply.header('etag', versionTag(version))
+export function sendVersion(reply: FastifyReply, tag: string, text: string): FastifyReply {
+  reply.header('etag', tag)
   return reply.type('application/json; charset=utf-8').send(text)
 }

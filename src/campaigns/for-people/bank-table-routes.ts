@@ -6,6 +6,7 @@ import { listingView, maxScanned } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { sendVersion } from '../for-merchant/details-views.ts'
 import { etagHeader } from '../guard-schemas.ts'
+import { instantTag } from '../lifecycle/expected-version.ts'
 import { campaignNotFound } from '../not-found.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { CampaignPath } from '../schemas.ts'
@@ -75,7 +76,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const details = await findBankCampaign(database, request.params.cashbackId, bankId)
       if (!details) throw campaignNotFound('not-found')
       const text = bankCampaignText(details, bankId, clock.now())
-      return sendVersion(reply, details.version, text)
+      return sendVersion(reply, instantTag(details.updatedAt), text)
     },
   )
 }

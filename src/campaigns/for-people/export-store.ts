@@ -7,6 +7,7 @@ import { readPiecewise } from '../../db/cursor.ts'
 import type { Database } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
 import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
+import { updatedForBank } from '../seen-by-bank-store.ts'
 import type { BankCampaignSearch } from './bank-table-store.ts'
 import type { Party } from './home-store.ts'
 
@@ -48,7 +49,7 @@ const parts = {
     found: 'campaign_banks i join campaigns c using (cashback_id)',
     isOwn: 'i.bank_id = $1::uuid and i.status = any($7::text[])',
     at: 'i.created_at',
-    columns: `i.status as "bankStatus", i.reporting_stage as stage, null as "banksInvited", null as "banksApproved",
+    columns: `${updatedForBank('c', 'i.changed_at')} as "updatedAt", i.status as "bankStatus", i.reporting_stage as stage, null as "banksInvited", null as "banksApproved",
       round(i.expected_compensation, 2)::text as "expectedCompensation"`,
   },
   retailer: {
@@ -57,7 +58,7 @@ const parts = {
       from campaign_banks where cashback_id = c.cashback_id) i`,
     isOwn: 'c.merchant_id = $1::uuid',
     at: 'c.created_at',
-    columns: `null as "bankStatus", null as stage, i.invited as "banksInvited", i.approved as "banksApproved",
+    columns: `c.updated_at as "updatedAt", null as "bankStatus", null as stage, i.invited as "banksInvited", i.approved as "banksApproved",
       round(i.expected, 2)::text as "expectedCompensation"`,
   },
 }
@@ -78,7 +79,7 @@ export function readExported(
       c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
       round(c.min_amount, 2)::text as "minAmount", round(c.max_amount, 2)::text as "maxAmount",
       round(c.max_budget, 2)::text as "maxBudget", k.currency_code as currency, c.created_at as "createdAt",
-      c.updated_at as "updatedAt", ${columns}
+      ${columns}
     from ${found} join merchants m using (merchant_id) join countries k using (country_id)
     where ${isOwn} and ${filters}
     order by ${at} desc, c.cashback_id`

@@ -29,6 +29,8 @@ export type Outcome = Decided & {
   followers: readonly { cashbackId: string; bankId: string; toStatus: CampaignState['status'] }[]
   /** Whether an edit changes terms that banks see. */
   hasNewTerms: boolean
+  /** Whether every bank of the campaign sees the change. */
+  isShared: boolean
   /** Whether the order of the merchant's list changes. */
   isRearranged: boolean
 }
@@ -42,6 +44,7 @@ export function outcomeOf(decided: Decided, now: Date): Outcome {
     steps: stepsOf(decided, after),
     followers: followersOf(decided, after),
     hasNewTerms: notes.some(hasNewTerms),
+    isShared: after.status !== campaign.status || notes.some(hasNewTerms),
     isRearranged: isRearranged(campaign, decision, after),
   }
 }

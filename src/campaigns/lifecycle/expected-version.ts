@@ -4,6 +4,7 @@
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
+import { updatedForBank } from '../seen-by-bank-store.ts'
 import { type Decision, effectOf } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
@@ -12,6 +13,9 @@ export type Guard = { isExpected?(tags: readonly string[]): boolean }
 
 /** The strong entity tag of a version of a campaign. */
 export const versionTag = (version: number): string => `"${version}"`
+
+/** The strong entity tag of a version for a bank. The number of the version would tell how often what others see has changed. */
+export const instantTag = (updatedAt: Date): string => `"${updatedAt.toISOString()}"`
 
 const stale = () =>
   new DomainError(
@@ -43,13 +47,14 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
 /**
  * Reads which versions a bank may base its decision on: the last one that changed the terms or the bank's own part (`version`),
  * and all later ones. `instants` are the `updatedAt` values of these versions. The history has them, except perhaps the present
- * one, so this one is added. If an older version has the same `updatedAt`, the value is left out, because it is ambiguous.
+ * one, so this one is added, and the one that the bank gets now. If an older version has the same `updatedAt`, the value is left out, because it is ambiguous.
  */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',
   text: `
     with seen as (
-      select greatest(c.terms_version, b.version) as version, c.updated_at as now
+      select greatest(c.terms_version, b.version) as version, c.updated_at as now,
+        ${updatedForBank('c', 'b.changed_at')} as shown
       from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2
     )
     select seen.version, array(
@@ -57,6 +62,7 @@ const seenStatement: Statement = {
       union
       select now where not exists (
         select from campaign_history h where h.cashback_id = $1 and h.at = now and h.version < seen.version)
+      union select shown
     ) as instants
     from seen`,
 }
@@ -78,6 +84,6 @@ export async function requireSeen(
   const [seen] = await transaction.query<{ version: number; instants: Date[] }>(seenStatement, [cashbackId, bankId])
   if (!seen) throw stale()
   const versions = Array.from({ length: version - seen.version + 1 }, (_, later) => versionTag(seen.version + later))
-  const instants = seen.instants.map(instant => `"${instant.toISOString()}"`)
+  const instants = seen.instants.map(instantTag)
   if (!isExpected([...versions, ...instants])) throw stale()
 }

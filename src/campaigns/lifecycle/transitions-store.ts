@@ -61,8 +61,8 @@ const writeStatement: Statement = {
       returning c.cashback_id
     ), banks_invited as (
       insert into campaign_banks
-        (cashback_id, bank_id, status, created_at, version, campaign_status, date_from, date_to, name, percentage)
-      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.to_status, c.date_from, c.date_to, c.name, c.percentage
+        (cashback_id, bank_id, status, created_at, version, changed_at, campaign_status, date_from, date_to, name, percentage)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.at, s.to_status, c.date_from, c.date_to, c.name, c.percentage
       from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
       returning cashback_id
     ), banks_removed as (
@@ -71,12 +71,12 @@ const writeStatement: Statement = {
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), banks_moved as (
-      update campaign_banks b set status = s.to_state, version = s.version, campaign_status = s.to_status from steps s
+      update campaign_banks b set status = s.to_state, version = s.version, changed_at = s.at, campaign_status = s.to_status from steps s
       where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), stages_moved as (
-      update campaign_banks b set reporting_stage = s.to_state, version = s.version, campaign_status = s.to_status from steps s
+      update campaign_banks b set reporting_stage = s.to_state, version = s.version, changed_at = s.at, campaign_status = s.to_status from steps s
       where s.subject = 'reporting'
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
       returning b.cashback_id
@@ -223,7 +223,7 @@ async function announce(transaction: Queryable, outcomes: readonly Outcome[], or
     outcomes.flatMap(one => entriesOf(one, origin)),
   )
   await raiseBankLists(transaction, {
-    cashbackIds: outcomes.map(({ campaign }) => campaign.cashbackId),
+    cashbackIds: outcomes.filter(({ isShared }) => isShared).map(({ campaign }) => campaign.cashbackId),
     bankIds: outcomes.flatMap(({ steps }) =>
       steps.flatMap(({ subject, bankId }) => (subject === 'campaign' || bankId === null ? [] : [bankId])),
     ),
@@ -234,7 +234,8 @@ async function announce(transaction: Queryable, outcomes: readonly Outcome[], or
 }
 
 /**
- * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Call it last in a transaction,
+ * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Other banks do not see the change,
+ * and the version of their lists must not tell them of it. Call it last in a transaction,
  * because it locks the lists.
  */
 async function raiseBankLists(

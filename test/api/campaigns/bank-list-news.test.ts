@@ -95,13 +95,13 @@ suite('changes by partners', () => {
     assert.deepEqual(await newsOf(() => edit({ description: 'new' })), toNobody)
     const own = { terminalsPlatform: false, terminals: [{ terminal_id: 'own' }] }
     assert.deepEqual(await newsOf(() => edit(own)), toAlpha)
-    assert.deepEqual(await newsOf(() => edit({ participantsIds: [ids.alpha, ids.beta] })), toBoth)
-    assert.deepEqual(await newsOf(() => edit({ participantsIds: [ids.beta] })), toBoth)
+    assert.deepEqual(await newsOf(() => edit({ participantsIds: [ids.alpha, ids.beta] })), toBeta)
+    assert.deepEqual(await newsOf(() => edit({ participantsIds: [ids.beta] })), toAlpha)
   })
 
   test('decisions of banks, the launch, the deletion', async () => {
     const id = await createCampaign(platform, both)
-    assert.deepEqual(await newsOf(() => decide(alpha, 'confirm', id)), toBoth)
+    assert.deepEqual(await newsOf(() => decide(alpha, 'confirm', id)), toAlpha)
     assert.deepEqual(await newsOf(() => decide(alpha, 'confirm', id)), toNobody)
     assert.deepEqual(await newsOf(() => decide(beta, 'reject', id)), toBoth)
     const launch = () => grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`).then(ok)

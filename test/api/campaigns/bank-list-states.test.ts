@@ -38,7 +38,10 @@ async function agreed(id: string): Promise<string> {
   const listed = JSON.parse(await listOf()).find((campaign: { cashbackId: string }) => campaign.cashbackId === id)
   const details = (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body
   const { name: _, logoUrl: __, ...part } = details.banks.find((bank: { id: string }) => bank.id === ids.alpha)
-  for (const field of ['status', 'updatedAt', 'description', 'retailer', 'country', 'expectedCompensation'])
+  const own = (await sides.alpha.call('GET', `/portal/cashbacks/${id}`)).body
+  assert.equal(listed.updatedAt, own.updatedAt)
+  assert.ok(listed.updatedAt <= details.updatedAt)
+  for (const field of ['status', 'description', 'retailer', 'country', 'expectedCompensation'])
     assert.deepEqual(listed[field], details[field], field)
   assert.deepEqual(listed.banks, [part])
   return `${listed.status} ${part.status} ${part.bankReportingStatus} ${part.settlementConfirmed} ${part.merchantReportUploadsCount}`

@@ -126,7 +126,7 @@ suite('the record, every field of the document and no other', () => {
   })
 
   test('of a campaign with everything, in odd characters', async () => {
-    const odd = 'Ї "так" \\ \u2028 😀 \u0001'
+    const odd = 'Ї "так" \\ \u2028 😀 \u0085'
     const given = {
       name: 'Ї "\\ 😀',
       description: odd,

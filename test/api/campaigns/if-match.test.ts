@@ -95,6 +95,51 @@ for (const [form, read] of [
     })
   })
 
+test('a bank cannot see when other banks decide, or are invited', async () => {
+  const { alpha, beta } = sides
+  const seenBy = async (bank: Partner, id: string) => {
+    const list = await bank.call('GET', '/cashbacks/for-bank')
+    const detail = await bank.call('GET', `/portal/cashbacks/${id}`)
+    const table = await bank.call('GET', '/portal/cashbacks?sortBy=updatedAt&pageSize=1')
+    const sheet = await bank.call('GET', '/portal/cashbacks.csv')
+    return {
+      listTag: tagOf(list),
+      list: list.body.find(({ cashbackId }: { cashbackId: string }) => cashbackId === id)?.updatedAt,
+      detailTag: tagOf(detail),
+      detail: detail.body.updatedAt,
+      table: table.body.data[0],
+      sheet: sheet.text,
+    }
+  }
+  const id = await create()
+  const later = await create({ participantsIds: [ids.alpha] })
+  assert.equal((await decide(alpha, 'confirm', id)).status, 201)
+  assert.equal((await edit(later, { percentage: 20 })).status, 200)
+  const seen = await seenBy(alpha, id)
+  assert.equal(seen.detailTag, `"${seen.detail}"`)
+  assert.equal(seen.list, seen.detail)
+  assert.equal(seen.table.cashbackId, later)
+  const repeat = await decide(alpha, 'confirm', id)
+
+  assert.equal((await edit(id, { participantsIds: [ids.alpha, ids.beta, ids.gamma] })).status, 200)
+  assert.deepEqual(await seenBy(alpha, id), seen, 'another bank is invited')
+  const beforeOther = await merchantTag(id)
+  assert.equal((await decide(beta, 'confirm', id)).status, 201)
+  assert.notEqual(await merchantTag(id), beforeOther)
+  assert.deepEqual(await seenBy(alpha, id), seen, 'another bank has decided')
+  assert.deepEqual((await decide(alpha, 'confirm', id)).body, repeat.body)
+
+  const launched = await sides.grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
+  assert.equal(launched.status, 201)
+  const present = await seenBy(alpha, id)
+  assert.equal(present.detail, launched.body.updatedAt)
+  assert.equal(present.list, launched.body.updatedAt)
+  assert.notEqual(present.listTag, seen.listTag)
+  const form = await formOf({ file: 'customerId\nC-1\n' })
+  assert.equal((await sides.grocer.call('PUT', `/portal/cashbacks/${id}/segment`, form)).status, 200)
+  assert.notEqual((await seenBy(alpha, id)).detail, present.detail, 'its segment')
+})
+
 test('the quoted updatedAt names one version only, even if the clock goes back', async () => {
   await platform.call('POST', '/sandbox/clock', { body: { advance: 'P1D' } })
   const id = await create()

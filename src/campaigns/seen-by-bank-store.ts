@@ -1,0 +1,30 @@
+/** What a bank may know about when a campaign has changed (contract/http.md, "Versions of a campaign"). */
+import type { Queryable, Statement } from '../db/database.ts'
+import type { LockedCampaign } from './lifecycle/locking-store.ts'
+
+/**
+ * SQL for the `updatedAt` that a bank gets: the last change of the campaign's status or terms, or of the bank's own part or segment.
+ * Other banks' decisions, and who else is invited, do not count.
+ *
+ * @param campaign the name of the campaign's row in the query
+ * @param changedAt SQL for `changed_at` of the bank's row in `campaign_banks`
+ */
+export const updatedForBank = (campaign: string, changedAt: string): string =>
+  `greatest(coalesce(${campaign}.shared_at, ${campaign}.updated_at), ${changedAt})`
+
+const seenStatement: Statement = {
+  name: 'campaigns.updated-for-bank',
+  text: `
+    select ${updatedForBank('c', 'b.changed_at')} as "updatedAt"
+    from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2`,
+}
+
+/** The campaign with the `updatedAt` that the bank gets. */
+export async function asSeenByBank(
+  transaction: Queryable,
+  campaign: LockedCampaign,
+  bankId: string,
+): Promise<LockedCampaign> {
+  const [seen] = await transaction.query<{ updatedAt: Date }>(seenStatement, [campaign.cashbackId, bankId])
+  return { ...campaign, ...seen }
+}
