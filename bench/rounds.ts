@@ -12,7 +12,7 @@ export const median = (values: number[]): number => {
 }
 
 /**
- * Measures both sides alternately; each goes first every other time.
+ * Measures both sides in each round. The side that goes first alternates.
  *
  * @param rounds how often
  * @returns the medians of both sides and of the rounds' ratios

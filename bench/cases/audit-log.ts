@@ -46,7 +46,7 @@ async function withDatabase(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** Measures a bank's confirms over HTTP, and compares them with those of a platform without the log. */
+/** Measures a bank's confirms over HTTP, compared with the same confirms on a platform without the log. */
 async function confirming(bench: Bench): Promise<Figure> {
   const without = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../without-audit-log.ts', import.meta.url))}` }
   const { ours, limit, ratio } = await using(serveCampaigns(bench, `${name}_with`), one =>

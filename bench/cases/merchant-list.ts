@@ -1,7 +1,7 @@
 /**
- * A page of the list of a merchant with a hundred thousand campaigns, compared with that of a merchant with a thousand,
- * for every sort and filter. Only one reader sends requests, and the median of their times counts, so that the figures
- * compare the work for one page.
+ * Compares a page of the list of a merchant with 100,000 campaigns with a page of a merchant with 1,000, for every sort
+ * and filter. Only one reader sends requests, and the median of their times counts, so that the figures compare the work
+ * for one page.
  */
 import { sortBys } from '../../src/campaigns/for-merchant/list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'

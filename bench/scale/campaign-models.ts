@@ -89,7 +89,7 @@ const wholeLife = [
   ...ofBanks('received', approving, life.acknowledge),
   ...ofCampaign('completed', life.complete),
 ]
-/** The steps to the statuses that `wholeLife` does not have, or has only before any bank has decided. */
+/** The steps to other statuses, and to `awaitingBankApproval` after some banks have approved. */
 const lives: Partial<Record<life.CampaignStatus, typeof wholeLife>> = {
   awaitingBankApproval: [...birth, ...approvals.slice(0, 4)],
   expired: [...birth, ...approvals.slice(0, 4), ...ofCampaign('to', clock(after))],

@@ -24,7 +24,7 @@ export type Keys = { masterKey: string; operatorKey: string }
  */
 const schemaOfRows = 25
 
-/** Makes a database with a world, unless an earlier run has kept one of these sizes in the same folder. */
+/** Makes a database with a world, unless an earlier run has kept a world of the same sizes in this folder. */
 export async function keptWorld({ server, folder, tell }: Bench, database: string, sizes: Sizes): Promise<Keys> {
   const note = join(folder, `${database}.json`)
   if (existsSync(note)) {

@@ -23,7 +23,7 @@ import { keptWorld } from '../scale/world.ts'
 const name = 'bench_back_office'
 const targets = { lookUp: 0.7, ordersTimes: 2, ordersMb: 64, ordersFirstByteMs: 100, statement: 0.7 }
 /**
- * The number of orders that are looked up. A process caches fewer orders, so that each order is read from the database.
+ * The number of orders that are looked up. A process caches fewer orders, so each order is read from the database.
  */
 const lookedUp = 15_000
 const keptInMemory = 500

@@ -173,7 +173,7 @@ function lowest(samples: readonly Sample[], name: string): { x: number; y: numbe
   }))
 }
 
-/** A line through the points by least squares: how much it rises a minute, and the standard error of that. */
+/** Fits a line to the points by least squares. @returns its slope per minute, and the standard error of the slope */
 function fit(points: readonly { x: number; y: number }[]): { slope: number; error: number } {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [meanX, meanY] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))]

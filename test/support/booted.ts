@@ -175,7 +175,7 @@ const childrenOf = (pid: number): number[] =>
 
 const wantedFiles = 65_536
 
-/** When the machine's limit of open files is below the limit in the unit, the unit gets the machine's limit. */
+/** Lowers the unit's limit of open files to the machine's limit, if the machine's limit is lower. */
 function allowFewFiles(root: string): void {
   const most = Number(/^Max open files\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
   if (!(most < wantedFiles)) return

@@ -1,4 +1,4 @@
-/** Campaigns as the pure rules see them, for tests of `campaigns/lifecycle/lifecycle.ts`. */
+/** Campaigns in the form that the pure rules of `campaigns/lifecycle/lifecycle.ts` take, for tests of these rules. */
 import type {
   BankState,
   BankStatus,

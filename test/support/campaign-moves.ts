@@ -111,8 +111,8 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
        on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns`,
       [cashbackId, count],
     )
-    // `version` is left out, as in rows that an older release wrote: the copies have no events, and for rows without a
-    // version the audit expects none.
+    // Leaves out `version`, as an older release did. The audit expects no events for rows without a version, and the
+    // copies have no events.
     const columns =
       'at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state, changes, comment'
     await transaction.execute(

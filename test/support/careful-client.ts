@@ -16,8 +16,8 @@ const giveUpAfterMs = 600_000
 const askAgainMs = 100
 
 /**
- * Asks the processes in turn until one answers. After a killed process, a client may get no connection, 503, or an error because the
- * first request still runs.
+ * Asks the processes in turn until one answers. After a process was killed, a client may get no connection, 503, or an
+ * error because the first request still runs.
  *
  * @param processes read again for each try, because killed processes are replaced
  */

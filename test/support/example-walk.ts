@@ -60,7 +60,7 @@ export async function walkExamples(
       const shared = { operationId, path: address.path }
       for (const wrong of isFirst ? refusalsOf(address, step) : []) {
         const answer = await send(platform, address, { step: wrong, ...token(wrong.as) })
-        // Keeps only calls that were refused, because a call with a changed value may succeed all the same.
+        // Keeps only calls that were refused, because a call with a changed value may still succeed.
         if (answer.status >= 400) exchanges.push({ ...shared, status: answer.status, answer })
       }
       const answer = await send(platform, address, { step, ...token(step.as) })

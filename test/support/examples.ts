@@ -51,7 +51,7 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]))
 }
 
-/** The first lines with their ends, so that a file of no more lines stays what it is, byte by byte. */
+/** The first three lines, with their line ends, so that a shorter file stays unchanged byte by byte. */
 const firstLines = (text: string): string =>
   text
     .split(/(?<=\n)/)

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * A port below those that systems give to outgoing connections. Otherwise such a connection may take the port of a process while that
- * is started again.
+ * A port below the range from which systems choose the ports of outgoing connections. Otherwise an outgoing connection
+ * may take the port of a process that is being restarted.
  */
 const anyPort = () => randomInt(20_000, 32_000)
 

@@ -17,9 +17,9 @@ export type MuteProxy = {
    */
   speakAgain(): void
   /**
-   * The open connections are lost without an error, while new ones work: behind a firewall that has forgotten them (`holds`: no
-   * bytes are taken any more), or behind a proxy whose other side has died (`swallows`: all bytes are taken, and none delivered).
-   * The server is not told when the platform closes such a connection. @returns how many connections are lost
+   * Loses the open connections without an error, while new ones work. `holds`: like a firewall that has forgotten the
+   * connections, it accepts no more bytes. `swallows`: like a proxy whose other side has died, it accepts all bytes and
+   * delivers none. The server is not told when the platform closes a lost connection. @returns how many are lost
    */
   lose(how: 'holds' | 'swallows'): number
   close(): Promise<void>

@@ -27,7 +27,7 @@ export type PerklineProcess = {
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>
-  /** SIGSTOP: from here on it does nothing, until it thaws or is killed. */
+  /** SIGSTOP: the process does nothing until `thaw` or `kill`. */
   freeze(): void
   /** SIGCONT. */
   thaw(): void

@@ -90,8 +90,8 @@ export async function startMetricsPage(t: TestContext, series: Record<string, ()
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
- * Returns the rules in shorter time: each window, each `offset` and each `for` is divided by one factor. Other numbers
- * in expressions stay as they are.
+ * Returns the rules with shorter times: each window, each `offset` and each `for` is divided by one factor. Other
+ * numbers in expressions stay as they are.
  * @param own other factors for single alerts
  */
 export function quickened(rules: string, factor: number, own: Record<string, number> = {}): string {

@@ -35,7 +35,7 @@ export function refusalsOf<Step extends Call>(address: Address, step: Step): Ste
   return refusals
 }
 
-/** The parameters and fields, beside those of the path, with which callers name an object that must exist. */
+/** Fields of a body and parameters of a query that name an object. An unknown object is an error. */
 const naming = ['bank', 'merchant', 'account', 'tariff', 'customerId', 'tariffCode', 'externalId']
 const unknown = (name: string): string => (name === 'account' ? unknownId : 'unknown')
 

@@ -12,8 +12,8 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const previous = '23c8b70'
 
 /**
- * The releases run in live mode, because only there a process that stops first answers that it is not ready. So the
- * balancer sends it no more requests before it ends.
+ * The releases run in live mode. Only in this mode, a process that stops first answers that it is not ready, so that
+ * the balancer sends it no more requests.
  */
 const liveSettings = {
   ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },

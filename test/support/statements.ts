@@ -12,7 +12,7 @@ export function withManyBanks(count: number, directory = testDirectory): string 
   return directory.replace('merchants:\n', `${banks.join('')}merchants:\n`)
 }
 
-/** Gives each of the first `banks` of these banks an empty statement for each of these days. */
+/** Gives each of the banks `bank-001` to number `banks` an empty statement for each day from `from` to `to`. */
 export async function addStatements(
   platform: TestPlatform,
   { banks, from, to }: { banks: number; from: string; to: string },

@@ -43,7 +43,7 @@ const reads = {
 } as const
 
 /**
- * These reads look at more campaigns in the large world: home pages show up to some hundred, and searches by name and
+ * These reads look at more campaigns in the large world: home pages show up to a few hundred, and searches by name and
  * sorts without an index read up to ten thousand.
  */
 const boundedReads = /home|name|percentage|end/
