@@ -48,7 +48,7 @@ test('no process reports a success of a job that fails in each process that does
 
   const failed = await database.database.dedicated(async client => {
     await client.query('begin; lock table event_ticks in access exclusive mode')
-    // A run that ended just before the lock was taken is noted by now.
+    // Waits until the metrics include a run that ended just before the lock was taken.
     await sleep(500)
     const before = await successes()
     await sleep(blockedMs)

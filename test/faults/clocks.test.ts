@@ -18,7 +18,7 @@ import { openShop } from '../support/world.ts'
 const aheadSeconds = 90
 const password = 'correct horse battery staple'
 
-/** The file from which `faketime` reads the clock of its programs; it can be changed while they run. */
+/** Environment variables with which `faketime` reads a program's clock from a file, which can change while it runs. */
 const fakedBy = (file: string) => ({
   LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
   FAKETIME_TIMESTAMP_FILE: file,

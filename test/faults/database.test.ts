@@ -143,7 +143,7 @@ test('options in the address hold beside ours, which are worth more', async () =
 describe('a connection that breaks while nobody uses it', () => {
   /**
    * Returns the address of a proxy to the test database. When a client disconnects, the proxy still sends it an error,
-   * as a server does that is being stopped. While `isEnding` returns true, the proxy sends this error together with an
+   * like a server that is being stopped. While `isEnding` returns true, the proxy sends this error together with an
    * answer.
    */
   async function throughEndingServer(t: { after(close: () => void): void }, isEnding = () => false): Promise<string> {

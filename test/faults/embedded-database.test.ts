@@ -158,7 +158,7 @@ test('Ctrl-C reaches our process but not the server', async () => {
   await interrupted.kill()
 })
 
-test('a server that ends by itself is told with its last words, and the folder is free again', async () => {
+test('when the server ends by itself, its last output is reported, and the folder is free again', async () => {
   const server = await startEmbeddedDatabase({ dataDir })
   process.kill(serverPid(dataDir), 'SIGINT')
   assert.match(await server.ended, /ended by itself \(exit code 0\)[\s\S]*database system is shut down/)
@@ -166,7 +166,7 @@ test('a server that ends by itself is told with its last words, and the folder i
   await (await startEmbeddedDatabase({ dataDir })).stop()
 })
 
-test('a server that dies at start is told with its last words', async () => {
+test('when the server dies at its start, its last output is reported', async () => {
   await assert.rejects(startEmbeddedDatabase({ dataDir, settings: { shared_buffers: 'plenty' } }), {
     message: /ended by itself \(exit code 1\)[\s\S]*invalid value for parameter "shared_buffers"/,
   })

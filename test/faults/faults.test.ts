@@ -182,7 +182,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
   const orderIds = await each(range(3), 3, async index => (await at(index).reserve(newId())).body.orderId as string)
   const [confirmed = '', reserved = '', other = ''] = orderIds
   await at(0).confirm(confirmed)
-  // Orders that were read before may be cached; they are not returned either while the database is away.
+  // These orders are read now, so that they may be cached. While the database is away, even they are not returned.
   for (const index of [0, 1]) {
     assertOrder(await at(index).read(confirmed), { status: 'confirmed' })
     assertOrder(await at(index).read(reserved), { status: 'reserved' })

@@ -1,6 +1,6 @@
 /**
- * A database administrator may set defaults for the sessions of a database or a role. The platform's sessions have settings of their
- * own, so no such default changes an answer, what is stored, or how long work may take.
+ * A database administrator may set defaults for the sessions of a database or a role. The platform's sessions have
+ * settings of their own, so these defaults change no answers, no stored data and no time limits.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -112,7 +112,7 @@ test('the sandbox’s messages: one that has no room is not sent, leaves no piec
   }
 })
 
-test('the log: where it has no room the platform starts, serves and stops all the same, and with room again it writes on', async t => {
+test('the log: the platform starts, serves and stops although the log has no room, and logs again once there is room', async t => {
   const disk = openSmallDisk(t, 1)
   if (!disk) return
   const database = await createTestDatabase()

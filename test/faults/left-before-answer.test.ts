@@ -1,4 +1,4 @@
-/** A client leaves before its long answer begins: nothing of the request stays (contract/access.md, "Losing access"). */
+/** A client disconnects before its long answer begins: the check for lost access ends, too (contract/access.md, "Losing access"). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -168,7 +168,7 @@ const accept = (link: string): Promise<Answer> =>
     body: { token: tokenOfLink(link), password: 'correct horse battery staple' },
   })
 
-test('a link whose maker a process of the version before disables works no more', async () => {
+test('a link no longer works after a process of the previous version has disabled the person who created it', async () => {
   const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
   const colleague = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
   const invited = await manager.call('POST', '/portal/invitations', { login: `${manager.login}-late`, role: 'ADMIN' })
@@ -177,7 +177,7 @@ test('a link whose maker a process of the version before disables works no more'
     manager.userId,
   ])
   for (const { body } of [invited, reset]) assert.equal((await accept(body.link)).status, 400)
-  // A process of the previous version does not end the person's sessions either. They must not work again when the person is
+  // A process of the previous version does not end the person's sessions. They must not work again when the person is
   // enabled.
   assert.equal((await admin.call('PATCH', `/portal/users/${manager.userId}`, { disabled: false })).status, 200)
   await until(async () => (await manager.call('GET', '/portal/session')).status === 401)

@@ -61,7 +61,7 @@ type Sending = {
   headers?: Record<string, string>
 }
 
-/** Sends the first half of a request. `ms` of an answer: since the last byte was sent. */
+/** Sends the first half of a request. `ms` of an answer counts from the last byte of the request. */
 function sendHalf(platform: TestPlatform, { method, path, token, raw = '', headers = {} }: Sending) {
   const bytes = Buffer.from(raw as string)
   const sent = request(platform.url + path, {
@@ -106,7 +106,7 @@ const waiting = async ({ platform }: TestPlatform): Promise<string[]> => {
   return rows.map(({ query }) => query)
 }
 
-/** Uploads of each kind. Each is longer than what is kept before its transaction begins. */
+/** Uploads of each kind. Each is longer than the part that is buffered before its transaction begins. */
 async function prepareUploads(platform: TestPlatform) {
   const sides = await openSides(platform)
   const { alpha, beta, grocer } = sides

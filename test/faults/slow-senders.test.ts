@@ -114,7 +114,7 @@ suite('slow senders', { concurrency: true }, () => {
     for (const socket of slow) socket.destroy()
   })
 
-  test('a sender that goes before its body is whole holds up no stop', async t => {
+  test('a sender that disconnects before the end of its body delays no stop', async t => {
     const database = await createTestDatabase()
     const folder = await mkdtemp(join(tmpdir(), 'perkline-slow-'))
     const process = await startProcess(sharedSettings(database.url, folder))

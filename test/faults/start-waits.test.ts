@@ -1,4 +1,4 @@
-/** A start that has to wait says so. */
+/** A start that has to wait logs the reason. */
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestDatabase } from '../support/database.ts'

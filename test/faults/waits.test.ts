@@ -149,7 +149,7 @@ suite('limits that time shows', { concurrency: true }, () => {
 })
 
 // This test runs alone, because its many connections would slow down other tests.
-test('1,000 wait for their password, 20 s at most; who has to wait for wrong ones is told so before the queue', async t => {
+test('1,000 logins wait in the queue, 20 s at most; a login after many failed attempts is refused before the queue', async t => {
   const { database } = platform.platform
   for (let failures = 0; failures < 12; failures++) await noteFailure(database, 'guessed', false)
   const logIn = async (login: string, address: string) => {

@@ -1,4 +1,4 @@
-/** The rules of a campaign's form that no schema can state, and those of an edit, as tables. */
+/** Tables of the rules of a campaign's form that no schema can state, and of the rules of an edit. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/form/changes.ts'
@@ -368,8 +368,8 @@ describe('what the state permits', () => {
   const present = fields({ terminals: own(2), participantsIds: [idA] })
   const errorsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
-    // Replaces `compareTerminals`. The stored list has two terminals. A list of three contains both; a shorter list lacks the
-    // terminal `1`, and a list of two has it only with other values.
+    // Stands in for `compareTerminals`. The stored list has two terminals, and a list of three contains both. A shorter
+    // list lacks the terminal `1`, or has it with other values.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
     return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(

@@ -409,7 +409,7 @@ suite('one list of states', () => {
       assert.deepEqual(inDatabase.sort(), [...states].sort())
     })
 
-  test('every state is the end of a move, and no move stands twice', () => {
+  test('every state is reached by a transition, and no transition is listed twice', () => {
     const reached = (subject: string) =>
       new Set(transitions.filter(move => move.subject === subject).map(({ to }) => to))
     assert.deepEqual(

@@ -19,6 +19,6 @@ test('a table that has grown is found, even if a frequent statement reads one th
   }
   assert.equal(haveGrown(['large', 'larger']), true)
   assert.equal(haveGrown(['small', 'large']), false)
-  // The tables are read every 5 seconds, and only those that are not known to have grown.
+  // Every 5 seconds, the sizes of the tables that are not known to have grown are read.
   assert.deepEqual(asked, [['small'], ['small', 'large', 'larger'], ['small']])
 })

@@ -40,7 +40,7 @@ test('near the limit, and with any small limit, every reservation is counted', (
   }
 })
 
-test('between two counts a process takes no more than a sixteenth of the room', () => {
+test('between two counts a process uses at most a sixteenth of the remaining limit', () => {
   const bank = limited(1_000_000)
   bank.counted('alpha', 200_000)
   assert.equal(bank.takeAll(), 50_000)

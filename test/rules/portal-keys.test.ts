@@ -149,7 +149,7 @@ suite('after a lost answer', () => {
       removeItem: (name: string) => void stored.delete(name),
     }
     Object.defineProperty(globalThis, 'sessionStorage', { value: storage, configurable: true })
-    // As on a page without TLS.
+    // On a page without TLS, browsers have no `crypto.subtle`.
     const { subtle } = crypto
     Object.defineProperty(crypto, 'subtle', { value: undefined, configurable: true })
     t.after(() => {

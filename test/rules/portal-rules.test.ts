@@ -316,7 +316,7 @@ suite('days in a time zone', () => {
     }
   })
 
-  test('a time that there is twice is the earlier one, one that is skipped counts on', () => {
+  test('of a time that exists twice the earlier one is used, and a skipped time moves forward', () => {
     assert.equal(fromZoned('2026-10-25 03:30:00', 'Europe/Kyiv').toISOString(), '2026-10-25T00:30:00.000Z')
     assert.equal(fromZoned('2026-03-29 03:30:00', 'Europe/Kyiv').toISOString(), '2026-03-29T01:30:00.000Z')
     const skipped = ['02:59:59', '03:00:00', '03:30:00', '03:59:59', '04:00:00'].map(clock =>

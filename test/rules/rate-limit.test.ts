@@ -54,7 +54,7 @@ test('after the burst so many a second are let through', () => {
   assert.equal(takeAll(), 200, 'a long rest gives one burst and no more')
 })
 
-test('refused requests take nothing: who keeps asking is let through again all the same', () => {
+test('refused requests use up no limit: a client that keeps sending is allowed again in time', () => {
   const { take, takeAll, pass } = bucket({ perSecond: 10, burst: 5 })
   takeAll()
   for (let index = 0; index < 1_000; index++) assert.equal(take().allowed, false)

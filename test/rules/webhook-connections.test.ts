@@ -170,7 +170,7 @@ test('an answer in single bytes, and informational answers without end, are brok
   for (const [name, { head, piece, outcome }] of Object.entries(endless)) {
     let pieces = 0
     const receiver = createTcpServer(async socket => {
-      // Without this, small pieces wait for the receiver of the earlier ones.
+      // Without this, TCP sends a small piece only after the other side has acknowledged the earlier ones.
       socket.setNoDelay()
       socket.on('error', () => {})
       const isOver = () => socket.destroyed || pieces >= 5_000

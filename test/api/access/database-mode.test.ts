@@ -1,6 +1,6 @@
 /**
- * A database keeps the mode of its first use (contract/security.md, "The mode of a database"), so that sample logins
- * and a movable clock never meet real customers.
+ * A database keeps the mode of its first use (contract/security.md, "The mode of a database"), so that a database with
+ * real customers never has sample logins or a movable clock.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -52,7 +52,7 @@ test('a database of version 0.2 gets the mode that is given, but one with a move
   await assert.rejects(bindMode(database, 'live'), /belongs to sandbox mode/)
 })
 
-test('of starts in both modes at once on a new database, those of one mode win', async t => {
+test('when processes of both modes start at once on a new database, only one mode succeeds', async t => {
   const platform = await startPlatform()
   t.after(() => platform.close())
   const { database } = platform.platform

@@ -64,8 +64,8 @@ suite('200', () => {
 
 suite('401', () => {
   test('unknown login, wrong password, another kind of account: one and the same message, and WWW-Authenticate', async () => {
-    // Petro first logs in from this address, so that it is known. From an unknown address, the platform would make the
-    // later ones of these failed attempts wait.
+    // Petro first logs in from this address, so that it is known. The platform delays repeated failed attempts from an
+    // unknown address.
     const home = newAddress()
     assert.equal((await logIn(petro, home)).status, 200)
     const answers = [
@@ -201,8 +201,7 @@ suite('429', () => {
       const wrong = { challenge, method: 'totp', code: '000000' }
       assert.equal((await platform.call('POST', '/portal/session/verify', { body: wrong })).status, 401)
     }
-    // Attempts need not wait any more. Otherwise only the first of these would be allowed, and the second would get
-    // 429.
+    // Attempts are no longer delayed. Otherwise the second of these would get 429.
     for (let times = 0; times < 3; times++) assert.equal((await openSession()).status, 202)
     await logIn({ ...body, password: 'wrong' })
     assert.equal((await openSession()).status, 202, 'the count has begun anew')
@@ -212,7 +211,7 @@ suite('429', () => {
     assert.equal(session.body.failedLogins.count, 8, 'the person learns of all of them')
   })
 
-  test('the wait doubles up to a minute, and of tries at the same moment one is made', async () => {
+  test('the wait doubles up to a minute, and only one of several simultaneous attempts is allowed', async () => {
     const login = 'waits-longer'
     const waits: number[] = []
     for (let failures = 0; failures < 12; failures++) {
@@ -232,7 +231,7 @@ suite('429', () => {
   })
 
   suite('old data of logins is removed by a job, though nobody logs in any more', () => {
-    /** Runs all jobs: a move of the clock does what is due. Logins go by real time, not by this clock. */
+    /** Runs all jobs by moving the sandbox's clock. Logins use real time, not this clock. */
     async function runJobs() {
       assert.equal((await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })).status, 200)
       assert.equal((await platform.call('DELETE', '/sandbox/clock')).status, 200)

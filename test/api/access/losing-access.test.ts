@@ -55,7 +55,7 @@ async function assertLost(credential: Issued, sinceMs = performance.now()): Prom
 /** Revokes a credential as a process of an older version does, and without a notification. */
 const revoking = (clientId: string) => `update credentials set revoked_at = now() where client_id = '${clientId}'`
 
-test('many changes at once cost no more reads when many secrets have ended within two hours', async () => {
+test('many changes at once cause no additional reads when many secrets have ended within two hours', async () => {
   const ended = 4_000
   const { clientId } = await issue()
   await database.execute(
@@ -125,11 +125,11 @@ test('a secret ends with its overlap, and no earlier; a shorter overlap replaces
   await assertWorks({ ...replaced, token: second.body.access_token })
 })
 
-test('a failover that lost the newest changes: they count no more, and those that come after it are not missed', async () => {
+test('after a failover that lost the newest changes, these have no effect, and later changes are not missed', async () => {
   const [before, later] = [await issue(), await issue()]
   await database.execute(revoking(before.clientId))
   await assertLost(before)
-  // The server that takes over has not received what was changed last, so it gives the same numbers again.
+  // Simulates a new primary that has not received the last changes, so it assigns their numbers again.
   await database.execute('alter table credentials disable trigger credentials_note_end')
   await database.execute(`update credentials set revoked_at = null where client_id = '${before.clientId}'`)
   await database.execute('alter table credentials enable trigger credentials_note_end')

@@ -101,7 +101,7 @@ test('rotation: the new key signs once every process has read it, and tokens of 
   assert.equal(verifier, null)
 })
 
-test('a later rotation forgets private keys that sign no more; public ones stay', async () => {
+test('a later rotation deletes private keys that no longer sign; public keys stay', async () => {
   await ensureTokenKey(scratch.database, masterKeys, startMs)
   const day = 86_400_000
   for (const n of [1, 2, 3]) await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + n * day)
@@ -211,7 +211,7 @@ suite('a secret that has ended', () => {
       }
   }
 
-  test('takes its tokens along within 10 s, those of the new secret go on', async () => {
+  test('ends its tokens within 10 s; tokens of the new secret keep working', async () => {
     const { body: first } = await admin('/credentials', { bank: 'alpha', role: 'ADMIN' })
     const token = await tokenFor(first)
     const { body: second } = await admin(`/credentials/${first.clientId}/rotate`, { overlap: 'PT0S' })

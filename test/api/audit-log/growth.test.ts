@@ -1,4 +1,4 @@
-/** How fast an account can make the audit log grow, which nobody can shorten (contract/audit-log.md, "Entries"; limits.md, "Requests"). */
+/** How fast one account can make the audit log grow (contract/audit-log.md, "Entries"; limits.md, "Requests"). */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'

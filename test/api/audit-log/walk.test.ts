@@ -8,8 +8,8 @@ import { addressesOf } from '../../support/examples.ts'
 import { documents, snapshotUrl } from '../../support/openapi.ts'
 
 /**
- * The entries of each operation; operations without an entry state the reason. Reads leave none unless they are listed
- * here.
+ * The entries that each operation writes, or the reason why it writes none. A read that is not listed here writes no
+ * entry.
  */
 const actions: Record<string, string | string[] | { none: string }> = {
   confirmParticipation: 'campaign.confirm',

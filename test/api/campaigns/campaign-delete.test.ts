@@ -55,7 +55,7 @@ describe('412, If-Match', () => {
     assert.deepEqual((await removeAs(id, edited.headers.get('etag') ?? '')).body, first.body)
   })
 
-  test('what could not be deleted anyway is told first', async () => {
+  test('403 and 404 come first', async () => {
     const id = await createCampaign(platform)
     const voltshop = await openMerchant(platform, 'voltshop')
     const headers = { 'if-match': '"0"' }

@@ -1,6 +1,6 @@
 /**
- * One request reads only a limited number of campaigns for a list or a count. Even so, no campaign is lost, shown twice
- * or counted wrong.
+ * One request reads only a limited number of campaigns for a list or a count. Despite this limit, no campaign is lost,
+ * shown twice or counted wrong.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

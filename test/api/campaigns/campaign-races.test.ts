@@ -1,6 +1,6 @@
 /**
- * Partners act on one campaign at the same instant, over two processes. The outcome is one of the possible ones, never
- * a mixture.
+ * Partners act on one campaign at the same instant, over two processes. The outcome is always as if one of them came
+ * first, never a mixture.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'

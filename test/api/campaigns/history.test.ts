@@ -110,7 +110,7 @@ suite('200', () => {
     ])
   })
 
-  test('a bank sees the campaign’s steps and its own, and of another bank neither which it was nor its words', async () => {
+  test('a bank sees the campaign’s steps and its own steps, but neither the names nor the comments of other banks', async () => {
     const id = await wholeLife()
     const answer = await historyOf(alpha, id)
     assert.equal(answer.status, 200, answer.text)

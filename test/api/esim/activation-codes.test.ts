@@ -1,4 +1,4 @@
-/** An activation code installs one profile, so no two profiles in stock have the same (contract/operations.md, "The stock file"). */
+/** An activation code installs one profile, so no two profiles in stock share a code (contract/operations.md, "The stock file"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'

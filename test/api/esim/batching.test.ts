@@ -32,7 +32,7 @@ async function answerOf(ask: Batcher<number, number>, statements: { end(): void 
   return answer
 }
 
-/** Waits two turns of the event loop: in the first one a statement ends, in the second one the next one begins. */
+/** Waits two turns of the event loop: a statement ends in the first turn, and the next statement begins in the second. */
 const turnAfter = async () => {
   await turn()
   await turn()
@@ -101,7 +101,7 @@ test('what arrives while all statements are busy goes together into the next', a
   assert.deepEqual(await Promise.all(later), [20, 30, 40])
 })
 
-test('what arrives in the turn in which a statement ends goes into the next with those that have waited', async () => {
+test('items that arrive in the turn in which a statement ends join the waiting items in the next statement', async () => {
   const { ask, statements } = heldBatcher({ inFlight: 1 })
   const first = ask(1)
   await turn()
@@ -116,7 +116,7 @@ test('what arrives in the turn in which a statement ends goes into the next with
   assert.deepEqual(await Promise.all(later), [20, 30])
 })
 
-test('a statement that hangs holds up nobody else, up to the number of those that run at once', async () => {
+test('a statement that hangs delays no other statement, up to the number of concurrent statements', async () => {
   const { ask, statements, sizes } = heldBatcher({ maxItems: 4, inFlight: 2 })
   const held = [ask(1)]
   await turn()

@@ -118,7 +118,7 @@ suite('the message', { concurrency: true }, () => {
 })
 
 suite('what it tells', { concurrency: true }, () => {
-  test('what is told of an attempt has neither the address, the code, the password nor what the server said', async t => {
+  test('the record of an attempt contains neither the address, the code, the password nor the server’s text', async t => {
     const text = `${address} <${address}> ${activationCode} ${credentials.pass}`
     const acts: SmtpAct[] = [{ refuse: 550, text }, 'hang-up', 'never']
     const events: MailEvent[] = []

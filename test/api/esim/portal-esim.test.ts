@@ -12,7 +12,7 @@ let alpha: Bank
 let viewer: Browser
 const orders: Record<string, string> = {}
 before(async () => {
-  // Without the worker no job marks reservations that are over, so readers must compute the status.
+  // No worker runs, so no job marks expired reservations, and readers must compute the status.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'portal', 'admin'] })
   await platform.addStock('kyivstar', 'eu-10gb', 30)
   await platform.addStock('roamwide', 'world', 5)
@@ -22,7 +22,8 @@ before(async () => {
     orders[externalId] = (await bank.reserve({ externalId, ...tariff })).body.orderId
   }
   await reserve(alpha, 'old-1')
-  // The first reservation of a tariff loads its free profiles, which also marks what is over. So it comes before the clock moves.
+  // The first reservation of a tariff loads its free profiles, which also marks expired reservations. So it is made before
+  // the clock moves.
   const beta = await openBank(platform, await platform.bankToken('beta'))
   await reserve(beta, 'old-2', { operatorCode: 'roamwide', tariffCode: 'world' })
   await advance(platform, 'PT16M')

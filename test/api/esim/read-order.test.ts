@@ -9,7 +9,7 @@ import { startPlatform, type TestPlatform, testDirectory } from '../../support/p
 let platform: TestPlatform
 let alpha: Bank
 before(async () => {
-  // Without the worker nothing marks expired reservations, and an order must be read as expired all the same.
+  // No worker runs, so no job marks expired reservations. An order must still be read as expired.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
   alpha = await openBank(platform)
   await platform.addStock('kyivstar', 'eu-10gb', 20)

@@ -7,7 +7,7 @@ import { startPlatform, type TestPlatform, testDirectory } from '../../support/p
 let platform: TestPlatform
 let alpha: Bank
 before(async () => {
-  // No worker runs, so nothing marks expired reservations. Availability must be correct all the same.
+  // No worker runs, so no job marks expired reservations. Availability must still be correct.
   platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
   alpha = await openBank(platform)
 })

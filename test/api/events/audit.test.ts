@@ -104,7 +104,7 @@ test('a day that states another first event than it has is named', async () => {
   }
 })
 
-test('what is not numbered yet, or older than the events that are kept, is no finding', async () => {
+test('changes without numbered events yet, or older than the retention of events, are no findings', async () => {
   await database().transaction(async transaction => {
     await transaction.execute(
       `update event_positions set reached = now() + interval '30 days' where name = 'events.subjects'`,

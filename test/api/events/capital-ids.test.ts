@@ -13,7 +13,7 @@ let receiver: Receiver
 
 before(async () => {
   receiver = await startReceiver()
-  // When the test of the keys has ended, this process has an old key only, and would warn of it.
+  // After the test of the keys, this process has only an old key. `error` hides the warning about it.
   platform = await startPlatform({ LOG_LEVEL: 'error' })
   await platform.addStock('kyivstar', 'eu-10gb', 20)
   bank = await openBank(platform)

@@ -236,7 +236,7 @@ test('a delivery that had ended cannot be retried while 1,000 others are unfinis
   while (await handOverAll(database));
   const refused = await retry(last.deliveryId)
   assert.deepEqual([refused.status, refused.body.code], [409, 'limit-reached'], refused.text)
-  // The newest delivery is unfinished already, so its retry makes no difference.
+  // The newest delivery is unfinished, so a retry of it does not add to the 1,000.
   const [newest] = (await call(resting, 'GET', `/webhook-deliveries?endpointId=${endpointId}&limit=1`)).body.data
   assert.equal((await retry(newest.deliveryId)).status, 202)
   assert.equal((await call(resting, 'GET', `/webhook-endpoints/${endpointId}`)).body.pending, 1_000)
@@ -289,7 +289,7 @@ test('an attempt whose process was killed is in the log as interrupted, once its
   await remove(resting, endpointId)
 })
 
-test('a process that waited for an endpoint while another one claimed holds no more than ten together with it', async () => {
+test('two processes that claim deliveries of one endpoint hold at most ten together', async () => {
   reset()
   const { database } = resting.platform
   const endpointId = await makeEndpoint(resting)

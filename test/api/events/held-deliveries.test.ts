@@ -97,7 +97,7 @@ async function isWaitedFor(words: string): Promise<boolean> {
   return (row?.n ?? 0) > 0
 }
 const someoneWaitsFor = (words: string) => until(`a statement with ${words} waits`, () => isWaitedFor(words))
-/** The first words of the statement that claims deliveries, of which the server shows 1 kB. Jobs may wait for the same tables. */
+/** Identifies the statement that claims deliveries by words in its first 1 kB, because the server shows only this part. */
 const claim = 'unsynced as materialized'
 /** The endpoint's deliveries, and how many attempts of each are in the log. */
 const statesOf = () =>

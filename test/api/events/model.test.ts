@@ -209,7 +209,7 @@ async function act(campaign: Campaign, { action, bank, others }: Step): Promise<
     async changeBanks() {
       const before = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
       const { status, body } = await edit({ participantsIds: others.map(code => ids[code]) })
-      // An edit to the same list of banks changes nothing, and `updatedAt` is still that of an earlier edit.
+      // An edit to the same list of banks changes nothing, not even `updatedAt`.
       if (status === 200 && body.updatedAt !== before.body.updatedAt) campaign.hidden.add(body.updatedAt)
     },
     rename: () => edit({ name: `Renamed ${Math.random()}` }),

@@ -253,7 +253,7 @@ test('the events of other endpoints do not wait for replays', async () => {
   for (const endpointId of replaying)
     assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'all' })).status, 202)
   await tell(2)
-  // Each replay takes as long as somebody holds its row.
+  // The replays cannot advance while this transaction holds their rows.
   const { passed } = await database().transaction(async transaction => {
     await transaction.query('select from webhook_replays where endpoint_id = any($1::uuid[]) for update', [replaying])
     const passed = handOverAll(database())
@@ -265,7 +265,7 @@ test('the events of other endpoints do not wait for replays', async () => {
   for (const endpointId of [...replaying, plain]) await call('DELETE', `/webhook-endpoints/${endpointId}`)
 })
 
-test('a replay that fails holds up neither events nor other replays', async () => {
+test('a replay that fails delays neither events nor other replays', async () => {
   const [failing, sound] = await Promise.all([makeEndpoint(), makeEndpoint()])
   const ask = async (endpointId: string, body: object) =>
     assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, body)).status, 202)

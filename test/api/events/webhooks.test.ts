@@ -21,7 +21,7 @@ let bank: Bank
 let receiver: Server
 let url: string
 let received: Received[] = []
-/** How many requests of a test are answered at once; later ones wait for `release`. */
+/** How many requests of a test get an immediate answer; later ones wait for `release`. */
 let answersAtOnce = Number.POSITIVE_INFINITY
 let release = Promise.withResolvers<void>()
 let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 204 }
@@ -253,7 +253,7 @@ describe('endpoints', () => {
     await Promise.all(Array.from({ length: 15 }, (_, n) => cancelled(`busy-${n}`)))
     await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 15)
     await until(() => received.length === 10)
-    // The others are not due, so that the worker leaves them to the sandbox’s delivery.
+    // Postpones the five waiting deliveries, so that the worker leaves them to the sandbox’s delivery.
     const postpone = `update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where endpoint_id = $1 and leased_until is null`
     assert.equal(await platform.platform.database.execute(postpone, [endpointId]), 5)
     const attempted = deliver()
@@ -325,7 +325,7 @@ describe('endpoints', () => {
     }
   })
 
-  test('what fails for days is told after an hour and disabled after five days, and goes on once it is enabled', async () => {
+  test('an endpoint that fails is disabled after five days, and works again once enabled', async () => {
     reset(500)
     const { endpointId } = await makeEndpoint()
     for (let n = 0; n < 4; n++) await cancelled(`down-${n}`)

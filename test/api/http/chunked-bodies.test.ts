@@ -31,7 +31,7 @@ function head(method: string, path: string, headers: Record<string, string> = {}
   return requestText(method, path, { ...type, ...authorization, ...headers })
 }
 
-/** The server must have ended a connection on which so many bytes of an endless body were sent. */
+/** The server must end a connection before this many bytes of an endless body were sent. */
 const enough = 1024 * 1024
 
 /** Sends chunks of this text until the server ends the connection. @returns the answer, and how many bytes were sent */

@@ -186,7 +186,7 @@ test('the header of broken rules is short and in ASCII, however many and however
   assert.match(JSON.parse(header).at(-1).field, /^поле/)
 })
 
-test('a success carries no code, and neither does what is not in the list', async () => {
+test('a success has no code, and neither has an error that is not in the list', async () => {
   assert.equal((await bank.operators()).headers.get(header), null)
   const socket = await openRaw(platform.url)
   socket.write(requestText('GET', '/', { 'x-long': 'x'.repeat(20_000) }))

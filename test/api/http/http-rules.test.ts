@@ -89,7 +89,7 @@ suite('Expect: 100-continue', () => {
     assert.equal(await firstStatus('/cashbacks/for-merchant', { ...bearer(), ...length(1_000_000) }), 100)
   })
 
-  test('no 100 for one that is not: 401, 403, 413, 415 come before a byte of it', async () => {
+  test('no 100 for a body that is refused: 401, 403, 413, 415 come before its first byte', async () => {
     assert.equal(await firstStatus('/cashbacks/for-merchant', length(1_000)), 401)
     assert.equal(await firstStatus('/portal/cashbacks', { ...bearer(), ...length(1_000) }), 403)
     assert.equal(await firstStatus('/auth/login', length(1_000_000)), 413)
@@ -241,7 +241,7 @@ suite('long answers', () => {
         const what = `${path} with ${encoding}`
         assert.equal(head.bytes.length, 0, what)
         assert.deepEqual(head.values(names), get.values(names), what)
-        // The length of a text that is compressed is known only when it has been compressed.
+        // The length of a compressed text is known only after the compression, so HEAD may omit it.
         const [length] = head.values(['content-length'])
         if (length !== undefined) assert.deepEqual([length], get.values(['content-length']), what)
       }

@@ -267,7 +267,7 @@ function assertHeaders({ operationId, status, answer: { headers } }: Exchange, d
     assert.ok(declared.includes(name) || undeclared.includes(name), `${at}: declare the header ${name}`)
 }
 
-/** Headers that HTTP needs or browsers obey, so that no document declares them. */
+/** No document declares these headers, because they are for HTTP itself or for browsers. */
 const undeclared = [
   ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
   ...['content-security-policy', 'x-content-type-options'],

@@ -115,7 +115,7 @@ test('a body is required where the operation needs one, and only there', () => {
   for (const operationId of required) assert.equal(bodies.get(operationId), true, operationId)
 })
 
-test('every operation that takes a body says what it answers to one that it does not take', () => {
+test('every operation with a body documents its answers to a wrong body', () => {
   for (const { name, operation } of operations())
     if (operation.requestBody) {
       // Files of stock or customers may have any length, so they are never refused with 413.

@@ -89,7 +89,7 @@ test('the last audit is told; without one, the time since which there could have
   }
 })
 
-test('who waits for a turn, and who is told to slow down, is counted', async () => {
+test('requests that wait and requests that are refused with 429 are counted', async () => {
   const platform = await startPlatform({ RATE_LIMIT: '1/1' })
   const metrics = await scrapeOf(platform)
   try {

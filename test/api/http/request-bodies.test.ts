@@ -230,7 +230,7 @@ for (const [operation, body] of Object.entries(bodies))
     }
   })
 
-test('large bodies of callers that leave delay others no more than those of callers that stay', async () => {
+test('large bodies of clients that disconnect delay other requests no more than bodies of clients that stay', async () => {
   const [leaving, other] = [await platform.merchantToken(), await platform.merchantToken('voltshop')]
   const path = '/cashbacks/for-merchant'
   const body = JSON.stringify({ x: Array(400_000).fill(1_234_567) })
@@ -254,7 +254,8 @@ test('large bodies of callers that leave delay others no more than those of call
     return { one, behind, isFair: behind < 8 * one }
   }
   await timeOf(other, body)
-  // If the bodies of those who left were read, each try would wait for some 24 of them. A busy machine delays single tries.
+  // If the server read the bodies of clients that left, the request would wait for 24 of them. Several tries are
+  // allowed, because a busy machine delays single ones.
   const tries = [await measure()]
   while (tries.length < 4 && !tries.some(({ isFair }) => isFair)) tries.push(await measure())
   assert.ok(

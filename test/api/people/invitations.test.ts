@@ -82,7 +82,7 @@ suite('invitations', () => {
     assert.equal((await accept({ token: other, password, login: takenLogin })).status, 409)
     assert.equal((await accept({ token: other, password, login: newLogin() })).status, 201)
 
-    // Another process has counters of its own here. So the link works there as it does after the hour.
+    // Here each process has its own counters, so the link works at another process, as it does here after an hour.
     const sibling = await platform.sibling()
     try {
       const body = { token, password, login: free }

@@ -103,7 +103,7 @@ test('a manager’s new link to a new password ends all earlier ones, and a link
   assert.equal((await accept(links.at(-1) ?? '')).status, 201)
 })
 
-test('a request for a new password leaves a manager’s link as it is; the first one that is used ends the other', async () => {
+test('a request for a new password keeps a manager’s link valid; using one of the two links ends the other', async () => {
   for (const first of ['manager’s', 'own']) {
     const { links, ofManager, ofPerson } = await personWithLinks(`both-${first === 'own' ? 1 : 2}@alpha.example`)
     await ofManager()
@@ -164,7 +164,7 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   assert.equal(row?.mails, 3)
 })
 
-test('who is disabled meanwhile is told of the lost second factor, too', async () => {
+test('a person who is disabled meanwhile also gets the mail about the lost second factor', async () => {
   const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
   const email = 'disabled-meanwhile@alpha.example'
   const path = `/portal/users/${person.userId}`

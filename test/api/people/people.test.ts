@@ -192,7 +192,7 @@ suite('passwords', () => {
       ['!!!passwordqwerty2024', /commonest passwords/],
       ['perklinealphaperkline', /commonest passwords/],
       ['Alpha Bank 0123456789', /commonest passwords/],
-      // Spaces between the words make nothing harder to guess.
+      // Spaces between words do not make a password harder to guess.
       ['a a a a a a a a a', /one character or one word repeated/],
       ['Password Password', /one character or one word repeated/],
       ['qwerty uiop asdfgh', /follow each other/],

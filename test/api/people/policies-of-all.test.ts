@@ -1,6 +1,6 @@
 /**
- * Calls both APIs under the strictest policies: requiring a second factor of people does not affect systems, and each
- * address list applies only to those that it is for (contract/people.md, "Policy of an account").
+ * Calls both APIs under the strictest policies: a required second factor does not affect systems, and an address list
+ * applies either to people or to systems (contract/people.md, "Policy of an account").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

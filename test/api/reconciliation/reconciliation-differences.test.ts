@@ -181,7 +181,7 @@ suite('against the terms', () => {
       assert.deepEqual(await again(running, report), [20, 'b'])
       await list(...terminalIds)
       assert.deepEqual(await again(running, report), [30])
-      // The later removal counts, and by a clock that was turned back it is not before the earlier one.
+      // Resetting the clock turns it back. The second removal counts all the same, and its time is not before the first.
       await platform.call('DELETE', '/sandbox/clock')
       await list('T-0001')
       assert.deepEqual(await again(running, report), [20, 'b'])

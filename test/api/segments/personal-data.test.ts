@@ -1,4 +1,4 @@
-/** Personal data: customers are forgotten and exported, and what is kept too long is removed (contract/security.md, "Personal data"). */
+/** Personal data: customers are forgotten and exported, and data past its retention is removed (contract/security.md, "Personal data"). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -90,7 +90,7 @@ suite('broken off and at once', () => {
     assert.deepEqual((await segmentOf(alpha, id))?.customerIds, ['A-1'])
   })
 
-  test('a slow upload holds up no other move, and is refused when the campaign was deleted meanwhile', async () => {
+  test('a slow upload delays no other change, and is refused when the campaign was deleted meanwhile', async () => {
     const id = await newCampaign()
     const upload = await begin(id, file)
     await untilOpen(1)
