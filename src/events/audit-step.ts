@@ -23,9 +23,9 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant from which on the audit looks for events. Older events may be stored without their subject, or
- * may have been removed because of their age. If old events were removed, it is one hour after the start of the oldest
- * stored day. The extra hour covers clocks that differ. The instant is by the rules' clock, which a sandbox can set
+ * SQL for the instant from which the audit looks for events. Older events may be stored without their subject, or may
+ * have been removed because of their age. If old events were removed, it is one hour after the start of the oldest
+ * stored day. The extra hour covers clocks that differ. The instant is by the platform's clock, which a sandbox can set
  * forward.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
@@ -34,18 +34,18 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
   from event_positions p where p.name = 'events.subjects')`
 
 /**
- * SQL for an instant by the rules' clock. All events up to it have their number. It is the time of the last tick that
- * left no backlog, minus 10 minutes, because a change is committed within 10 minutes.
+ * SQL for an instant by the platform's clock up to which all events are numbered. It is the time of the last tick that
+ * left no backlog, minus 10 minutes, because every change is committed within 10 minutes.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
 
 /**
- * Finds confirmed orders that have no event. The subject of such an event is the order's id, so the events of a range of orders are
- * one range in the index of subjects.
+ * Finds confirmed orders without an event. The subject of an `order.confirmed` event is the order's id, so the index of
+ * subjects holds the events of a range of orders as one range.
  *
- * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must
- *   not be changed
+ * @param numberAllEvents numbers the recorded events, so that feeds show them; left out for a database that must not be
+ *   changed
  */
 export const confirmedEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'orders and their events',
@@ -70,7 +70,7 @@ const eventsAtOnce = 5_000
 type Place = { type: string; id: string; sequence: number }
 type Feed = Place & { nextType: string | null; nextId: string | null }
 
-/** Checks some events of one feed. Events removed because of their age are no gap. */
+/** Checks some events of one feed. Events that were removed because of their age do not count as a gap. */
 export const feedsStep: Step = {
   name: denseCheck.code,
   table: 'feeds',
@@ -94,9 +94,9 @@ export const feedsStep: Step = {
 }
 
 /**
- * Compares the first sequence and the earliest time that `feed_days` states for each day of a feed with the first event of that day.
- * A day whose events are removed already is skipped. The texts of events have times in milliseconds, so the stated time is cut to
- * milliseconds before it is compared.
+ * Compares each row of `feed_days` with the first event of its day: the first sequence, and the earliest time. A day
+ * whose events are already removed is skipped. The earliest time is cut to milliseconds, because event texts have
+ * milliseconds.
  */
 export const feedDaysStep: Step = walkOver({
   name: 'feed-days',
@@ -132,7 +132,7 @@ const placeOf = (after: string[] | null): Place => ({
 })
 
 /**
- * Returns the feed of this account, or else the first feed after it, together with the key of the feed that follows.
+ * Returns the feed of this account, or else the next feed, together with the key of the feed after the returned one.
  */
 async function findFeed(database: Queryable, { type, id, sequence }: Place): Promise<Feed | null> {
   const [feed, next] = await database.query<Pick<Place, 'type' | 'id'>>(

@@ -38,7 +38,7 @@ export async function recordEvents(transaction: Queryable, events: readonly Reco
           else data || jsonb_build_object('at', instant_text(${rulesNow})) end
         from jsonb_array_elements($1::jsonb) with ordinality as listed (data, n) order by n`,
     },
-    // The events are passed as one JSON text. In an array of texts each quote would be escaped once more.
+    // The events are passed as one JSON text. In an array of texts, each quote would be escaped a second time.
     [JSON.stringify(events.map(rowOf))],
   )
 }
@@ -84,7 +84,10 @@ export function recordingEvents(params: {
 const jsonText = (value: string): string => `coalesce(to_json(${value})::text, 'null')`
 const jsonInstantOrNull = (value: string): string => `coalesce(${jsonInstant(value)}, 'null')`
 
-/** SQL for `reservedUntil` as banks' systems get it: null once the order is confirmed or cancelled. People always see it. */
+/**
+ * SQL for `reservedUntil` in events for banks' systems: null once the order is confirmed or cancelled. The portal
+ * always shows it.
+ */
 const endOfReservation = (status: string): string =>
   `case when ${status} in ('confirmed', 'cancelled') then 'null' else ${jsonInstant('o.reserved_until')} end`
 

@@ -135,7 +135,9 @@ const header = (name: string, description: string, example: string, format = {})
   schema: { type: 'string', ...format, examples: [example] },
 })
 
-/** The headers of each request to an endpoint, besides those of HTTP itself, by their names in the components. */
+/**
+ * The headers of each request to an endpoint, apart from HTTP's own headers, by their names in the OpenAPI components.
+ */
 export const webhookHeaders = Object.fromEntries(
   [
     header('webhook-id', 'The `id` of the event, the same in each attempt', exampleId, { format: 'uuid' }),
@@ -184,7 +186,7 @@ export const webhooks = Object.fromEntries(
   ]),
 )
 
-/** Removes the properties that schemas have only for this program. */
+/** Copies a schema without the properties that JSON cannot hold. */
 function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema))
 }

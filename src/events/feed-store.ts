@@ -58,7 +58,7 @@ export type Page = {
   /** The feed, as it was when the first events were read. */
   feed: Feed
   /**
-   * The JSON texts of the events in the order of the feed, in pieces. A piece has one event or more, with commas between.
+   * The JSON texts of the events in the order of the feed, in pieces. A piece has one event or more, joined by commas.
    * The pieces are not joined, because joining long texts takes longer than reading them.
    */
   texts: string[]
@@ -86,12 +86,15 @@ export async function findEvents(database: Queryable, account: Account, params: 
   return page
 }
 
-/** How many event texts the database joins into one value when there is no filter. Longer values take long to write. */
+/**
+ * How many event texts the database joins into one value when there is no filter. Joining more texts into one value is
+ * slower.
+ */
 const joined = 64
 
 /**
- * Reads the feed and the events after `$3`, up to the end of the day of the first of these events. The texts are
- * joined, because receiving a thousand single rows would take twice as long.
+ * Reads the feed and the events after `$3`, up to the end of the first event's day. The texts are joined, because
+ * receiving a thousand single rows would take twice as long.
  */
 const ofDayText = `
   select f.feed_id as "feedId", f.removed_through as "removedThrough", f.last, range.through, parts.*

@@ -6,7 +6,7 @@ import { typesOf } from './catalogue.ts'
 import { type Feed, findEvent, findEvents, findFeed } from './feed-store.ts'
 import type { FeedWaiters } from './waiting.ts'
 
-/** Numbers all events written so far. Waits if another process is doing it. */
+/** Numbers all events written so far. Waits while another process is numbering events. */
 export type NumberAllEvents = () => Promise<void>
 
 export type FeedDeps = { database: Database; waiters: FeedWaiters; numberAllEvents: NumberAllEvents }
@@ -15,7 +15,7 @@ export type FeedParams = {
   /** Events after this position are read. `now` reads no events and returns only the position of the current end. */
   after: number | 'now'
   limit: number
-  /** Types and groups of types to read, which are known. An empty list means all types. */
+  /** Types and groups of types to read. They must exist. An empty list means all types. */
   types: readonly string[]
   waitSeconds: number
   /** The feed that `after` belongs to. */
@@ -25,7 +25,7 @@ export type FeedParams = {
 }
 
 export type FeedPage = {
-  /** The JSON texts of the events, in pieces of one event or more with commas between (`feed-store.ts`). */
+  /** The JSON texts of the events, in pieces (`feed-store.ts`). */
   texts: string[]
   count: number
   nextAfter: number
@@ -35,15 +35,15 @@ export type FeedPage = {
   hasMore: boolean
 }
 
-/** The most events that one answer with a filter examines. */
+/** The maximum number of events that one answer with a filter examines. */
 const maxExamined = 10_000
 const maxBytes = 1024 * 1024
 
 /**
  * A page of the feed, oldest event first.
  *
- * @throws DomainError 'feed-restarted' and 'events-removed' as `requireFeed`; 'too-many' when it should
- *   wait, but too many requests of the account wait already
+ * @throws DomainError 'feed-restarted' and 'events-removed' as `requireFeed`; 'too-many' when the request would wait,
+ *   but too many requests of the account are already waiting
  */
 export async function readFeed(deps: FeedDeps, account: Account, params: FeedParams): Promise<FeedPage> {
   const types = params.types.length === 0 ? null : typesOf(params.types)
@@ -100,8 +100,8 @@ const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), texts: [], count: 0, n
  *
  * @param after the position; null: the current end, which always exists
  * @param feedId the feed that the reader expects; undefined: any
- * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' when events after the position were
- *   removed because of their age
+ * @throws DomainError 'feed-restarted' for another feed, or for a position after its end; 'events-removed' when events
+ *   after the position were removed because of their age
  */
 export async function requireFeed(
   { database }: { database: Queryable },

@@ -47,7 +47,7 @@ export async function recordRows(transaction: Queryable, rows: readonly OutboxRo
       rows.map(({ kind }) => kind),
       rows.map(({ account }) => account.type),
       rows.map(({ account }) => account.id),
-      // The data is passed as one JSON text. In an array of texts each quote would be escaped once more.
+      // The data is passed as one JSON text. In an array of texts, each quote would be escaped a second time.
       JSON.stringify(rows.map(({ data }) => data)),
     ],
   )

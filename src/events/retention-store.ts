@@ -1,6 +1,6 @@
 /**
- * Removes events, deliveries and their attempts after `EVENT_RETENTION_DAYS`, by dropping the partitions of whole days. Replays
- * of that age are deleted.
+ * Removes events, deliveries and their attempts after `EVENT_RETENTION_DAYS`, by dropping the partitions of whole days.
+ * Also deletes old replays.
  */
 import type { Database } from '../db/database.ts'
 import { forEachItem } from '../work/for-each.ts'
@@ -11,14 +11,15 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the old partitions of each table, and deletes old replays. A partition that somebody is reading for long is left for
- * the next run. The later days of its table then wait, too, because PostgreSQL detaches one partition of a table at a time.
+ * Drops the old partitions of each table, and deletes old or finished replays. If a long read uses a partition, it
+ * stays until the next run. The later days of its table then stay, too, because PostgreSQL detaches one partition of a
+ * table at a time.
  *
  * @throws the first error, at the end
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
-  // A replay is deleted when it has ended. A process of an earlier version, which may still serve, only marks it
-  // as finished.
+  // Normally a replay is deleted when it ends. But a process of an earlier version may still be running, and it only
+  // marks the replay as finished.
   await database.execute(
     `delete from webhook_replays where finished_at is not null or created_at < now() - $1 * interval '1 day'`,
     [retentionDays],
@@ -43,8 +44,8 @@ async function dropOldDays(database: Database, parent: Daily, retentionDays: num
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
 /**
- * Drops one day. It first records in the feeds that the events were removed. Otherwise a day that is dropped only in
- * part would look like a gap in the feed.
+ * Drops one day. It first records in the feeds that the events were removed. Otherwise an interrupted drop would look
+ * like a gap in the feed.
  */
 async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
   if (parent === 'events') await markRemoved(database, day, table)

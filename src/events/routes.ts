@@ -72,7 +72,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         after: after === 'now' ? after : Number(after),
         limit,
         types: type,
-        // There is no body to wait for.
+        // The answer to HEAD has no body, so it need not wait for events.
         waitSeconds: request.method === 'HEAD' ? 0 : wait,
         feedId,
         signal: disconnectSignal(reply),
@@ -104,8 +104,8 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
 }
 
 /**
- * Sends events exactly as they are stored. They are sent as bytes, because Node.js needs one and a half times as long to
- * write a long string.
+ * Sends events exactly as they are stored. They are sent as bytes, because writing a long string takes Node.js 50%
+ * longer.
  */
 const sendBytes = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, bytes: Buffer): Promise<never> =>
   reply.type('application/json; charset=utf-8').send(bytes) as never

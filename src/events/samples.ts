@@ -59,8 +59,8 @@ const facts: Partial<Record<string, Record<string, unknown>>> = {
 }
 
 /**
- * Sample data of a type, as an account of this kind would get it: the examples of its schema, corrected where they do not
- * fit the type. Only merchants get the banks of a segment.
+ * Sample data of a type for a kind of account: the examples of the schema, corrected where they do not fit the type.
+ * Only merchants get the banks of a segment.
  */
 export function sampleOf({ type, schema }: EventType, to: string): unknown {
   const sample = exampleOf(schema)

@@ -1,7 +1,7 @@
 /**
  * Turns outbox rows into events: numbers them in each account's feed and stores their final text, in one statement.
- * One process does so at a time, so numbers have no gaps, and no new event ever appears below a number that a reader
- * has seen.
+ * Only one process does this at a time. So the numbers have no gaps, and a new event never gets a lower number than an
+ * event that a reader has seen.
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable, Statement } from '../db/database.ts'
@@ -12,8 +12,8 @@ import { isFor, isOneOf, positionOf, unseen, valuesOf } from './position.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
 
 /**
- * The approximate number of events that one run numbers. Short runs would pay for their transaction too often; a long
- * one could exceed the time limit of statements.
+ * The approximate number of events that one run numbers. Short runs would spend too much time on transactions. A long
+ * run could exceed the time limit of statements.
  */
 const tickEvents = 5_000
 /** How many events a row can become. One row can stand for the orders of many requests, or for an event to hundreds of banks. */
@@ -56,8 +56,8 @@ export const lastSequence = `coalesce((
 ), f.removed_through)`
 
 /**
- * A version 7 id of the time of recording. The first part, up to the version, is the same for all events of a tick. It
- * is computed once, because this part takes longer than the rest.
+ * A version 7 id with the time of the tick. Its first part, up to the version, is the same for all events of a tick.
+ * This part is computed only once, because it takes longer than the rest.
  */
 const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
 
@@ -95,8 +95,8 @@ export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
 /**
  * Numbers the next rows of the outbox.
  *
- * @param waits whether to wait while another process does it
- * @returns the number of events of each type; null when another process is doing it
+ * @param waits whether to wait while another process is numbering events
+ * @returns the number of events of each type; null when another process is numbering events
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
   return tickInOrder(
@@ -122,8 +122,8 @@ type Backlog = { snapshot: string; towards: string | null; reached: string | nul
 const waitingColumns = 'recorded_at, kind'
 
 /**
- * The rows of the backlog that no piece has taken yet. They are found by their numbers (`outbox_id`), so the rows that were taken
- * are not read.
+ * The rows of the backlog that no piece has taken yet. They are found by `outbox_id`, so the rows that were already
+ * taken are not read.
  */
 const untakenOfBacklog = `
   select ${waitingColumns} from (
@@ -131,9 +131,9 @@ const untakenOfBacklog = `
   where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
- * Counts the waiting rows that become events, and returns the age of the oldest of these. It examines at most the
- * oldest 10,000 waiting rows. If none of these 10,000 rows becomes an event, it returns the age of the oldest row,
- * because no event has waited longer.
+ * Counts the waiting rows that become events, and returns the age of the oldest one. It examines at most the oldest
+ * 10,000 waiting rows. If none of them becomes an event, it returns the age of the oldest row, because no event has
+ * waited longer.
  */
 export async function countWaitingEvents(database: Queryable): Promise<Waiting> {
   const [backlog] = await database.query<Backlog>(findBacklog)

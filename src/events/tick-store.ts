@@ -53,7 +53,10 @@ export function tick<T>(
   })
 }
 
-/** A piece of `tickInOrder`. @property name goes into the name of its statement: each text needs a name of its own */
+/**
+ * A piece of `tickInOrder`. @property name part of the statement's name, because each SQL text needs its own statement
+ * name
+ */
 export type OrderedPiece = Piece & { name: string }
 
 /**
@@ -65,11 +68,13 @@ export type OrderedPiece = Piece & { name: string }
  * - `taken (may_be_more)`: whether more rows may wait
  *
  * @param options.rows the maximum number of rows in a piece
- * @param options.weight SQL for the work that a row makes; a piece ends with the row that brings it to `rows`
+ * @param options.weight SQL for the work that a row makes; a piece ends with the row whose work brings the sum to
+ *   `rows`
  * @param options.waits true: wait while another process runs this consumer's tick. Repeat the call until `may_be_more`
  *   is false; then everything recorded before the first call is taken
  * @param options.none the result when no row waits
- * @param take runs one named statement with the piece's parts. It keeps its plan (`keepPlan`)
+ * @param take runs one named statement with the piece's parts. PostgreSQL reuses the plan of this statement
+ *   (`keepPlan`)
  */
 export async function tickInOrder<T>(
   database: Database,
@@ -86,8 +91,8 @@ export async function tickInOrder<T>(
 }
 
 /**
- * Whether a consumer has rows to take, or has to show that it is running. A process asks this several times a second, and
- * mostly there is nothing to do. The answer then takes one statement; the tick itself would take six.
+ * Whether a consumer has rows to take, or has to show that it is running. A process asks this several times a second,
+ * and usually there is nothing to do. This check takes one statement, and the tick itself would take six.
  */
 async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> {
   const [row] = await database.query<{ isDue: boolean }>({
@@ -108,10 +113,11 @@ async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> 
 }
 
 /**
- * Settings for a transaction whose statement keeps its plan. The statement runs several times a second and mostly finds
- * few rows, so planning it each time would cost more than running it. The plan must suit tables of any size, so these
- * settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
- * Within a backlog, rows are also read in the order of the index rather than sorted.
+ * Settings for a transaction whose statement reuses its plan. The statement runs several times a second and usually
+ * finds few rows, so planning it each time would take longer than running it. The plan must suit tables of any size, so
+ * these settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
+ * For the later pieces of a backlog, `beginInOrder` also switches off sorting, so the rows are read in the order of the
+ * index.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -158,10 +164,10 @@ async function becomeTicker(
 }
 
 /**
- * The SQL that takes the next piece of the backlog. A piece ends after about `pieceRows` rows about orders, with the last row of a
- * transaction. `cut` is the number of that transaction plus 1. The new position is the present snapshot, limited to the transactions
- * below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. There is no `cut` when the rest fits into one piece. The new
- * position is then the whole present snapshot.
+ * The SQL that takes the next piece of the backlog. A piece has about `pieceRows` rows about orders, and it always
+ * takes all rows of a transaction. `cut` is the number of the piece's last transaction plus 1. The new position is the
+ * current snapshot, limited to the transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If the
+ * rest fits into one piece, there is no `cut`, and the new position is the current snapshot.
  *
  * @param whole true: one piece with everything that the statement's snapshot sees
  */
@@ -187,16 +193,16 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
 type OrderedState = { snapshot: string; towards: string | null; reached: string | null }
 
 const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account, subjects, data'
-/** A consumer without work also writes a position this often, to show that it is running. */
+/** A consumer without work writes its position this often, to show that it is running. */
 const aliveEvery = '10 seconds'
 
 /**
- * The next piece, in the order in which the rows were written. A backlog longer than a piece is read in several pieces, in the
- * order of the rows' numbers, and all of them read up to one fixed snapshot (`towards`). A row that this snapshot does not see
- * commits later, so its change of a subject is also later.
+ * The next piece, in the order in which the rows were written. A backlog longer than a piece is read in several pieces,
+ * in the order of `outbox_id`. All these pieces read the rows that one fixed snapshot (`towards`) sees. Rows that it
+ * does not see are committed later, so their changes of a subject are also later.
  *
- * After a full piece, `snapshot` stays as it was, and `towards` and `reached` say how far the backlog is taken. The last piece
- * makes `towards` the new `snapshot`.
+ * After a full piece, `snapshot` stays unchanged, and `towards` and `reached` record the progress. After the last
+ * piece, `towards` becomes the new `snapshot`.
  */
 function orderedPiece(
   consumer: Consumer,
@@ -215,7 +221,7 @@ function orderedPiece(
       ) as weighed where work_until - work < ${rows}
     ), filled as (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as reached from seen
     ), taken as (
-      -- Rows that were recorded after the backlog's snapshot come after its last piece.
+      -- Rows that the backlog's snapshot does not see follow after its last piece.
       select is_full or $3::pg_snapshot is not null as may_be_more from filled
     ), moved as (
       insert into event_ticks (consumer, at, snapshot, towards, reached)
@@ -230,17 +236,17 @@ function orderedPiece(
 }
 
 /**
- * Reads the rows for the first piece: all rows that wait, because any of them may have the lowest number. They are ordered
- * by an expression (`+ 0`). Otherwise the planner could walk through the index of the numbers, and so through all rows
- * that were taken before.
+ * Reads the rows for the first piece: all rows that wait, because any of them may have the lowest `outbox_id`. They are
+ * ordered by an expression (`+ 0`). Otherwise the planner could scan the index of `outbox_id`, and so all rows that
+ * were already taken.
  */
 const firstRows = (consumer: Consumer): string => `
   select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`
 
 /**
- * Reads the rows for a later piece of a backlog: those whose number is above `reached`. An index finds them by the number,
- * so a piece costs the same however many rows wait. The index of `xid` cannot be used instead, because the condition on
- * `xid` joins two comparisons by `or`.
+ * Reads the rows for a later piece of a backlog: those whose `outbox_id` is above `reached`. An index finds them, so
+ * the time for a piece does not depend on the number of waiting rows. The index of `xid` cannot be used instead,
+ * because the condition on `xid` joins two comparisons by `or`.
  */
 const laterRows = (consumer: Consumer): string => `
   select ${orderedColumns} from outbox
@@ -248,17 +254,17 @@ const laterRows = (consumer: Consumer): string => `
     and pg_visible_in_snapshot(xid, (select snapshot from until)) order by outbox_id`
 
 /**
- * Repairs the outbox after a dump was restored into another PostgreSQL server (*cluster*) that has given out fewer transaction
- * numbers than the old one. Without the repair, the positions from the dump would be ahead of all new rows, and no consumer would
- * take them. Rows that some consumer has not taken are written again with a transaction number of the new cluster, and every
- * consumer's position is set before them. These are the rows that waited when the dump was made, and the rows that were written
- * after the restore.
+ * Repairs the outbox after a dump was restored into another PostgreSQL server (*cluster*) that has given out fewer
+ * transaction numbers than the old one. Without the repair, the positions from the dump would be ahead of all new rows,
+ * and no consumer would take them. Rows that some consumer has not taken are written again with a transaction number of
+ * the new cluster, and every consumer's position is set before these rows. They were waiting when the dump was made, or
+ * were written after the restore.
  *
  * The column `xid` holds the number of the transaction that recorded the change. PostgreSQL's own column `xmin` (`row_xid`)
  * holds the lower 32 bits of the number of the transaction that wrote the row in the new cluster. For a restored row, that is the
  * transaction of the restore, so the two differ. They agree only for a row that was written after the restore.
  *
- * Call it before anything is sold or read.
+ * Call it before the platform sells anything or reads the outbox.
  */
 export async function recoverOutbox(database: Database): Promise<void> {
   const isAhead = `select from event_ticks where pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) limit 1`
@@ -333,8 +339,8 @@ export async function emptyOldSlots(database: Database): Promise<void> {
 }
 
 /**
- * How long the emptying of a slot waits for its lock. It is long enough for a read of the sales figures to end, and short enough
- * for writers, which must wait behind this lock.
+ * How long the emptying of a slot waits for its lock. It is long enough for a read of the sales figures to end. It is
+ * short enough for writers, which have to wait behind this lock.
  */
 const lockWait = '200ms'
 
@@ -342,7 +348,7 @@ async function emptySlot(database: Database, table: string): Promise<void> {
   await database.transaction(async transaction => {
     await transaction.execute(`set local lock_timeout = '${lockWait}'`)
     await transaction.execute(`lock table ${table} in access exclusive mode`)
-    // The consumers are checked after the lock was taken, because then the slot can have no uncommitted rows.
+    // Check the consumers after taking the lock, because then the slot has no uncommitted rows.
     for (const consumer of consumers) {
       const position = await findPosition(transaction, consumer)
       const left = await transaction.query(

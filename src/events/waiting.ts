@@ -75,7 +75,7 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
       waiters.add(waiter)
       try {
         // Check once more after registering: an event may have been numbered after the reader last read the feed, but
-        // before it was registered here. That event has woken nobody.
+        // before it was registered here. No call of `wake` has reported that event to this reader.
         await wake()
         const signal = AbortSignal.any([ended.signal, stopping.signal, left])
         await sleep(ms, undefined, { signal }).catch((error: Error) => {

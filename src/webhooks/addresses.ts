@@ -118,8 +118,8 @@ async function askNameServers(name: string): Promise<string[]> {
 const noAddress = new Set(['ENODATA', 'ENOTFOUND'])
 
 /**
- * Turns the error that a name has no addresses of this family into an empty list, because the name may have addresses of the other
- * family (IPv4 or IPv6).
+ * Returns an empty list when the name has no address of one family (IPv4 or IPv6), because it may have addresses of the
+ * other.
  */
 const noneAsEmpty = (answer: Promise<string[]>): Promise<string[]> =>
   answer.catch((error: NodeJS.ErrnoException) => {

@@ -36,8 +36,9 @@ async function lock(transaction: Queryable, account: Account, deliveryId: string
 /**
  * Attempts a delivery now, whatever its state. A finished delivery gets one attempt and no new schedule.
  *
- * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when its endpoint is disabled or deleted, or the
- *   delivery is a test; 'limit-reached' when it had ended, and the endpoint has as many unfinished deliveries as it may have
+ * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when its endpoint is disabled or
+ *   deleted, or the delivery is a test; 'limit-reached' when the delivery is finished and the endpoint already has the
+ *   maximum number of unfinished deliveries
  */
 export function retryDelivery(
   { database, origin }: { database: Database; origin: Origin },
@@ -45,7 +46,7 @@ export function retryDelivery(
   deliveryId: string,
 ): Promise<store.Delivery> {
   return database.transaction(async transaction => {
-    // The endpoint is locked first, like everywhere, to prevent deadlocks.
+    // Lock the endpoint before the delivery, as everywhere, to prevent deadlocks.
     await store.lockEndpointOf(transaction, account, deliveryId)
     const { endpointId, day, state, isTest, endpointStatus, isDeleted } = await lock(transaction, account, deliveryId)
     if (isDeleted || endpointStatus === 'disabled')
@@ -60,9 +61,10 @@ export function retryDelivery(
 }
 
 /**
- * Gives a delivery up, so that later deliveries continue. A repeated call changes nothing.
+ * Skips a delivery: it is not attempted again, and later deliveries can continue. A repeated call changes nothing.
  *
- * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when it was delivered or has failed
+ * @throws DomainError 'not-found' when the account has no such delivery; 'conflict' when the delivery has succeeded or
+ *   failed
  */
 export function skipDelivery(
   { database, origin }: { database: Database; origin: Origin },

@@ -74,7 +74,7 @@ export async function attempt(
   return null
 }
 
-/** The result for an event that was removed because of its age: it can no longer be sent. */
+/** The result when the event cannot be sent, because it was removed due to its age. */
 const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
 const ended = { state: 'failed', waitMs: null, failures: 0 } as const
 
@@ -131,8 +131,8 @@ async function record(
     { ...claimed, at, ...attempted },
     nextOf(claimed, attempted, { isProbe, isTest }),
   )
-  // The attempt no longer counts: its delivery was skipped, or this process was frozen for so long that another one has
-  // begun the next attempt.
+  // A test does not affect the endpoint's health. Neither does an outdated attempt: its delivery was skipped, or this
+  // process was frozen, and another process has begun the next attempt.
   if (isTest || health === null || !isCurrent) return
   const willProbe = health.failedInRow + 1 >= probedFrom
   const probeMs = willProbe ? probeWait(health.probes) : null
@@ -151,7 +151,7 @@ function nextOf(
 ): Parameters<typeof store.recordAttempt>[2] {
   if (outcome === 'delivered') return { state: 'delivered', waitMs: null, failures }
   if (isTest) return { state: 'failed', waitMs: null, failures }
-  // A retry of a delivery that had ended is made once, also at an endpoint that is probed.
+  // A finished delivery that somebody retries gets one attempt, even while its endpoint is being probed.
   const isOnce = failures >= failuresOfRetry
   // After a 410 the delivery stays pending, because the receiver may come back. A failed probe also leaves it pending,
   // because a probe says nothing about the event.
@@ -209,8 +209,8 @@ async function newEventId(database: Queryable): Promise<string> {
 const probesAtOnce = 10
 const testsAMinute = 10
 /**
- * The maximum number of tests of an account in a minute: as many as all of its endpoints may get. Without this limit, an account
- * could flood an address with tests by deleting the endpoint and making it anew.
+ * The maximum number of tests of an account in a minute, for all its endpoints together. Without this limit, an account
+ * could flood an address with tests by deleting and recreating an endpoint.
  */
 const testsOfAccountAMinute = maxEndpoints * testsAMinute
 
@@ -218,8 +218,8 @@ const tooManyTests = (text: string) => new DomainError('too-many', text, { retry
 
 /**
  * Makes one attempt of each delivery that waits at enabled endpoints. If an endpoint takes one request at a time, only
- * its oldest delivery is attempted. Attempts that are under way are neither repeated nor counted. If an endpoint has as many of them
- * as it may have, deliveries wait until one has ended.
+ * its oldest delivery is attempted. Running attempts are neither repeated nor counted. While an endpoint has the
+ * maximum number of running attempts, its deliveries wait.
  *
  * @param endsAtMs no attempt begins after this time (`performance.now()`)
  * @returns how many were attempted
@@ -238,7 +238,10 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
   return attempted
 }
 
-/** How often to look again at an endpoint that another statement has locked, or that has as many requests under way as it may have. */
+/**
+ * How often to look again at an endpoint that another statement has locked, or that has the maximum number of running
+ * requests.
+ */
 const lookAgainMs = 100
 
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
@@ -261,7 +264,7 @@ async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: num
     isOver ||= claimed.length === 0
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
     const secrets = isOver ? [] : await openSecretsOf(deps, endpointId)
-    // If the loop goes on without secrets, the endpoint was deleted meanwhile. Nothing is sent unsigned, so the loop ends.
+    // There are no secrets when the loop is over, or when the endpoint was deleted meanwhile. Nothing is sent unsigned.
     if (secrets.length === 0) break
     const results = await Promise.all(claimed.map(one => attempt(deps, one, { secrets })))
     delivered = results.filter(result => result !== null)

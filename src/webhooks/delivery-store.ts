@@ -87,14 +87,13 @@ export type Delivered = Omit<Recorded, 'outcome'> & { endpointId: string }
 
 /**
  * Records accepted deliveries, and claims the next deliveries for the duration of one attempt each. Both happen in one
- * statement and so with one commit. With one statement for each delivery, a fast receiver would mostly wait for the
- * platform.
+ * statement and so with one commit. One statement for each delivery would be too slow for a fast receiver.
  *
  * The commit does not wait for the disk. If the database crashes, the deliveries recorded just before are sent again.
  * The same happens when a process is killed after it received a 2xx and before it recorded the 2xx.
  *
  * @param params.delivered accepted deliveries of any endpoints
- * @param params.early whether to claim also deliveries that are not due yet
+ * @param params.early whether to also claim deliveries that are not due yet
  * @param params.but ids of deliveries that are not claimed
  * @returns the claimed deliveries in the order of their sequences
  */
@@ -188,9 +187,9 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
 }
 
 /**
- * Records a failure of an endpoint. While a probe is planned (`probe_at` is in the future), no attempt begins by itself. A failure
- * then comes from an attempt that began earlier, from a client's `retry`, or from a sandbox's delivery of everything that waits. It
- * is counted, but the planned probe keeps its time.
+ * Records a failure of an endpoint. While a probe is planned (`probe_at` is in the future), no attempt begins
+ * automatically. A failure can then come from an attempt that began earlier, from a client's `retry`, or from
+ * `deliverWaiting` in a sandbox. Such failures are counted, but the planned probe keeps its time.
  *
  * @param probeMs until the next probe; null: the endpoint is not probed
  */
@@ -246,7 +245,7 @@ export async function insertTest(transaction: Queryable, params: Omit<TestDelive
 
 /**
  * Counts the tests of the last minute.
- * @returns those of one endpoint, and those of all endpoints of the account, also of deleted ones
+ * @returns the tests of one endpoint, and the tests of all the account's endpoints, including deleted ones
  */
 export async function countTests(
   transaction: Queryable,
@@ -280,11 +279,11 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
 }
 
 /**
- * Whether `recordAndClaim` will soon claim a delivery that waits, due or not. If it claimed none now, another statement has locked the
- * endpoint, or the endpoint has as many requests under way as it may have. An endpoint that gets one request at a time has nothing
- * to wait for while that one is under way.
+ * Whether a pending delivery, due or not, can be claimed soon. If `recordAndClaim` has just claimed none, another
+ * statement has locked the endpoint, or the endpoint has the maximum number of running requests. The result is false
+ * for an endpoint that gets one request at a time and has a running request.
  *
- * @param but deliveries that do not count
+ * @param but ids of deliveries to ignore
  */
 export async function hasWaiting(database: Queryable, endpointId: string, but: readonly string[]): Promise<boolean> {
   const [row] = await database.query<{ hasWaiting: boolean }>(

@@ -38,7 +38,7 @@ export const maxPending = 1_000
 export const pendingOf = (endpoint: string): string =>
   `(select count(*)::int from webhook_deliveries d where d.endpoint_id = ${endpoint} and d.state = 'pending')`
 /**
- * SQL: whether attempts at an endpoint may begin. None may begin while its bank or merchant is suspended, so its deliveries wait.
+ * SQL: whether attempts at an endpoint may begin. While its bank or merchant is suspended, its deliveries wait.
  * @param endpoint SQL for its row
  */
 export const isServed = (endpoint: string): string => `
@@ -98,7 +98,7 @@ export async function findEndpoint(
   return endpoint ?? null
 }
 
-/** Locks an endpoint until the transaction ends. Returns its state as of the lock. */
+/** Locks an endpoint until the transaction ends. Returns its state after the lock was taken. */
 export async function lockEndpoint(
   transaction: Queryable,
   account: Account | null,
@@ -108,7 +108,7 @@ export async function lockEndpoint(
   return findEndpoint(transaction, account, endpointId)
 }
 
-/** Whether such an endpoint existed and was deleted. @param account the account that must have owned it; null: any */
+/** Whether the endpoint was deleted. @param account the account that must have owned it; null: any */
 export async function isDeleted(database: Queryable, account: Account | null, endpointId: string): Promise<boolean> {
   const rows = await database.query(
     `select from webhook_endpoints where endpoint_id = $1 and deleted_at is not null
@@ -227,9 +227,10 @@ export function findSecrets(database: Queryable, endpointIds: readonly string[])
 }
 
 /**
- * The secrets of all endpoints that are valid now, by their ids. A secret that has ended is never used again.
+ * The valid secrets of all endpoints, ordered by secret id. Expired secrets are left out, because they are never used
+ * again.
  *
- * @param after the id of the secret after which the list starts; undefined: it starts with the first
+ * @param after the last secret id of the previous page; undefined: the first page
  */
 export function listSecrets(
   database: Queryable,
@@ -265,9 +266,9 @@ export async function insertSecret(
 }
 
 /**
- * Sets the current secret to end after the overlap. A still older secret ends at once.
+ * Lets the current secret expire after the overlap. If an older secret is still valid, it is deleted at once.
  *
- * @returns when the current secret ends
+ * @returns when the current secret expires
  */
 export async function endSecrets(transaction: Queryable, endpointId: string, overlapMs: number): Promise<Date> {
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1 and valid_until is not null', [

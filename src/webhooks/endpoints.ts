@@ -83,7 +83,7 @@ export async function lockEndpoint(
 }
 
 /**
- * Checks the fields of an endpoint that is changed, and reports all errors at once. `changeEndpoint` relies on it.
+ * Checks the fields of a changed endpoint, and reports all errors at once. `changeEndpoint` relies on this check.
  *
  * @param form.body what was sent
  * @param form.schemaErrors the errors of its schema; the fields that they name are not checked again
@@ -97,9 +97,10 @@ export function requireFields(urls: UrlRules, form: EndpointForm): void {
 type EndpointForm = { body: unknown; schemaErrors: readonly BrokenRule[] }
 
 /**
- * Checks the fields of an endpoint that is created, and its `startAfter`. `createEndpoint` relies on it.
+ * Checks the fields of a new endpoint, and reports all errors at once. `createEndpoint` relies on this check.
  *
- * @throws DomainError 'invalid' as `requireFields`, also when `startAfter` is a position after the end of the feed
+ * @throws DomainError 'invalid' when there is any error; the list then also names a `startAfter` after the end of the
+ *   feed
  */
 export async function requireNewFields(
   { database, urls }: Pick<EndpointDeps, 'database' | 'urls'>,
@@ -108,7 +109,7 @@ export async function requireNewFields(
 ): Promise<void> {
   const errors = errorsOf(urls, form)
   if (errors.length === 0) return
-  // Without another error, `createEndpoint` checks the position.
+  // If there is no other error, `createEndpoint` checks `startAfter`.
   const startAfter = form.schemaErrors.some(({ field }) => field === 'startAfter' || field === 'body')
     ? undefined
     : (form.body as { startAfter?: number | 'now' }).startAfter
@@ -134,9 +135,9 @@ function errorsOf(urls: UrlRules, form: EndpointForm): BrokenRule[] {
  * Creates an endpoint. It receives the events after `startAfter`.
  *
  * @returns the endpoint and its secret, which is not shown again
- * @throws DomainError 'invalid' for a position after the end of the feed; 'events-removed' when events after the position were removed
- *   because of their age; 'limit-reached' when the account has as many endpoints as it may have; 'too-many' after too many changes
- *   within an hour
+ * @throws DomainError 'invalid' for a position after the end of the feed; 'events-removed' when events after the
+ *   position were removed because of their age; 'limit-reached' when the account has the maximum number of endpoints;
+ *   'too-many' after too many changes within an hour
  */
 export async function createEndpoint(
   deps: EndpointDeps & By,
@@ -163,7 +164,7 @@ export async function createEndpoint(
   })
 }
 
-/** The fields with each type of event once. */
+/** The fields, without repeated event types. */
 const withoutRepetitions = <Some extends Partial<Fields>>(fields: Some): Some =>
   fields.eventTypes ? { ...fields, eventTypes: [...new Set(fields.eventTypes)] } : fields
 
@@ -220,8 +221,8 @@ const changedNames = (before: store.Endpoint, change: Partial<Fields>): (keyof F
   (Object.keys(change) as (keyof Fields)[]).filter(name => !isDeepStrictEqual(before[name], change[name]))
 
 /**
- * The change of a field for the audit log. Of a URL it shows only the origin, because a path or query may hold a partner's
- * secret.
+ * The change of a field for the audit log. A URL is shortened to its origin, because its path or query may contain a
+ * partner's secret.
  */
 function shownChange(name: keyof Fields, before: store.Endpoint, after: Partial<Fields>): EntryChange[string] {
   if (name === 'eventTypes') return listChange(before.eventTypes, after.eventTypes ?? null)
@@ -285,7 +286,7 @@ export function disableEndpoint(
  * Records that an endpoint is disabled and writes the event.
  *
  * @param transaction holds the endpoint's lock
- * @param disabling.now by the clock of the rules, read while the lock is held
+ * @param disabling.now by the platform's clock, read while the lock is held
  */
 export async function disable(
   transaction: Queryable,
@@ -299,7 +300,10 @@ export async function disable(
   await recordEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince }, now)])
 }
 
-/** The event is never before the failure that it names, even if another process whose clock is ahead has recorded the failure. */
+/**
+ * Builds an event about an endpoint. Its time is never before `failingSince`, even if another process with a faster
+ * clock has set that.
+ */
 export function endpointEvent(
   type: 'endpoint.failing' | 'endpoint.disabled' | 'endpoint.enabled',
   { endpointId, accountType, accountId }: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>,

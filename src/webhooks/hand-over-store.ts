@@ -1,4 +1,4 @@
-/** SQL that creates deliveries: of new events, and of events that are sent again. */
+/** SQL that creates deliveries for new events and for replays. */
 import type { Account } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { deliveryColumns } from './delivery-store.ts'
@@ -17,8 +17,8 @@ const endpointsAtOnce = 50
 type Waiting = { endpointId: string; hasReplay: boolean }
 
 /**
- * Endpoints whose feed has events after their position, or that have an unfinished replay. They come in no order: for an
- * order by id, the kept plan would walk through the primary key and read all deleted endpoints, too.
+ * Endpoints whose feed has events after their position, or that have an unfinished replay. They are not sorted: to sort
+ * them by id, the cached plan would scan the primary key and also read all deleted endpoints.
  */
 function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
   return database.query<Waiting>({
@@ -39,8 +39,8 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
 }
 
 /**
- * Creates deliveries for the events after the endpoints' positions, and those of replays. Endpoints without a replay come first, so
- * they do not wait for replays. A replay that fails holds up neither events nor other replays.
+ * Creates deliveries for the events after the endpoints' positions and for replays. Endpoints without a replay come
+ * first, so they do not wait for replays. A failing replay delays neither events nor other replays.
  *
  * @param onHandedOver called when there may be new deliveries
  * @returns whether there may be more
@@ -56,7 +56,8 @@ export async function handOverAll(database: Database, onHandedOver?: () => void)
   for (let first = 0; first < others.length; first += endpointsAtOnce)
     mayBeMore = (await handOver(database, others.slice(first, first + endpointsAtOnce))) || mayBeMore
   if (others.length > 0) onHandedOver?.()
-  // The replay comes before the events of its own endpoint. After an outage, the events that wait would leave it no room.
+  // Handle the replay before the new events of its endpoint. After an outage, the waiting events would leave no room
+  // for the replay.
   for (const endpointId of replaying) {
     const goesOn = await handOverReplay(database, endpointId).catch(error => {
       errors.push(error)
@@ -70,7 +71,7 @@ export async function handOverAll(database: Database, onHandedOver?: () => void)
 }
 
 /**
- * Creates deliveries of some endpoints as far as there is room, and moves their positions, in one statement.
+ * Creates as many deliveries for these endpoints as there is room for, and moves their positions, in one statement.
  *
  * @returns whether there may be more
  */
@@ -145,8 +146,8 @@ const maxReplayedASecond = 50
 const replayedAtOnce = 12
 
 /**
- * Creates deliveries of a replay. The endpoint is locked first, and the next statement counts its deliveries. So it also
- * counts those that other transactions have committed before the lock.
+ * Creates deliveries of a replay. The first statement locks the endpoint, and the next one counts its deliveries. So
+ * the count includes deliveries that other transactions committed before the lock.
  *
  * @returns whether the next events of the replay can be examined at once
  */
@@ -196,7 +197,7 @@ const nextEvents = `${eventsOf({ type: '$4', id: '$5', from: '$6', through: '$7'
 /**
  * Creates the next deliveries of a replay. It selects the same events as `countReplayed`. If it finds fewer events than
  * the endpoint has room for, the replay continues after the last examined event (`passed`). `marked` writes the
- * endpoint's row without a change, as `handOverText` needs it.
+ * endpoint's row without changing it. `handOverText` relies on this write.
  */
 const replayText = (onlyFailed: boolean): string => `
   with wanted as materialized (

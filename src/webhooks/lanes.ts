@@ -10,8 +10,8 @@ import { maxAtOnce } from './record-and-claim-sql.ts'
 const aheadMs = 200
 const maxAhead = 40
 /**
- * A claimed delivery whose request cannot begin in this time is given back. So the lease lasts longer than the request,
- * and nothing is sent long after its endpoint was disabled or deleted.
+ * A claimed delivery is given back if its request cannot begin within this time. So the request ends before the lease
+ * does, and nothing is sent long after the endpoint was disabled or deleted.
  */
 const maxWaitMs = 1_000
 
@@ -26,7 +26,7 @@ export type Lane = {
    * How long the last request took. It is infinite before the first request has ended, and after a request that failed.
    */
   tookMs: number
-  /** Whether the endpoint had one request at a time when its last delivery was claimed. */
+  /** Whether the endpoint was limited to one request at a time when its last delivery was claimed. */
   oneOnly: boolean
   secrets: Secret[]
   /** The endpoint's version when its secrets were read. */
@@ -44,9 +44,9 @@ type Actions = {
 type Share = { lanes: number; underWay: number }
 
 /**
- * The lanes of a process. No more than `max` requests are under way. The accounts share them, and the lanes of an account share what
- * the account gets. An account begins a request only while it has fewer under way than places are free. So some places always stay
- * free for another account, even if all receivers of the first ones are slow.
+ * The lanes of a process. At most `max` requests run at once. Accounts share these places equally, and so do the lanes
+ * of an account. An account begins a request only while it has fewer running requests than there are free places. So
+ * some places always stay free for another account, even if all current receivers are slow.
  */
 export class Lanes {
   /** Accepted deliveries that are not recorded yet. */
@@ -67,10 +67,10 @@ export class Lanes {
   }
 
   /**
-   * Opens lanes, and chooses the endpoints to claim deliveries for. If there is no room for the lane of a due endpoint,
-   * the existing lanes claim nothing. So one of them soon ends and makes room.
+   * Opens lanes, and chooses the endpoints to claim deliveries for. If a due endpoint gets no lane because there are
+   * too many, the existing lanes claim nothing. So one of them soon becomes idle, is closed and makes room.
    *
-   * @param due the accounts of the due endpoints, by endpoint; the endpoint that has waited longest is the first one
+   * @param due the accounts of the due endpoints, by endpoint; the endpoint that has waited longest comes first
    */
   ask(due: ReadonlyMap<string, string>): (ClaimRequest & { lane: Lane })[] {
     const without = [...due].filter(([id]) => !this.#lanes.has(id))
@@ -125,7 +125,9 @@ export class Lanes {
     return share
   }
 
-  /** How many concurrent requests an endpoint of this account may have. The part of one account more stays free. */
+  /**
+   * How many concurrent requests an endpoint of this account may have. The share of one more account always stays free.
+   */
   #maxOfLane(accountId: string): number {
     const ofAccount = this.#max / (this.#shares.size + 1)
     return Math.max(1, Math.min(maxAtOnce, Math.floor(ofAccount / this.#shareOf(accountId).lanes)))
@@ -173,7 +175,8 @@ export class Lanes {
     share.underWay--
     lane.tookMs = accepted?.durationMs ?? Number.POSITIVE_INFINITY
     if (accepted) this.delivered.push(accepted)
-    // After a failure, the waiting deliveries are given back. They are claimed again by the rules for endpoints that fail.
+    // After a failure, the waiting deliveries are given back. They are claimed again later, by the rules for failing
+    // endpoints.
     else this.unsent.push(...lane.waiting.splice(0).map(({ claimed }) => claimed))
   }
 }

@@ -38,12 +38,13 @@ export type DeliverySearch = {
   to?: Date | undefined
 }
 
-/** The most deliveries that one request examines when no index serves its filters. */
+/** The maximum number of deliveries that one request examines when no index covers its filters. */
 const maxExamined = 10_000
 
 /**
- * The columns of a delivery with its attempts. A disabled endpoint gets no attempts but those of tests. An attempt is stored
- * when it ends. If the lease has ended and the attempt is not stored, the attempt was interrupted.
+ * The columns of a delivery with its attempts. `nextAttemptAt` is null for a disabled endpoint, except for tests. An
+ * attempt is stored when it ends. If the lease has ended but the attempt is not stored, the attempt is shown as
+ * interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
@@ -64,7 +65,7 @@ const columns = `
 
 export type DeliveryPage = {
   deliveries: Delivery[]
-  /** The id to continue after; null: there is nothing more. */
+  /** The id after which the next page begins; null: there are no more deliveries. */
   next: string | null
 }
 
@@ -77,9 +78,9 @@ const lookedAt = `
   order by delivery_id desc`
 
 /**
- * Reads a page, and examines at most `$12` deliveries for it. `$11`: an index serves all filters, so each examined
- * delivery is on the page. `lookedTo` is the last examined delivery. It is null when the page is full, or when all deliveries
- * were examined.
+ * Reads a page, and examines at most `$12` deliveries for it. `$11`: an index covers all filters, so each examined
+ * delivery is on the page. `lookedTo` is the last examined delivery. It is null when the page is full, or when all
+ * deliveries were examined.
  */
 const pageText = `
   with found as materialized (
@@ -147,7 +148,7 @@ export async function lockEndpointOf(transaction: Queryable, account: Account, d
   )
 }
 
-/** Whether the endpoint of a delivery has as many unfinished deliveries as it may have. */
+/** Whether the endpoint has the maximum number of unfinished deliveries. */
 export async function isEndpointFull(transaction: Queryable, endpointId: string): Promise<boolean> {
   const [row] = await transaction.query<{ isFull: boolean }>(`select ${pendingOf('$1')} >= ${maxPending} as "isFull"`, [
     endpointId,

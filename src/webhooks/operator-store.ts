@@ -9,9 +9,9 @@ import { countWaitingEvents } from '../events/sequence-store.ts'
 export type AccountParams = { bank?: string | undefined; merchant?: string | undefined; platform?: boolean | undefined }
 
 /**
- * The account with a bank's or merchant's code, or the platform's account; null: none is named.
+ * The account with a bank's or merchant's code, or the platform's account; null: the parameters name none.
  *
- * @throws DomainError 'not-found' for an unknown code; 'invalid' when two are named
+ * @throws DomainError 'not-found' for an unknown code; 'invalid' when the parameters name two kinds of account
  */
 export async function namedAccount(database: Queryable, params: AccountParams): Promise<Account | null> {
   const { bank, merchant, platform = false } = params
@@ -29,7 +29,7 @@ export async function namedAccount(database: Queryable, params: AccountParams): 
   return row
 }
 
-/** The JSON texts of the newest events of a feed with commas between, the oldest of them first. */
+/** The newest events of a feed as JSON texts, joined by commas, in the order of the feed. */
 export async function readTail(database: Queryable, account: Account, limit: number): Promise<string> {
   const { last } = await findFeed(database, account)
   const { texts } = await findEvents(database, account, {

@@ -1,4 +1,4 @@
-/** What only the operator does with feeds. */
+/** Operations on feeds that only the operator may call. */
 import type { Origin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'

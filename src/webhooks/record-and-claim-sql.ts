@@ -16,12 +16,12 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
   probe_at = null, probes = 0`
 
 /**
- * SQL: whether somebody asked for a retry while the attempt was under way. Whatever the outcome of the attempt, the retry
- * follows it. If this attempt would have been the last one, the retry is the last one instead.
+ * SQL: whether somebody asked for a retry while the attempt was running. The retry follows the attempt, whatever its
+ * outcome is. If the attempt would have been the last one, the retry becomes the last one.
  */
 export const retryAsked = `(forced and state = 'pending')`
 
-/** SQL for the time at which an attempt began that was never recorded. It is the time at which its lease was taken. */
+/** SQL for when an interrupted attempt began: the time when its lease was taken. */
 export const begunAt = (leasedUntil: string): string => `${leasedUntil} - interval '${leaseSeconds} seconds'`
 
 export const doneRows = rowList(1, {
@@ -44,8 +44,9 @@ const [ofDone, isEarly, excepted] = [0, 1, 2].map(n => `$${claimRows.next + n}`)
 const unsynced = `unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds)`
 
 /**
- * Records successes. The endpoints are locked in the order of their ids, as by all statements, to prevent deadlocks; the
- * statement waits for these locks. `(select count(*) from locked) >= 0` is always true: it only makes a part wait for them.
+ * Records successes. It waits for the locks of the endpoints. All statements that wait for such locks take them in the
+ * order of the ids, to prevent deadlocks. `(select count(*) from locked) >= 0` is always true: it only makes a `with`
+ * query wait for the locks.
  */
 const recorded = `
   done as materialized (
@@ -78,12 +79,14 @@ const freeEndpoints = `
   )`
 
 /**
- * What decides how many deliveries each endpoint gets. `under_way` counts the claimed deliveries of all processes. While other
- * processes hold deliveries of an endpoint, all processes together hold at most ten deliveries of it.
+ * The values that decide how many deliveries are claimed for each endpoint. `under_way` counts the claimed deliveries
+ * of all processes. While other processes hold deliveries of an endpoint, all processes together hold at most ten
+ * deliveries of it.
  *
- * The statement does not see claims that others have made since it began. So each claim writes the endpoint's row: `succeeded`
- * does, and for the other endpoints `marked`, which changes no value (`set version = version`). If the locked row is newer than the
- * row that the statement sees (`written_by` differs), the statement claims nothing for this endpoint.
+ * The statement does not see claims that other statements have made since it began. So each claim also writes the
+ * endpoint's row: in `succeeded`, or else in `marked`, which changes no value (`set version = version`). If the locked
+ * row is newer than the row that the statement sees (`written_by` differs), the statement claims nothing for this
+ * endpoint.
  */
 const facts = `
   facts as materialized (
@@ -98,7 +101,10 @@ const facts = `
     where (select holds from unsynced)
   )`
 
-/** The next deliveries of each endpoint. An endpoint with `one_only` gets its oldest delivery, and only when none is under way. */
+/**
+ * The next deliveries of each endpoint. For an endpoint with `one_only` it is the oldest one, and only while no request
+ * is running.
+ */
 const chosen = `
   chosen as materialized (
     select d.*, e.url, e.version, e.one_only from facts e cross join lateral (
@@ -117,8 +123,8 @@ const chosen = `
   )`
 
 /**
- * Takes the leases, and records an attempt whose lease had ended as interrupted. `state || '' = 'pending'` compares an expression,
- * so that the planner does not choose the index of pending deliveries: the rows are found by their ids.
+ * Takes the leases. If a delivery's previous lease has ended, its attempt is recorded as interrupted. `state || ''` is
+ * an expression, so the planner cannot use the index of pending deliveries and finds the rows by their ids.
  */
 const claimed = `
   interrupted as (
@@ -134,7 +140,10 @@ const claimed = `
       select endpoint_id from free where endpoint_id in (select endpoint_id from claimed))
   )`
 
-/** Records successes and claims the next deliveries. Parameters: `doneRows`, `claimRows`, and three more. */
+/**
+ * Records successes and claims the next deliveries. Parameters: `doneRows`, `claimRows`, and then `ofDone`, `isEarly`
+ * and `excepted`.
+ */
 export const recordAndClaimText = `
   with ${[unsynced, recorded, freeEndpoints, facts, chosen, claimed].join(', ')}
   select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", c.url, c.version, c.one_only as "oneOnly",

@@ -34,8 +34,8 @@ export function replayedOf(events: string, { endpoint, since, until, types, only
     where (${types}::text[] is null or e.type = any(${types}::text[]))
       and (${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})`
   if (!onlyFailed) return wanted
-  // The newest delivery of an event decides. Finding it reads each day of deliveries, so it is looked for only when some
-  // delivery of the event has failed. `offset 0` keeps this order.
+  // The newest delivery of an event decides. To find it, PostgreSQL reads every day of deliveries. So we look for it
+  // only if some delivery of the event has failed. `offset 0` makes PostgreSQL check that first.
   return `
     select * from (
       ${wanted} and e.event_id in (select event_id from webhook_deliveries where endpoint_id = ${endpoint} and state = 'failed')
@@ -48,7 +48,9 @@ export function replayedOf(events: string, { endpoint, since, until, types, only
 /** SQL expressions for a range of an account's events. */
 type Range = { type: string; id: string; from: string; through: string }
 
-/** Builds the query for the account's events from one sequence to another. It skips all days before the day of the first of them. */
+/**
+ * Builds the query for the account's events from one sequence to another. It reads no day before the first event's day.
+ */
 export const eventsOf = ({ type, id, from, through }: Range): string => `
   select * from events where account_type = ${type} and account_id = ${id} and sequence between ${from} and ${through}
     and day >= coalesce((
@@ -81,7 +83,9 @@ export async function countReplayed(
 /** The limit of unfinished replays of an endpoint. */
 export const maxReplays = 10
 
-/** How many replays of the endpoint are unfinished. While the endpoint is locked, none begins. */
+/**
+ * The number of unfinished replays of the endpoint. While the caller has locked the endpoint, no other replay begins.
+ */
 export async function countReplays(database: Queryable, endpointId: string): Promise<number> {
   const [row] = await database.query<{ n: number }>(
     'select count(*)::int as n from webhook_replays where endpoint_id = $1 and finished_at is null',
@@ -90,7 +94,7 @@ export async function countReplays(database: Queryable, endpointId: string): Pro
   return row?.n ?? 0
 }
 
-/** Stores a replay, whose events are handed over as there is room. */
+/** Stores a replay. Its events are handed over later, when there is room. */
 export async function insertReplay(
   transaction: Queryable,
   { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayParams,
@@ -102,15 +106,12 @@ export async function insertReplay(
   )
 }
 
-/**
- * An event's timestamp can be later by this much than the time at which it was recorded, because clocks differ a
- * little.
- */
+/** An event's timestamp can be this much later than the time when it was recorded, because clocks differ a little. */
 const early = `interval '5 minutes'`
 
 /**
- * Returns the first event that was recorded late enough to have happened at or after `since`; null: none. In a sandbox
- * it returns the first event of the feed, because the sandbox clock can be far ahead of the time of recording.
+ * Returns the first event that may have happened at or after `since`, judged by when it was recorded; null: none. In a
+ * sandbox it returns the first event of the feed, because the sandbox clock can be far ahead of the time of recording.
  */
 export async function firstSequenceSince(
   database: Queryable,
@@ -128,8 +129,8 @@ export async function firstSequenceSince(
 
 /**
  * Returns the last event of the newest day that contains an event with this timestamp or an earlier one; null: none.
- * If no worker was running, an event is recorded days after it happened. For this reason the lowest timestamp of each
- * day is stored.
+ * The lowest timestamp of each day is stored, because an event can be recorded days after it happened if no worker was
+ * running.
  */
 export async function lastSequenceUntil(
   database: Queryable,

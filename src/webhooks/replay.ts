@@ -35,7 +35,7 @@ type ReplayForm = { from: number | string; to?: number | string; types?: string[
  * @throws DomainError 'invalid' for unknown types, a text that is no instant, and a range that ends before it begins
  */
 export function readReplay(body: ReplayForm, schemaErrors: readonly BrokenRule[]): Omit<Replay, 'endpointId'> {
-  // The body may be anything that the schema has refused.
+  // If the schema has refused the body, its content can be anything.
   const { from, to, types, only } = body ?? {}
   const readEdges = () => ({ from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) })
   requireForm(schemaErrors, [
@@ -75,9 +75,10 @@ export function replayEvents(
     const seen = await requireReplayable(transaction, which, readEndpoint)
     const replay = await rangeOf(transaction, seen, given)
     const counted = await count(transaction, seen, replay)
-    // The count can take seconds. While an endpoint is locked, no process can record successes, not even of other accounts,
-    // because one statement records those of several endpoints. So the endpoint is locked only now. Only the number in the
-    // answer can be a little off: which deliveries have failed is decided when the events are handed over.
+    // The count can take seconds, so lock the endpoint only after it. While the endpoint is locked, no process can
+    // record successes, even of other accounts, because one statement records successes of several endpoints. The
+    // number in the answer can be slightly wrong, because failed deliveries are selected later, when the events are
+    // handed over.
     const endpoint = await requireReplayable(transaction, which, lockEndpoint)
     const { deliveries, first, last } = counted
     const found = { ...replay, from: first ?? replay.from, through: last ?? replay.through }

@@ -16,8 +16,8 @@ export const waits = [
   24 * hour,
 ] as const
 /**
- * The number of failures that is set for a delivery that had ended and is retried. It is above the length of the schedule, so one
- * more failure ends the delivery again, even at an endpoint that is probed.
+ * The number of failures that a retry sets for a finished delivery. It is above the length of the schedule, so one more
+ * failure ends the delivery again, even while its endpoint is being probed.
  */
 export const failuresOfRetry = waits.length + 1
 const spread = 0.1
@@ -48,7 +48,7 @@ export function waitAfter(failures: number, retryAfterMs: number | null, random:
 /** How long an endpoint waits between probes. @param probes the number of probes so far */
 export const probeWait = (probes: number): number => Math.min(firstProbeMs * 2 ** Math.min(probes, 10), lastProbeMs)
 
-/** The statuses with which `Retry-After` counts. */
+/** The response statuses for which we respect `Retry-After`. */
 const statusesToRetry = new Set([429, 502, 503, 504])
 
 /** @param header `Retry-After`: seconds or a date. @returns milliseconds; null: no valid value */

@@ -13,7 +13,10 @@ export const secretsCheck: Check = {
 
 const openedAtOnce = 500
 
-/** Decrypts the secrets that sign requests now. An endpoint whose secret does not open gets no events (contract/webhooks.md, "Endpoints"). */
+/**
+ * Decrypts the secrets that sign requests now. An endpoint whose secret cannot be decrypted gets no events
+ * (contract/webhooks.md, "Endpoints").
+ */
 export const secretsStep = (sealer: Sealer): Step => ({
   name: 'endpoint-secrets',
   table: 'webhook_secrets',

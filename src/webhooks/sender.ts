@@ -38,7 +38,7 @@ const keptMs = 60_000
 const maxReadBytes = 64 * 1024
 /** The maximum number of pieces of an answer. Each piece takes time, and in a chunked answer a piece may be a single byte. */
 const maxPieces = 64
-/** How many informational answers (1xx) may come before the answer. */
+/** The maximum number of informational answers (1xx) before the final answer. */
 const maxInformational = 10
 const maxKeptBytes = 1024
 
@@ -157,7 +157,8 @@ function answerOf(request: ClientRequest): Promise<Answer> {
       socket.destroy()
     })
     request.on('error', error => {
-      // Once its status is known, an answer may end as it likes (a 204 may have a body), but not too late.
+      // Once the status is known, only the time limit still matters. Other errors are ignored, such as a 204 with a
+      // body.
       if (!hasAnswer || error instanceof LateError) reject(error)
     })
     request.once('close', () => {
@@ -170,8 +171,9 @@ function answerOf(request: ClientRequest): Promise<Answer> {
 const agentOptions = { keepAlive: true, maxFreeSockets: 64, timeout: keptMs }
 
 /**
- * Options for plain connections, which make Node.js read 4 KiB at a time in place of 64. What was read at once is parsed to its end, even
- * if the request was ended in its middle, and small chunks or informational answers make that slow. TLS has small records anyway.
+ * Options for plain HTTP: Node.js then reads 4 KiB at a time instead of 64. Node.js parses everything that it has read,
+ * even after the request was destroyed, and this is slow for small chunks or informational answers. TLS does not need
+ * these options, because its records are small.
  */
 const readInPieces = {
   onread: {
@@ -193,8 +195,8 @@ class LateError extends Error {
 const bornAt = new WeakMap<object, number>()
 
 /**
- * Closes a connection after a minute, because its address was checked only when the connection was made. A connection
- * that is older when its request ends is not kept.
+ * Closes a connection after a minute, because its address was checked only when the connection was made. If a
+ * connection is older than that when its request ends, it is closed at once.
  */
 function limitAge(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent)
@@ -208,8 +210,8 @@ function limitAge(agent: Agent): void {
 }
 
 /**
- * Reads a bounded part of the answer, because a receiver may answer without end. If the answer breaks off, its status
- * still says whether the receiver accepted the event.
+ * Reads a bounded part of the answer, because a receiver may answer without end. If the answer is cut off, its status
+ * still tells whether the receiver accepted the event.
  */
 function readAnswer(response: IncomingMessage): Promise<Answer> {
   const statusCode = response.statusCode ?? 0

@@ -13,7 +13,7 @@ export type Signed = { id: string; timestamp: number; body: string }
 /**
  * The value of the header `webhook-signature`.
  *
- * @param secrets the newest first. Make each key once and use it again, because making one takes longer than signing
+ * @param secrets the newest first. Create each key once and reuse it, because creating a key takes longer than signing
  */
 export const signatures = (secrets: readonly KeyObject[], { id, timestamp, body }: Signed): string =>
   secrets

@@ -1,9 +1,9 @@
-/** The sealed secrets of all endpoints: whether they can be decrypted, and how they get the first master key. */
+/** Checks that the secrets of all endpoints can be decrypted, and encrypts them again with the first master key. */
 import type { Database, Queryable } from '../db/database.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import { listSecrets, replaceSecret, type SealedSecret } from './endpoint-store.ts'
 
-/** The purpose for deriving the keys that encrypt secrets. */
+/** The purpose from which the keys for these secrets are derived. */
 export const webhookPurpose = 'webhooks'
 
 /** The additional data that binds a sealed secret to its place. */
@@ -23,13 +23,13 @@ async function* allSecrets(database: Queryable): AsyncGenerator<ListedSecret[]> 
   }
 }
 
-/** The endpoints among whose secrets is one that cannot be decrypted. */
+/** The endpoint of each secret that cannot be decrypted. */
 export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[]): string[] =>
   secrets.filter(secret => openSecret(sealer, secret) === null).map(({ endpointId }) => endpointId)
 
 /**
- * @returns null when none of the keys decrypts the secret, it was sealed for another place, or it is damaged. Each of these has an error
- *   of its own, and the caller reports all of them alike
+ * @returns null when none of the keys decrypts the secret, it was sealed for another place, or it is damaged. Callers
+ *   treat these cases alike
  */
 function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
   try {
@@ -42,7 +42,7 @@ function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecr
 /**
  * Encrypts all secrets again with the first master key, so that the other keys can be removed.
  *
- * @returns the endpoints with a secret that cannot be decrypted. It stays as it is
+ * @returns the endpoints with a secret that cannot be decrypted. Such a secret stays as it is
  */
 export async function resealSecrets({
   database,

@@ -16,7 +16,7 @@ const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
  * text for the host.
  */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
-/** User info before the host. The URL parser drops an empty one, so we look at the text. */
+/** User info before the host. The URL parser drops empty user info, so we check the text. */
 const userInfo = /^[a-z]+:\/\/[^/\\?#]*@/i
 
 /**
@@ -44,7 +44,7 @@ function hostError({ addresses, ports, isSandbox }: UrlRules, { protocol, port, 
   return isCallable && called !== 0 ? null : { rule: 'endpoint-host', params: {} }
 }
 
-/** The longest name that DNS resolves, and the longest label of one. */
+/** The maximum length of a DNS name, and of each of its labels. */
 const maxName = 253
 const maxLabel = 63
 

@@ -33,8 +33,8 @@ export const endpointTag = ({ endpointId, version }: Endpoint): string => `"${en
 const unseen = new RegExp(`[${invisible}${invisibleAbove}]`, 'gu')
 
 /**
- * Makes the beginning of a receiver's answer safe to show: it must not turn the text around it. Control characters were
- * replaced before it was stored.
+ * Makes the excerpt of a receiver's answer safe to show. It replaces invisible characters, some of which reverse the
+ * direction of the text around them. Control characters were already replaced before the excerpt was stored.
  */
 const shownExcerpt = (excerpt: string | null): string | null => excerpt?.replace(unseen, '\ufffd') ?? null
 

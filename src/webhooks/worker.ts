@@ -7,7 +7,10 @@ import { attempt, type DeliveringDeps, openSecrets } from './delivering.ts'
 import { type Claimed, findDueEndpoints, giveBack, recordAndClaim } from './delivery-store.ts'
 import { isIdle, type Lane, Lanes } from './lanes.ts'
 
-/** How often the loop looks for due deliveries by itself. It finds those of other processes, and those that are tried again. */
+/**
+ * How often the loop looks for due deliveries without a call of `wake`. It finds retries, and deliveries created by
+ * other processes.
+ */
 const lookEveryMs = 250
 /**
  * Accepted deliveries are recorded together: as soon as there are `recordedTogether` of them, but no later than
@@ -16,7 +19,7 @@ const lookEveryMs = 250
 const recordedTogether = 20
 const recordWithinMs = 5
 /**
- * If claiming deliveries takes longer than this, they are given back unsent. This happens, for example, when the
+ * If claiming takes longer than this, the claimed deliveries are given back unsent. This happens, for example, when the
  * process is frozen before it reads the database's answer.
  */
 const maxClaimMs = 10_000
@@ -49,9 +52,12 @@ export function startDelivering(
       if (isIdle(lane) || lanes.delivered.length >= recordedTogether) work.resolve()
     },
   })
-  /** The accounts of the endpoints that may have deliveries to claim, by endpoint. The endpoint that has waited longest is the first. */
+  /**
+   * The accounts of the endpoints that may have deliveries to claim, by endpoint. The endpoint that has waited longest
+   * comes first.
+   */
   const due = new Map<string, string>()
-  /** Until when nothing is claimed for endpoints, because their secrets could not be decrypted. */
+  /** Endpoints whose secrets could not be decrypted, and until when nothing is claimed for them. */
   const unreadable = new Map<string, number>()
   const exchangeNow = () => {
     clearTimeout(recording)
@@ -112,8 +118,8 @@ export function startDelivering(
  * After the claim, an endpoint stays due if it may have more to claim:
  * - It got as many deliveries as it had room for.
  * - It gets one request at a time and got one.
- * - It got none. The hand-over or another process may have locked it, or its only request was just ending. It stays due
- *   until the loop looks for due endpoints again.
+ * - It got none. The hand-over or another process may have locked the endpoint, or its only request was just ending. It
+ *   stays due until the loop looks for due endpoints again.
  */
 async function exchange(
   deps: DeliveringDeps,
@@ -155,8 +161,9 @@ async function exchange(
 }
 
 /**
- * Empties the list and passes on what it held. If the database fails for a while, the list gets it back. Any other error may come
- * from one of the items and would then come again, so the items are left to their leases.
+ * Empties the list and passes its items to `work`. If the database is unavailable (a `DomainError`), the items return
+ * to the list. Any other error may be caused by an item and would repeat, so the items are not put back: their leases
+ * expire.
  */
 async function takenFrom<Item, Result>(list: Item[], work: (items: Item[]) => Promise<Result>): Promise<Result> {
   const items = list.splice(0)
@@ -168,7 +175,7 @@ async function takenFrom<Item, Result>(list: Item[], work: (items: Item[]) => Pr
   }
 }
 
-/** Reads the secrets of lanes that are new, or whose endpoints have changed. */
+/** Reads the secrets for new lanes, and for lanes whose endpoints have changed. */
 async function readSecrets(
   deps: DeliveringDeps,
   found: readonly { lane: Lane; claimed: Claimed[] }[],
