@@ -1,4 +1,7 @@
-/** The audit's check of the sums and counts that reports and their comparison state (contract/operations.md, "The audit"). */
+/**
+ * The audit's check of the stored sums and counts of reports and of their comparison (contract/operations.md, "The
+ * audit").
+ */
 import { type Check, listed, type Step, type Within, walkOver } from '../db/check.ts'
 import { matchKinds, type Side, termKinds } from './differences.ts'
 
@@ -13,13 +16,13 @@ const linesOf = (report: string): string => `
   select count(*) as lines, coalesce(sum(amount), 0) as amount, coalesce(sum(cashback_amount), 0) as cashback
   from report_lines where report_id = ${report} offset 0`
 
-/** SQL for the cashback of those lines of a bank's report that break a term. */
+/** SQL for the cashback of a bank's report lines that break a term. */
 const refusedOf = (report: string): string => `
   select coalesce(sum(cashback_amount), 0) as cashback from report_lines where report_id = ${report} and line in (
     select bank_line from report_differences where report_id = ${report} and kind in (${listed(termKinds)})
   ) offset 0`
 
-/** SQL for the number of differences of each kind that reports have. */
+/** SQL for the number of differences of each kind in some reports. */
 const countsOf = (reports: string, kinds: readonly string[]): string => `
   select coalesce(jsonb_object_agg(kind, n), '{}') as counts from (
     select kind, count(*) as n from report_differences where report_id in (${reports}) and kind in (${listed(kinds)}) group by kind
@@ -34,8 +37,9 @@ const compensation = {
 }
 
 /**
- * The latest report of each side whose lines are kept. The lines of earlier reports are removed at the next upload.
- * Rows of other tables are looked up one by one (`lateral`), because a join would read each whole table for each piece.
+ * The latest report of one side, if its lines are still stored. The lines of earlier reports are removed at the next
+ * upload. Rows of other tables are looked up one by one (`lateral`), because a join would read each whole table for
+ * each piece.
  */
 const reportsOf = (side: Side, within: Within) => ({
   of: 'report_lines',
@@ -70,8 +74,8 @@ const matched = `(b.lines - ${countOf('b.broken_terms', 'repeated-transaction')}
   - ${countOf('found.counts', 'only-in-bank-report')})`
 
 /**
- * The comparison of two reports. A transaction that only one report has, or that has another amount in the other
- * report, is a difference; all other transactions match. A line that repeats a transaction is not counted again.
+ * The comparison of two reports. It is a difference if only one report has a transaction, or if the amounts differ; all
+ * other transactions match. Repeated lines of a transaction are not counted.
  */
 const comparisons = (within: Within) => ({
   of: 'report_differences',

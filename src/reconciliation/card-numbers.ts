@@ -10,8 +10,8 @@ const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
 ]
 
 /**
- * Whether a text is a card number: digits with the length of a payment system and a valid check digit. They may be in
- * groups; spaces and invisible characters around and between them do not matter.
+ * Whether a text is a card number: digits with a length that the payment system uses and a valid check digit. Hyphens,
+ * spaces and invisible characters around and between the digits are ignored.
  */
 export function isCardNumber(text: string): boolean {
   if (text.length < 13) return false

@@ -11,8 +11,9 @@ export const createTerminals = `
   create temporary table campaign_terminals (terminal_id text collate "C" primary key, removed_at timestamptz not null) on commit drop`
 
 /**
- * The terminals where the campaign $1 applies, and until when: its own, or the merchant's in the directory. A terminal that was
- * removed from the directory after the campaign was created still counts for the purchases before that.
+ * The terminals where the campaign $1 applies, and until when. They are the campaign's own list, or the merchant's
+ * terminals in the directory. A terminal that was removed from the directory after the campaign was created still
+ * counts for purchases before its removal.
  */
 export const listTerminals = `
   insert into campaign_terminals
@@ -82,8 +83,8 @@ const termsOfCampaign = `
   from campaigns where cashback_id = $2`
 
 /**
- * For each term, SQL for whether a checked line `b` breaks it, and for the values that the difference shows. `c` has
- * the terms.
+ * For each term: SQL for whether a checked line `b` breaks the term, and for the values that the difference shows. `c`
+ * has the campaign's terms.
  */
 const terms: Record<(typeof termKinds)[number], { broken: string; expected: string; found: string }> = {
   'outside-period': {
@@ -129,9 +130,9 @@ export function insertTermDifferences(side: Side): string {
 }
 
 /**
- * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of each
- * transaction. For the other report, the differences that are stored already tell which lines repeat a transaction. If only one
- * report has a transaction, the other amount is null, and `is distinct from` finds this, too.
+ * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of
+ * each transaction. In the other report, repeated lines are known from its stored differences. If only one report has a
+ * transaction, the other amount is null, and `is distinct from` finds this case, too.
  */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'

@@ -1,17 +1,17 @@
 /**
- * Compares reports with the campaign's terms and with each other inside the database, so that we never hold a million lines in
- * memory. All of this happens in the uploading transaction before it locks the campaign.
+ * Compares reports with the campaign's terms and with each other inside the database, so that we never hold a million
+ * lines in memory. This happens in the transaction of the upload, before it locks the campaign.
  */
 import type { Queryable } from '../db/database.ts'
 import * as sql from './comparison-sql.ts'
 import { type CountsByKind, type DifferenceKind, matchKinds, otherSide, type Side } from './differences.ts'
 
-/** Prepares this transaction for millions of lines. */
+/** Sets the transaction's options for millions of lines. */
 export async function prepareComparison(transaction: Queryable): Promise<void> {
   await transaction.execute(`set local work_mem = '64MB'`)
   await transaction.execute('set local jit = off')
-  // Without this setting, the planner would look up each line separately, because it does not know yet how many there
-  // are.
+  // Without this setting, the planner would look up each line separately, because it does not yet know the number of
+  // lines.
   await transaction.execute('set local enable_nestloop = off')
   // The transaction of an upload is idle between two pieces of the file, so the time limit for idle transactions is
   // switched off. An upload has its own time limits.
@@ -48,9 +48,9 @@ export type Comparison = {
 }
 
 /**
- * Finds the differences of a report whose lines are in the database already.
+ * Finds the differences of a report. Its lines must be in the database already.
  *
- * @param params.before the latest reports before this one
+ * @param params.before the latest reports before this upload
  */
 export async function compareReport(
   transaction: Queryable,

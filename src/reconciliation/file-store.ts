@@ -33,8 +33,8 @@ const chunkStatement: Statement = {
 }
 
 /**
- * The bytes of a report, in order. If the file is removed while it is read, the generator throws an Error, and the bytes
- * until then are incomplete.
+ * The bytes of a report, in order. If the file is removed while it is read, the generator throws an Error after some of
+ * the bytes.
  */
 export async function* readFile(
   database: Queryable,
@@ -52,7 +52,7 @@ export async function* readFile(
 /**
  * Computes and stores the hash of a report that an older version of the platform stored without it.
  *
- * @returns hex; the stored hash if there is one by now
+ * @returns the hash in hex; if another process has stored one meanwhile, the stored hash
  */
 export async function hashReport(database: Queryable, reportId: string): Promise<string> {
   const file = await findFile(database, reportId)
@@ -68,13 +68,13 @@ export async function hashReport(database: Queryable, reportId: string): Promise
   return report.sha256
 }
 
-/** The error of reads of files and differences that were removed (KEEP_REPORT_LINES_DAYS). */
+/** The error when the file or the differences were removed (KEEP_REPORT_LINES_DAYS). */
 export const fileRemoved = () =>
   new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
 
 /**
- * SQL for whether differences of the two reports of a bank's part were removed. The reports may be removed one after the
- * other, so one removed report is enough.
+ * SQL for whether the differences of a bank's part were removed. Its two reports are removed one after the other, so
+ * this is true as soon as one is removed.
  */
 export const removedOf = (bank: string, merchant: string): string =>
   `coalesce(${bank}.lines_removed_at, ${merchant}.lines_removed_at) is not null`
@@ -105,7 +105,7 @@ const pageSize = 2_000
  * All current differences of a bank's part in a campaign, in batches.
  *
  * @throws DomainError 'not-found' when they were removed. If an upload replaces them while they are read, the generator
- *   throws an Error, and the batches until then are incomplete
+ *   throws an Error after some of the batches
  */
 export async function readDifferences(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * Reads reports and differences (contract/portal.md, "Reads"). The campaign's merchant sees the reports of all banks, a bank sees
- * only those of its own part.
+ * Reads reports and differences (contract/portal.md, "Reads"). The campaign's merchant sees the reports of all banks. A
+ * bank sees only the reports of its own part.
  */
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'

@@ -158,8 +158,8 @@ function idError(text: string): Broken | undefined {
 }
 
 /**
- * Two ids that look alike could claim one transaction twice. So an id has no invisible characters, no spaces but U+0020, and none
- * at either end.
+ * Matches characters that an id must not have: invisible characters, spaces other than U+0020, and spaces at either
+ * end. Otherwise two ids that look the same could claim one transaction twice.
  */
 const hidden = new RegExp(`[${everyInvisible}]|[^\\S ]|^ | $`, 'u')
 
@@ -183,6 +183,6 @@ function moneyError(text: string): Broken | undefined {
  */
 const maxShownLength = 100
 
-/** The value of a problem. It has none if the text may hold a card number. */
+/** The value that a problem shows. It is left out if the text may hold a card number. */
 const shown = (text: string, mayHold = mayHoldCard): { value?: string } =>
   mayHold(text) ? {} : { value: shownText(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text) }

@@ -30,7 +30,7 @@ export async function loadReport(
   let errorsCount = 0
   let lines = 0
   let cards = 0
-  // After the first error nothing will be kept, and the rest is read only to count errors.
+  // After the first error nothing is stored any more, and the rest is read only to count errors.
   const kept = keeping(hashed(report.bytes, hash), writer, () => errorsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
     errors.push(...read.errors.slice(0, shownErrors - errors.length))
@@ -41,7 +41,7 @@ export async function loadReport(
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // A file of card numbers is refused with this error alone. Errors of its lines would distract from it.
+  // A file of card numbers is refused with this error alone, because errors about lines would distract from it.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (errorsCount > 0)
     throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), {

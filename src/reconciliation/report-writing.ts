@@ -1,6 +1,6 @@
 /**
- * Writes a report's bytes and lines by COPY. Two buffers alternate, one being filled while the other is written, so that a large
- * file does not allocate memory for each piece.
+ * Writes a report's bytes and lines by COPY. It fills one buffer while it writes another, and then swaps them, so that
+ * a large file does not allocate memory for each piece.
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -73,7 +73,8 @@ function createSequence(): (write: () => Promise<void>) => Promise<void> {
 }
 
 /**
- * Creates the two buffers. @param begin starts the write of a full buffer; it resolves when the other buffer is written
+ * Creates the two buffers. @param begin starts writing a full buffer. Its promise resolves when the write of the other
+ * buffer has ended
  */
 function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
   let filling = Buffer.allocUnsafeSlow(bufferBytes)

@@ -20,7 +20,7 @@ export type NewReport = {
   comment: string | null
 }
 
-/** Counts an upload of either side. Only a bank's report also sets the compensation that is expected. */
+/** Counts an upload of either side. A bank's report also sets the expected compensation. */
 const countUpload = {
   bank: {
     name: 'reports.count-bank-upload',
@@ -34,7 +34,7 @@ const countUpload = {
   },
 } satisfies Record<Side, Statement>
 
-/** Writes a report whose lines and bytes are stored already. The campaign must be locked. */
+/** Writes a report. Its lines and bytes must be stored already, and the campaign must be locked. */
 export async function insertReport(transaction: Queryable, report: NewReport, comparison: Comparison): Promise<void> {
   const { reportId, cashbackId, bankId, side, actor } = report
   const { lines, totalAmount, totalCashback, compensation, brokenTerms } = comparison
@@ -137,11 +137,12 @@ export type Reconciliations = {
 }
 
 /**
- * Reads the state of the reconciliation in one statement, so that all values belong to the same moment. Of each bank it
- * reads the first 1,000 differences. If there are more than 5 banks, they share 5,000, but each has at least 20.
+ * Reads the state of the reconciliation in one statement, so that all values belong to the same moment. It reads the
+ * first 1,000 differences of each bank. If there are more than 5 banks, they share 5,000 differences, but each bank
+ * gets at least 20.
  *
- * `$2` is set only for a reader from a bank. So the first case of `uploadedBy` is true for the reports of the reader's own
- * side, whose uploader is shown by login. The other side's reports show only the partner's name.
+ * `$2` is set only for a reader from a bank. So the first case of `uploadedBy` is true for reports of the reader's own
+ * side. They show the uploader's login. The other side's reports show only the partner's name.
  */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',

@@ -1,4 +1,6 @@
-/** Routes for the steps after the reports: acceptance, settlement, payment and its receipt. */
+/**
+ * Routes for the steps after the reports: acceptance, settlement, payment, and confirmation that the payment arrived.
+ */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,7 +1,4 @@
-/**
- * Uploads the report of a bank or a merchant (contract/reconciliation.md, "The report file") in one transaction: all of it or
- * nothing.
- */
+/** Uploads the report of a bank or a merchant (contract/reconciliation.md, "The report file") in one transaction. */
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { actorOf } from '../campaigns/lifecycle/actor.ts'
@@ -23,12 +20,12 @@ import { lockPart, type PartParams } from './operations.ts'
 import { loadReport } from './report-loading.ts'
 import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
-/** The file as it arrives; the comment is known once `bytes` has ended. */
+/** The file while it arrives. The comment is known only after all `bytes` are read. */
 type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
 /** `counts`: all differences from the terms and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
-/** `signal` aborts when the client closes the connection. Nothing of the upload is kept then. */
+/** `signal` aborts when the client closes the connection. Nothing of the upload is then stored. */
 type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; signal?: AbortSignal }
 
 const decisions = {
@@ -40,9 +37,10 @@ const decisions = {
  * Uploads a report. The campaign is locked briefly before the file is read, to refuse early, and again at the end, so that other
  * transitions of the campaign never wait for an upload.
  *
- * @param params.open opens the form, whose errors are reported before all others
- * @throws DomainError 'not-found' and 'forbidden' as `lockPart`; 'campaign-state' when no report of this side is expected; 'invalid'
- *   for an invalid file, or when another report came first; 'unavailable' when the client has disconnected
+ * @param params.open opens the form. Errors in the form are reported before all other errors
+ * @throws DomainError 'not-found' and 'forbidden' as `lockPart`; 'campaign-state' when no report of this side is
+ *   expected; 'invalid' for an invalid file, or when another report was uploaded meanwhile; 'unavailable' when the
+ *   client has disconnected
  */
 export async function uploadReport(deps: CampaignDeps, params: Params): Promise<Uploaded> {
   const { side, cashbackId, bankId } = params
@@ -106,8 +104,7 @@ export async function tryReport(deps: CampaignDeps, params: Params): Promise<Tri
       await loadReport(client, { reportId, side, bytes: file.bytes, isTrial: true })
       return compare(transaction, { ...params, reportId, before: await findCompared(transaction, params) })
     },
-    // A trial reads from one snapshot, so that a report that is uploaded meanwhile does not mix with the compared
-    // reports.
+    // A trial reads from one snapshot, so that a report that is uploaded meanwhile does not affect the comparison.
     { signal: params.signal, keep: false, begin: 'begin isolation level repeatable read' },
   )
 }

@@ -1,4 +1,4 @@
-/** What partners see of reports and differences (contract/portal.md, "Reads"). */
+/** Builds the answers about reports and differences (contract/portal.md, "Reads"). */
 import { bankReportingStatus, isSettled } from '../campaigns/lifecycle/lifecycle.ts'
 import { csvCell } from '../text/csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'

@@ -1,6 +1,6 @@
 /**
- * The audit's checks of statements: each sold order is on exactly one statement or open, numbers and periods have no
- * gaps, sums match their lines, and each file matches its hash and is chained to the one before.
+ * The audit's checks of statements: each sold order is on exactly one statement or still open, numbers and periods have
+ * no gaps, sums match their lines, and each file matches its hash and is chained to the one before.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { Check, Finding, Piece, Step } from '../db/check.ts'
@@ -103,7 +103,7 @@ type Closed = {
 
 /** Statements of small banks have few lines, so many statements are read together. A query for each would take longer. */
 const statementsAtOnce = 100
-/** This many lines are about 5 MB of files. A longer statement is a piece of its own. */
+/** This many lines are about 5 MB of files. A statement with more lines is a piece of its own. */
 const linesAtOnce = 20_000
 
 /**
@@ -149,7 +149,7 @@ const chainStep = (bank: Bank): Step => ({
 type Recounted = { hasLines: boolean; hasSums: boolean }
 type StoredFile = { sha256: string; header: string }
 
-/** What is wrong with a statement. A file without pieces has no hash and no header. */
+/** Finds the errors of a statement. `file` is undefined when no piece of the file is stored. */
 function errorsOf(statement: Closed, compared?: Recounted, file?: StoredFile): Finding[] {
   const { isNext, sha256, previousSha256, number, bankCode } = statement
   const errors: Finding[] = []
@@ -185,7 +185,10 @@ async function* piecesOf(
   else if (first) for await (const bytes of readFile(database, first)) yield { statementId: first, bytes }
 }
 
-/** Counts and sums the lines of each statement anew, and looks for lines after its end. Each line is read once. */
+/**
+ * Counts and sums the lines of each statement again, and looks for lines after the statement's end. Each line is read
+ * once.
+ */
 async function compareSums(database: Queryable, statementIds: readonly string[]): Promise<Map<string, Recounted>> {
   const rows = await database.query<Recounted & { statementId: string }>(
     `select s.statement_id as "statementId", found.*

@@ -45,7 +45,7 @@ const stateOf = ({ statementId, number, day, to, sha256, ...bank }: StateRow): B
   last: statementId === null ? null : { statementId, number, day, to, sha256 },
 })
 
-/** The states of all banks that have sold. */
+/** The states of all banks with sales. */
 export async function findBankStates(database: Queryable): Promise<BankState[]> {
   return (await database.query<StateRow>(statesText(''))).map(stateOf)
 }
@@ -95,7 +95,7 @@ export type NewStatement = {
  */
 export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(way => `set local enable_${way} = off`).join('; ')}`
 
-/** The sums over the lines of a statement, in the form of answers. */
+/** The sums over the lines of a statement, as the API returns them. */
 export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
 
 /**
@@ -157,8 +157,8 @@ export async function* readFile(database: Queryable, statementId: string): Async
     const rows: { bytes: Buffer }[] = await next
     piece += rows.length
     next = rows.length < piecesAtOnce ? null : readPieces(database, statementId, piece)
-    // An error of this read is reported when the read is awaited. If the caller has left, nobody awaits the read, and
-    // its error must not stay unhandled.
+    // An error of this read is thrown when the loop awaits it. If the caller has stopped, nobody awaits it, so handle
+    // the error here to prevent an unhandled rejection.
     next?.catch(() => {})
     for (const { bytes } of rows) yield bytes
   }

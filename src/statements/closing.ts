@@ -25,11 +25,11 @@ export type ClosingDeps = {
   observe?: { statementClosed(): void }
 }
 
-/** A run closes no further statement after this time, so that a stop of the process does not wait for many banks and days. */
+/** A run starts no further statement after this time, so that stopping the process does not take long. */
 const runMs = 2_000
 const linesWithinMs = 10_000
 
-/** How far the bank's days are closed, and so where its next statement begins; null: the bank has never sold. */
+/** How far the bank's days are closed; null: the bank has never sold. */
 export function standingOf({ last, firstOpen, timeZone }: store.BankState): Standing | null {
   if (last) return { from: last.to, day: last.day, timeZone }
   return firstOpen && beginningWith(firstOpen, timeZone)
@@ -51,7 +51,7 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
   if (!(await hasEveryLine(database))) return false
-  // Make the lines of new sales first. A new sale may be the first sale of a bank, or belong to the day that is being
+  // Create the lines of new sales first. A new sale may be the first sale of a bank, or belong to the day that is being
   // closed.
   await makeAllLines(database, linesWithinMs)
   const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
@@ -71,7 +71,7 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
  * Closes one statement of a bank.
  *
  * @param waits whether to wait while another process closes a statement of this bank
- * @returns false when none is due; without `waits` also while another process closes one
+ * @returns false when none is due, or when another process is closing one and `waits` is false
  */
 export const closeNext = (deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> =>
   longTransactions(deps.database, store.beginClosing, transact =>
@@ -85,7 +85,8 @@ async function closeIn(
 ): Promise<boolean> {
   const isClosed = await transact(async (transaction, client) => {
     if (!(await store.takeBank(transaction, bankId, waits))) return false
-    // A separate query after the lock reads the bank, so that it sees what another process has just closed.
+    // Read the bank with a separate query after the lock, so that it sees a statement that another process has just
+    // closed.
     const bank = await store.findBankState(transaction, bankId)
     const now = clock.now()
     const span = bank && dueOf(bank, now)
@@ -146,7 +147,7 @@ async function announce(
   ])
 }
 
-/** How long the oldest day that should be closed has been waiting, in seconds; 0: no day waits. */
+/** How long ago the oldest overdue day ended, in seconds; 0: no day is overdue. */
 export async function lateSeconds(database: Queryable, now: Date): Promise<number> {
   const ages = (await store.findBankStates(database)).flatMap(bank => {
     const standing = standingOf(bank)

@@ -1,4 +1,4 @@
-/** Writes the files of statements, and opens them as bytes that are passed on as they arrive. */
+/** Writes the files of statements, and opens them as streams. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Database } from '../db/database.ts'
@@ -17,7 +17,7 @@ const bytesOf = (statementIds: readonly string[]): string =>
     [statementIds],
   )
 
-/** Opens the files of statements, one after the other. `signal` and the errors are those of `openCopy`. */
+/** Opens the files of statements, one after the other. `openCopy` describes `signal` and the errors. */
 export const openFiles = (database: Database, statementIds: readonly string[], signal: AbortSignal): Promise<WriteTo> =>
   openCopy(database, bytesOf(statementIds), signal)
 
@@ -26,7 +26,7 @@ export const openFiles = (database: Database, statementIds: readonly string[], s
  * piece of the file. Only sales that were confirmed before the statement's end are taken. The update finds a line by its
  * place in the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
  *
- * @param limit the maximum number of lines. It is no parameter, so that the planner knows it
+ * @param limit the maximum number of lines. It is part of the text and not a parameter, so that the planner knows it
  */
 const pieceText = (limit: number): string => `
   with last as materialized (
@@ -51,13 +51,16 @@ const pieceText = (limit: number): string => `
   )
   select records, lines, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "firstUnused" from piece`
 
-/** @property firstUnused the transaction number that the database gives out next (`Pace`) */
+/** @property firstUnused the number of the next transaction that writes (see `Pace`) */
 type Piece = { records: string; lines: number; firstUnused: number }
 
 const insertPiece = 'insert into statement_files (statement_id, piece, bytes) values ($1, $2, $3)'
 
 export type FileWriter = {
-  /** Assigns the next lines to the statement, writes them, and pauses as `pace` says. @returns whether there may be more */
+  /**
+   * Assigns the next lines to the statement, writes them, and then calls `pace.pause`. @returns whether there may be
+   * more
+   */
   writePiece(): Promise<boolean>
   /** Writes the end of the file. @returns the hash of the file */
   end(trailer: string): Promise<Buffer>

@@ -1,8 +1,7 @@
 /**
- * Creates the lines of statements: one for each confirmed order in the outbox, and one for each *old order* that is
- * confirmed. Old orders are those that the database contained when migration 0031 created the statements. They get their
- * lines once, in pieces. A line stays open until a statement takes it. So the next statement also takes late orders,
- * without a search for them.
+ * Creates the lines of statements: one for each confirmed order in the outbox, and one for each confirmed *old order*.
+ * Old orders were already in the database when migration 0031 introduced statements. Their lines are created once, in
+ * pieces. A line stays open until a statement takes it. So the next statement also takes the lines of late orders.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
@@ -29,7 +28,7 @@ const takeText = ({ parts }: Piece): string => `
   with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
   select count(*)::int as seen from seen`
 
-/** Takes the next rows of the outbox. @returns whether there may be more; null: another process is doing it */
+/** Takes the next rows of the outbox. @returns whether there may be more; null: another process is taking rows */
 function takeNew(database: Database): Promise<boolean | null> {
   return tick(database, 'statements', async (transaction, pieceOf) => {
     const piece = pieceOf(false)
@@ -68,13 +67,13 @@ async function takeOldPiece(transaction: Queryable, after: string): Promise<stri
   return upTo
 }
 
-/** Creates a limited number of lines. @returns whether there may be more; null: another process is doing it */
+/** Creates a limited number of lines. @returns whether there may be more; null: another process is creating lines */
 export async function makeLines(database: Database): Promise<boolean | null> {
   if (await takeOld(database)) return true
   return takeNew(database)
 }
 
-/** Whether all old orders that are confirmed have their lines. No statement can be closed until then. */
+/** Whether all confirmed old orders have their lines. Until then, no statement can be closed. */
 export async function hasEveryLine(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ complete: boolean }>(
     `select reached = '${allReached}' as complete from statement_backfill`,

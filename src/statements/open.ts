@@ -39,8 +39,8 @@ export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statemen
  * Sums the sales of the period from the stored figures and the newer outbox rows. Late sales already have lines, so their
  * lines are added.
  *
- * @returns also the number of the last closed statement at the moment of the sums. If it is not the one that `bank` has, a
- *   statement was closed meanwhile, and the sums do not fit the period
+ * @returns the sums, and the number of the last closed statement. If this number differs from `bank.last`, a statement
+ *   was closed meanwhile, and the sums do not match the period
  */
 async function sumOpen(database: Queryable, bank: BankState, span: StatementSpan): Promise<Sums & { number: number }> {
   const [sums] = await readFigures<Sums & { number: number }>(database, {

@@ -10,7 +10,7 @@ import { dueSpan, nextSpan } from './spans.ts'
 
 type BankReference = { id: string; code: string; name: string }
 export type StatementOfBank = ClosedStatement & { bank: BankReference }
-/** A bank and its oldest day that should be closed but is not; the day ends at `to`. */
+/** A bank and its oldest overdue day, which ends at `to`. */
 export type MissingStatement = { bank: BankReference; day: string; to: Date }
 
 const withBank = `${statementColumns}, json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name) as bank`
@@ -23,11 +23,11 @@ export async function readBankId(database: Queryable, code: string): Promise<str
 }
 
 /**
- * Statements of a range of days, newest first and then by the bank's code, and the banks with days that should be closed.
+ * Statements of a range of days, newest first and then by the bank's code, and the banks with overdue days.
  *
  * @param search.bankCode undefined: all banks
- * @param page.after the day and the bank's id of the last statement of the page before; null: the first page
- * @returns with the range of days that was read
+ * @param page.after the day and the bank's id of the last statement on the previous page; null: the first page
+ * @returns `range`: the days that were read
  */
 export async function listAllStatements(
   { database, clock }: { database: Queryable; clock: Clock },

@@ -1,15 +1,21 @@
-/** How fast a statement is written while others use the database, so that sales get the processor and the disk. */
+/**
+ * Limits how fast a statement is written while other transactions write, so that sales are slowed down as little as
+ * possible.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Pace = {
-  /** The number of lines to write as the next piece. It is small while others write, because they may have to wait for the piece. */
+  /**
+   * The number of lines to write as the next piece. It is small while other transactions write, because they may have
+   * to wait for the piece.
+   */
   linesAtOnce(): number
   /**
-   * Called after each piece of work. If others have written since the last call, it waits twice as long as the piece
-   * took.
+   * Call it after each piece. If other transactions have written since the last call, it waits twice as long as the
+   * piece took, but at most a second.
    *
-   * @param firstUnused the transaction number that the database gives out next. It grows with every transaction that
-   *   writes, whoever writes it
+   * @param firstUnused the number of the next transaction that writes. It grows with each writing transaction of any
+   *   client
    */
   pause(tookMs: number, firstUnused: number): Promise<void>
 }

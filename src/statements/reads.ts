@@ -61,7 +61,7 @@ export async function readStatementFile(
   return { name: `statement-${day}.csv`, sha256: Buffer.from(sha256, 'hex'), statementIds: [statementId] }
 }
 
-/** The files of a range of days, concatenated. Files never change, so their digest can be sent before them. */
+/** The files of a range of days, concatenated. Files never change, so we can send their digest before their bytes. */
 export async function readStatementFiles(
   deps: { database: Queryable; clock: Clock },
   bankId: string,

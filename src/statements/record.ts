@@ -103,8 +103,8 @@ export const lineSource = (statement: string): string => `
   cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
 
 /**
- * Like `lineSource`, but for records. The cells with the codes of a tariff are made only once for consecutive lines of
- * the same tariff.
+ * Like `lineSource`, but for records. PostgreSQL builds the cells with a tariff's codes only once for consecutive lines
+ * of the same tariff.
  */
 export const recordSource = (statement: string, lines: string): string => `
   ${statement} as s

@@ -72,7 +72,8 @@ function listStatementsRoute(app: App, deps: StatementRoutesDeps): void {
     async (request, reply) => {
       const { limit, cursor, ...filters } = request.query
       const scope = { list: 'statements', account: callerAccount(request), filters }
-      // The cursor has the range of the first page. Without it, a day that ends between two pages would move the range.
+      // The cursor contains the range of the first page. Otherwise the range would move when a day ends between two
+      // pages.
       const [before = null, from, to] = readCursor(scope, cursor, ['number', 'day', 'day']) ?? []
       const database = await pageReads.begin(request, reply)
       const { bankId } = bankOf(request)
@@ -235,7 +236,7 @@ export async function sendFile(
   const { request, reply, signal } = exchange
   if (isKnown(request.headers['if-none-match'], tagOf(file))) return reply.headers(fileHeaders(file)).code(304).send()
   const writeTo = await openFiles(database, file.statementIds, signal)
-  // An error before this line has the headers of an error, and none of the file.
+  // Set the file's headers only now, so that an earlier error is sent without them.
   reply.headers(fileHeaders(file))
   sendLong(request, reply, { encoding: 'identity', writeTo })
   return reply

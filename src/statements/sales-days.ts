@@ -1,4 +1,7 @@
-/** The days of a bank's sales figures: those of its statements (contract/statements.md, "Days of the sales figures"). */
+/**
+ * The days of a bank's sales figures are the days of its statements (contract/statements.md, "Days of the sales
+ * figures").
+ */
 import type { Queryable } from '../db/database.ts'
 import { type Days, dayAfter, dayOf, daysBetween } from '../text/days.ts'
 import { nextSpan } from './spans.ts'
@@ -61,7 +64,7 @@ const none: Days = { names: [], bounds: [] }
 const daysWithin = (range: ZonedRange, maxDays: number): Days =>
   range.from > range.to ? none : daysBetween(range, maxDays)
 
-/** The day of the next statement may be longer than a calendar day of the time zone. The days after it are calendar days. */
+/** The day of the next statement may be longer than a calendar day. The days after it are calendar days. */
 function daysAfter(last: ClosedDay, range: ZonedRange, maxDays: number): Days {
   const { from, to, day } = nextSpan({ from: last.to, day: last.day, timeZone: range.timeZone })
   const isInRange = range.from <= day && day <= range.to

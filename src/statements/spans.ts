@@ -33,7 +33,7 @@ export function nextSpan({ from, day: lastDay, timeZone }: Standing): StatementS
     const to = startOfDay(dayAfter(local), timeZone)
     const day = dayOf(new Date(to.getTime() - 1), timeZone)
     // Skip the days up to the last closed day. After a bank changes to a time zone further west, the closed day may not
-    // be over there yet, or may start again.
+    // be over yet in the new time zone, or may begin again.
     if (to > from && day > lastDay) return { from, to, day }
   }
 }

@@ -28,7 +28,7 @@ export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString(
 
 const fileCaching = 'private, no-transform'
 
-/** The headers of a file. The digest is over exactly these bytes, so nothing may change them on the way. */
+/** The headers of a file. The digest is over the exact bytes, so proxies must not transform them (`no-transform`). */
 export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   ...downloadHeaders(file.name),
   'repr-digest': `sha-256=:${file.sha256.toString('base64')}:`,
@@ -36,7 +36,7 @@ export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   'cache-control': fileCaching,
 })
 
-/** This header of `fileHeaders`, as the OpenAPI documents declare it. */
+/** The header `cache-control` of `fileHeaders`, as the OpenAPI documents declare it. */
 export const fileCachingHeader = {
   type: 'string',
   description: `Always \`${fileCaching}\`: store the file as it is, for yourself only`,

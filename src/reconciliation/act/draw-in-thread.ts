@@ -1,4 +1,4 @@
-/** Draws settlement acts in worker threads, because each takes the processor for tens of milliseconds. */
+/** Draws settlement acts in worker threads, because drawing one takes tens of milliseconds of processor time. */
 import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { ActStyle } from './pdf.ts'

@@ -116,7 +116,7 @@ function writeReports({ document, bank, texts, format }: BankPage): void {
     bank.merchantReport ? ofMerchant(bank.merchantReport) : texts.none,
   ]
   const cashback: Value = ({ totalCashback }) => format.money(totalCashback)
-  // A merchant's report may lack the column, and its sum is 0 then.
+  // A merchant's report may lack this column, and then the sum is 0.
   const cashbackOrDash: Value = report => (Number(report.totalCashback) === 0 ? '–' : cashback(report))
   heading(document, texts.reports)
   columns(document, [
@@ -204,7 +204,7 @@ function columns(document: PDFKit.PDFDocument, rows: readonly (readonly string[]
   document.x = margin
 }
 
-/** Shown in the place of a character that the font lacks. PDFKit would leave the place empty. */
+/** Shown instead of a character that the font lacks. PDFKit would show nothing. */
 const placeholder = '□'
 const segmenter = new Intl.Segmenter()
 
@@ -220,7 +220,10 @@ function printable(document: PDFKit.PDFDocument, text: string): string {
 type WithFont = { _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } } }
 
 const signaturesHeight = 50
-/** The height of what must be on one page: the compensation with its heading, the sum of all banks, and the signatures. */
+/**
+ * The height of the parts that must stay on one page: the compensation with its heading, the sum of all banks, and the
+ * signatures.
+ */
 const endHeight = 54 + signaturesHeight
 
 function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hint: string): void {

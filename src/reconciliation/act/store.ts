@@ -1,4 +1,4 @@
-/** SQL that reads a settlement act. It is one statement, so that all of the act belongs to the same moment. */
+/** SQL that reads a settlement act. It is one statement, so that all parts of the act show the same moment. */
 import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
