@@ -1,27 +1,28 @@
 /**
- * Removes report lines, segments and phone numbers that are too old, and checks that they were removed. Other old data is
- * removed by its own room.
+ * Removes report lines, segments and phone numbers that are too old, and checks that they were removed. Other old data
+ * is removed by the code of its own folder.
  */
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { hashReport } from '../reconciliation/file-store.ts'
 
-/**
- * A campaign with one of these statuses never changes again. So the time of its last change is the time when it ended.
- */
+/** Campaigns with one of these statuses never change again. So `updated_at` is the time when the campaign ended. */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
-/** The tables with the rows of reports: the key that orders the rows of one report, and how many rows one statement removes. */
+/**
+ * The tables with rows of reports. `key` orders the rows of one report, and `atOnce` is how many rows one statement
+ * removes.
+ */
 const reportTables = [
   { table: 'report_lines', key: 'line', atOnce: 50_000 },
   { table: 'report_differences', key: 'place', atOnce: 50_000 },
-  // A chunk has half a mebibyte.
+  // A chunk is up to half a mebibyte.
   { table: 'report_chunks', key: 'chunk', atOnce: 200 },
 ] as const
 
 /**
  * Marks one report of an old campaign as removed, so that nobody can read its lines, differences and file any longer.
- * `removeReportPiece` removes them. The hash of the file stays. @returns whether there was such a report
+ * `removeReportPiece` then deletes their rows. The hash of the file stays. @returns whether there was a report to mark
  */
 export async function markReport(transaction: Queryable, params: { endedBefore: Date; now: Date }): Promise<boolean> {
   const [report] = await transaction.query<{ reportId: string; isHashed: boolean }>(
@@ -84,7 +85,7 @@ export async function removeSegment(
  * these are the oldest ones. Examines at most `limit` orders per call and continues where the last call ended. Unsold
  * profiles keep their numbers, because an unsold profile belongs to nobody.
  *
- * @returns how many orders were examined, sold or not
+ * @returns how many orders were examined, whatever their status
  */
 export async function removeMsisdns(
   transaction: Queryable,

@@ -21,8 +21,8 @@ const ordersAtOnce = 1_000
  * Removes one piece of old data of each kind. An error of one kind does not stop the other kinds.
  *
  * @returns whether there may be more
- * @throws the first error. While another kind has more to remove, the call returns true instead, because the caller then calls
- *   again and gets the error later
+ * @throws the first error. If another kind has more to remove, the call returns true instead: the caller then calls
+ *   again, and a lasting error is thrown later
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   let isMore = false
@@ -39,7 +39,7 @@ export async function removeOld(deps: RetentionDeps): Promise<boolean> {
  * stay.
  */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
-  // Reports that are marked already are removed even if the setting was unset afterwards.
+  // Reports that are already marked are removed even if the setting was removed afterwards.
   if (await database.transaction(store.removeReportPiece)) return true
   const { reportLinesDays } = retention
   if (reportLinesDays === null) return false

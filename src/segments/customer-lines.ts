@@ -17,8 +17,8 @@ export type CustomerLine = { lineNumber: number; customerId: string }
 export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
 /**
- * Whether a text is an id. Control characters and spaces at the ends are refused, because editors add them unseen.
- * Other invisible characters are allowed, because a bank may use any text as an id.
+ * Whether a text is an id. Control characters and spaces at the ends are refused, because editors may add them
+ * unnoticed. Other invisible characters are allowed, because a bank may use any text as an id.
  */
 const isId = (text: string): boolean =>
   text !== '' &&

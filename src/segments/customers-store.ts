@@ -4,8 +4,8 @@ import type { Queryable } from '../db/database.ts'
 const importLock = 7_365_015
 
 /**
- * Lets one import at a time change the directory. The lock is held until the transaction ends, so that the directory stays as
- * the import has read it.
+ * Lets one import at a time change the directory. The lock is held until the transaction ends, so that nobody else
+ * changes the directory during the import.
  */
 export async function lockCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
@@ -16,7 +16,7 @@ export async function shareCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock_shared($1)', [importLock])
 }
 
-/** The staged lines whose customer belongs to another bank: their number, and the first of them. */
+/** The number of staged lines whose customer belongs to another bank, and the first of these lines. */
 export async function findOthersCustomers(
   transaction: Queryable,
   bankId: string,

@@ -19,7 +19,8 @@ const analyzeFrom = 1_000
  * Imports a file of customers of one bank as a stream, all or nothing. Existing segments stay as they are.
  *
  * @param params.bank its code
- * @returns `duplicates`: lines whose customer the bank had already, or that repeat an earlier line
+ * @returns `duplicates`: the number of lines that repeat an earlier line, or whose customer was already in the
+ *   directory
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid or incomplete file, and when a customer belongs
  *   to another bank: customers are never moved silently
  */

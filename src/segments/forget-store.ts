@@ -1,4 +1,4 @@
-/** SQL that forgets customers, and that finds the segments that contain a customer. */
+/** SQL that forgets customers, and finds the segments with a customer. */
 import type { Queryable } from '../db/database.ts'
 
 /** Copies the customer ids of the staged file to a temporary table, which exists until the connection closes. */
@@ -65,8 +65,8 @@ export type SegmentOfCustomer = {
 
 /**
  * The bank's segments that contain the customer, the latest first. `strpos` searches the text of a segment, which is
- * many times faster than reading its JSON. It may also find text inside another id that contains a quote. So the JSON
- * of the found segments is read as well.
+ * many times faster than reading its JSON. It may also match a part of another id that contains a quote. So the JSON of
+ * the found segments is read as well.
  */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(

@@ -13,8 +13,8 @@ import * as store from './forget-store.ts'
 import { stageCustomers } from './staging.ts'
 
 /**
- * Forgets the customers of a file: first in the directory, so that no new segment contains them, then in one segment after the
- * other. If it is interrupted, run it again with the same file.
+ * Forgets the customers of a file. It deletes them first from the directory, so that no new segment contains them, and
+ * then from each segment. If it is interrupted, run it again with the same file.
  *
  * @param params.bank its code
  * @returns `unknown`: ids of the file that were no customers of this bank
@@ -37,8 +37,8 @@ export async function forgetCustomers(
     const counts = await inTransaction(async () => {
       await stageCustomers(client, params.source)
       await store.keepStaged(connection)
-      // Transactions that form segments share this lock. This call waits until all of these transactions have ended, so
-      // that the search for segments finds their segments, too.
+      // Transactions that form segments share this lock. This call waits until all of them have ended, so that the
+      // search below also finds their segments.
       await lockCustomers(connection)
       const forgotten = await store.deleteForgotten(connection, bankId)
       const change = { customers: [forgotten, 0] } as const

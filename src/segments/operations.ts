@@ -20,16 +20,18 @@ import { countUpload, lockUploads, requireUploadLeft } from './uploads-per-day-s
 export const maxSegmentLines = 1_000_000
 
 type Params = { merchant: MerchantCaller; cashbackId: string } & Guard
-/** The uploaded file; `bytes` ends once the whole request was read and is valid. */
+/** The uploaded file. `bytes` ends only after the whole request was read and found valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
-/** `parts`: one for each bank that `requireOpen` returns. Well-formed ids that belong to none of these banks are not reported. */
+/**
+ * `parts`: one for each bank that `requireOpen` returns. Well-formed ids without one of these banks are not reported.
+ */
 export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
 
 /**
  * Replaces the whole segment, or leaves it as it was. The campaign is locked briefly before the file is read, to refuse early,
  * and again after the file was split, so that other transitions of the campaign never wait for an upload.
  *
- * @param params.open opens the form, whose errors are reported before all others
+ * @param params.open opens the form. Errors in the form are reported before all other errors
  * @param params.signal aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign; 'campaign-state' when its
  *   period has ended or it is closed; 'invalid' for an invalid file; 'stale' when the campaign has changed since the merchant saw
@@ -88,8 +90,7 @@ async function requireOpen(
 
 /**
  * The history's notes about an upload: one for each bank that has a part of the segment now or had one before. A count
- * is null where the bank has no part. Without such a bank, the note is about the campaign, so that no upload goes
- * unrecorded.
+ * is null where the bank has no part. If there is no bank, one note about the campaign records the upload.
  */
 function notesOf(before: readonly SegmentPart[], parts: readonly SegmentPart[]): Note[] {
   const countIn = (list: readonly SegmentPart[], bankId: string): number | null =>

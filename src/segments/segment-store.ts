@@ -5,9 +5,9 @@
 import type { Queryable } from '../db/database.ts'
 
 /**
- * Splits the staged customers by bank into temporary tables, which are dropped at the commit. Banks that are not invited are
- * included. A repeated id counts once, at its first line. `storage external` keeps the texts uncompressed, as in
- * `campaign_segments`, so that no time is spent on compressing them.
+ * Splits the staged customers by bank into temporary tables, which are dropped at the commit. Banks that are not
+ * invited are included. A repeated id counts once, at its first line. `storage external` keeps the texts uncompressed,
+ * as in `campaign_segments`, because compression takes time.
  */
 export async function splitByBank(transaction: Queryable): Promise<void> {
   await transaction.execute(
@@ -37,7 +37,7 @@ export function removeSegment(transaction: Queryable, cashbackId: string): Promi
   )
 }
 
-/** Stores the split file as the campaign's segment, with a part for each of these banks, even an empty one. */
+/** Stores the split file as the campaign's segment. Each of these banks gets a part, even if it is empty. */
 export async function insertSegment(
   transaction: Queryable,
   params: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },

@@ -12,7 +12,7 @@ import { type LineProblem, lineText } from './customer-rules.ts'
 const shownErrors = 20
 const listedLines = 100
 
-/** Lines without a valid id: how many, and the numbers of the first ones. */
+/** Lines without a valid id: their count, and the numbers of the first ones. */
 export type Malformed = { count: number; lines: number[] }
 
 /**
@@ -29,7 +29,7 @@ export async function stageCustomers(client: pg.Client, source: AsyncIterable<un
   return staged
 }
 
-/** The error for invalid lines: the first of them, and their number. */
+/** The error for invalid lines. It names the first ones and the count of all. */
 export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
   new DomainError('invalid', describeErrors(named.map(lineText), count), { problems: named, problemCount: count })
 
@@ -77,7 +77,7 @@ async function* rowsOf(
     malformed.lines.push(...errors.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
     named.push(...errors.slice(0, shownErrors - named.length))
     result.staged += lines.length
-    // After the first error nothing will be kept, and the rest is read only to count errors.
+    // After the first error nothing is stored any more, and the rest is read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
     // Let the process serve other requests between two batches of lines.
     await othersTurn()

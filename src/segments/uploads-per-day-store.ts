@@ -9,7 +9,7 @@ import { retryAfter } from '../work/counting.ts'
 
 /**
  * How many uploads of segments are allowed on one day, for one campaign and for all campaigns of a merchant. Days are
- * those of real time in UTC; the sandbox clock does not count.
+ * UTC days of real time; the sandbox clock has no effect.
  */
 const maxOfCampaign = 20
 const maxOfMerchant = 100
@@ -34,15 +34,16 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 }
 
 /**
- * Makes other uploads of the same merchant wait until this transaction ends. Call it before the campaign is locked: that may start
- * the campaign, and then this transaction holds the lists that the other upload needs at its end.
+ * Makes other uploads of the same merchant wait until this transaction ends. Call it before locking the campaign, to
+ * prevent a deadlock: locking a campaign can start it, which also locks the merchant's lists, and another upload locks
+ * these lists at its end.
  */
 export async function lockUploads(transaction: Queryable, merchantId: string): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])
 }
 
 /**
- * Counts a segment that is being formed. The caller has called `lockUploads`.
+ * Counts a segment that is being formed. Call `lockUploads` before.
  *
  * @throws as `requireUploadLeft`
  */
