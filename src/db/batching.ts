@@ -12,19 +12,19 @@ export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 const patienceMs = 25
 
 /**
- * When a statement fails because the database is away, queued requests that have waited this long get the same error. If they were
- * sent to a connection that no longer answers, they would have to wait for the whole time limit of one more statement.
+ * When a statement fails because the database is away, requests that have queued for this long get the same error at
+ * once. Otherwise they might have to wait for the time limit of one more statement.
  */
 const longWaitMs = 2_000
 
 /**
- * @param options.run returns one result for each item, in the same order; an Error as a result fails only that item, and a
- * thrown error fails all items
+ * @param options.run returns one result for each item, in the same order; an Error as a result fails only that item,
+ *   and a thrown error fails all items
  * @param options.maxItems rows in one statement
- * @param options.inFlight the maximum number of statements that run at the same time. Beside a running statement,
- *   another one starts only when it has `maxItems` rows, or when all running ones take so long that they seem to be
- *   blocked
- * @param options.maxWaiting items that may queue, so that memory stays bounded; further ones get the error of `onFull`
+ * @param options.inFlight the maximum number of statements that run at the same time. While one runs, another one
+ *   starts only when `maxItems` rows wait, or when all running ones have exceeded `patienceMs`
+ * @param options.maxWaiting the maximum length of the queue, so that memory stays bounded; further items get the error
+ *   of `onFull`
  */
 export function createBatcher<Item, Result>(options: {
   run(items: Item[]): Promise<(Result | Error)[]>
@@ -40,8 +40,8 @@ export function createBatcher<Item, Result>(options: {
   let held = 0
 
   const start = () => {
-    // While a statement runs normally, another one starts only when it is full. If none runs, or all that run are held up,
-    // one waiting item is enough.
+    // Start a statement with fewer than `maxItems` rows only if no statement runs, or all running ones have exceeded
+    // `patienceMs`.
     while (running < options.inFlight && waiting.length >= (running > held ? options.maxItems : 1)) {
       const batch = waiting.slice(0, options.maxItems)
       waiting = waiting.slice(options.maxItems)
@@ -106,7 +106,8 @@ export const createStatementBatcher = <Item, Result>(
   })
 
 /**
- * One batcher for each bank (or for each bank and further names), so that a lock of one bank does not delay the others.
+ * Returns a batcher for each bank (or each bank and further names), so that a lock held for one bank does not delay
+ * other banks.
  *
  * @param make makes a batcher for the given names
  */

@@ -1,7 +1,7 @@
 /**
- * Checks rules over the stored data in pieces. Each piece covers a range of keys with a few short statements, because PostgreSQL
- * cannot clean up deleted rows while a long statement runs. Other processes write meanwhile, and only the tables of one statement
- * are read as of the same moment. So a rule over several tables must be decided within one statement.
+ * Checks rules over the stored data in pieces. Each piece covers a range of keys with a few short statements, because
+ * PostgreSQL cannot clean up deleted rows while a long statement runs. Other processes write meanwhile, and each
+ * statement reads the data as of its own start. So a rule over several tables must be checked in one statement.
  */
 import pg from 'pg'
 import type { Queryable } from './database.ts'
@@ -16,7 +16,7 @@ export type Check = {
   params?: readonly string[]
 }
 
-/** `params` holds the numbers that `detail` mentions. It is missing when the check fails, or mentions no numbers. */
+/** `params`: the numbers in `detail`. Missing when the check fails, or when `detail` has no numbers. */
 export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
 /** One violation that a check found. Its text uses plain words and contains no secrets. */
@@ -46,7 +46,7 @@ export type Step = {
 
 type Rule = {
   code: string
-  /** The SQL condition of a row that breaks the rule; if it is null, the row does not. */
+  /** The SQL condition that is true for a row that breaks the rule; null counts as false. */
   broken: string
   /** SQL expression for the text; evaluated for broken rows only. */
   text: string
@@ -59,8 +59,8 @@ export type Walk = {
   name: string
   table: string
   /**
-   * The columns of an index in its order, with their types. There is no gap between the ranges of two pieces. So rows of other
-   * tables are checked too if this table has no row with their key.
+   * The columns of an index in its order, with their types. The ranges of the pieces have no gaps, so that rows of
+   * other tables are checked even if this table has no row with their key.
    */
   key: readonly (readonly [column: string, type: string])[]
   /** How many rows of the table are in one piece. */
@@ -82,7 +82,7 @@ export type Read = {
   /** SQL that follows `from`. */
   from: string
   rules: readonly Rule[]
-  /** SQL of figures that are counted: for each check, the expression of each figure by its name. */
+  /** The SQL expressions of the counts, by check and name. */
   counts?: Record<string, Record<string, string>>
   /**
    * Waits for background work that the rules rely on, such as the numbering of events. Rows that broke a rule are then
@@ -149,8 +149,8 @@ const rangeOf =
     [
       ...(after ? [`${listOf(columns)} > ${valuesOf(key, after)}`] : []),
       ...(upTo ? [`${listOf(columns)} <= ${valuesOf(key, upTo)}`] : []),
-      // Without bounds, the range is the whole table. Rows without a key are left out, as the comparisons above do. The
-      // condition also lets PostgreSQL use the index.
+      // Without bounds, the range is the whole table except rows with a null key. The comparisons above exclude such
+      // rows, too. This condition also lets PostgreSQL use the index.
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
@@ -204,7 +204,7 @@ export type Found = { total: number; named: string[] }
 /** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10
 
-/** Adds findings to those of their checks, by code. */
+/** Adds findings to the earlier findings of the same check. */
 export function addFindings(found: Record<string, Found>, findings: readonly Finding[]): void {
   for (const { code, text } of findings) {
     const ofCheck = found[code] ?? { total: 0, named: [] }

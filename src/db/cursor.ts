@@ -28,7 +28,7 @@ export async function* readPiecewise<Row extends object>(
     await ended.promise
   })
   lent.catch(opened.reject)
-  // When no connection was made, nobody awaits this promise.
+  // If no connection was made, nobody awaits this promise. Avoid an unhandled rejection.
   ended.promise.catch(() => {})
   const leave = () => ended.reject(new Error('The reader has left'))
   signal.addEventListener('abort', leave)

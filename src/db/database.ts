@@ -1,8 +1,8 @@
 /**
- * The one interface to PostgreSQL, embedded or not. A lost connection or a deadlock becomes `DomainError('unavailable')`
- * (`errors.ts`), and the next call opens a new connection.
+ * The one interface to PostgreSQL, embedded or not. A lost connection or a deadlock becomes
+ * `DomainError('unavailable')` (`errors.ts`), and the next call opens a new connection.
  *
- * Statements and transactions that fail because of others (deadlocks, serialisation failures) are tried three times.
+ * After a deadlock or a serialisation failure, statements and transactions are repeated, up to three tries in all.
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
@@ -53,8 +53,9 @@ export type Database = Queryable & {
    */
   dedicated<T>(work: (client: pg.Client) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs `work` on a connection without time limits, of the form that `copyAsJson` needs. Each kind of long read has connections of its
-   * own. A connection stays open for some seconds after its use: opening one took half of the time to the first byte.
+   * Runs `work` on a connection without time limits, which `copyAsJson` can use. Each kind of long read has connections
+   * of its own. A connection stays open for some seconds after its use, because opening one took half of the time to
+   * the first byte.
    */
   longRead<T>(kind: LongReadKind, work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**
@@ -64,21 +65,18 @@ export type Database = Queryable & {
    */
   aside(signal: AbortSignal, kind: AsideKind): Queryable
   /**
-   * The same database, but statements and transactions run on new connections. All other connections are shared.
+   * Returns the same database with a new pool for statements and transactions. It shares all other connections with
+   * this one.
    *
-   * @param busiest further connections for the busiest statements (`Statement.plannedOnce`); 0: their plans are not kept
+   * @param busiest the size of a second pool, which keeps the plans of the busiest statements
+   *   (`Statement.plannedOnce`); 0: no such pool
    */
   apart(connections: number, busiest?: number): Database
-  /**
-   * The connection of a long transaction, if this database was made inside one. `longTransaction` then joins that transaction.
-   */
+  /** Set inside a long transaction: its connection. A nested `longTransaction` joins that transaction. */
   joined?: pg.Client
   /** Opens a new connection that belongs to the caller and may stay open (notifications). */
   connect(): Promise<pg.Client>
-  /**
-   * How many connections all pools have at this moment, and how many callers wait for one. This includes waits for new
-   * connections.
-   */
+  /** How many connections all pools have at this moment, and how many callers wait for a connection, free or new. */
   pool(): { total: number; idle: number; waiting: number }
   /** How many connections the pools can open, without those of `dedicated` and `connect`. */
   maxConnections(): number
@@ -94,14 +92,17 @@ export type LongReadKind = 'lists' | 'files'
 
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
-/** How long a statement waits for locks of others. */
+/** How long a statement waits for the locks of other transactions. */
 const lockTimeoutMs = 3_000
 const asideLimits = {
   short: { connections: 4, statementMs: 3_000, lockMs: 2_000, waitMs: 3_000 },
   // `waitMs` also limits how long a read waits for one of these few connections.
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
-/** The connections for long reads. The limits of concurrent reads have these numbers, so no read waits for a connection. */
+/**
+ * The number of connections for each kind of long read. It also limits the concurrent reads, so no read waits for a
+ * connection.
+ */
 export const longReadConnections: Record<LongReadKind, number> = { lists: 4, files: 4 }
 /**
  * How long to wait for the server's answer to a statement. This is longer than the server's own limit for statements.
@@ -255,7 +256,7 @@ const createDedicated =
       try {
         return await (signal ? untilLeft(client, signal, work) : work(client))
       } finally {
-        // This is watched, too: on a lost connection the server would never hear of the end.
+        // `end` runs inside `watched`, because on a lost connection it would wait for the server for ever.
         await client.end().catch(() => {})
       }
     })
@@ -376,7 +377,7 @@ async function untilLeft<T, Client extends pg.ClientBase>(
   }
 }
 
-/** The database as used within a transaction. A transaction that begins on it becomes a part of this one. */
+/** Returns a database whose statements run in the given transaction. Nested transactions join it. */
 export const within = (database: Database, transaction: Queryable): Database => ({
   ...database,
   ...transaction,

@@ -56,7 +56,7 @@ export function mapError(error: unknown): never {
 }
 
 /**
- * Throws that the database is away, for any error while a connection is opened. This includes internal errors of the
+ * Reports any error while a connection is opened as a database that is away. This includes internal errors of the
  * server: a server with a full disk, for example, refuses connections with an internal error.
  *
  * @throws DomainError 'unavailable' always

@@ -1,14 +1,14 @@
 /** Knows which tables are large enough to keep plans for them (`Statement.plannedOnce`). */
 
 /**
- * A table with at least this many rows has grown. In such a table it is always cheapest to find one row by an index, so a
- * plan that does so can be kept.
+ * A table with at least this many rows counts as large. In a large table, an index is always the cheapest way to find
+ * one row, so a plan that uses the index can be kept.
  */
 const grownRows = 1_000
 
 /**
- * Finds the tables that have at least `grownRows` rows. For a partitioned table, one such partition is enough: PostgreSQL's
- * automatic `analyze` counts the rows of each partition, but not those of the whole table.
+ * Finds the tables that have at least `grownRows` rows. For a partitioned table, one partition of that size is enough:
+ * PostgreSQL's automatic `analyze` counts the rows of each partition, but not of the whole table.
  */
 export const findGrown = `
   select relname as name from pg_class t where relname = any($1) and (relkind = 'r' and reltuples >= ${grownRows}
@@ -20,7 +20,7 @@ const lookEveryMs = 5_000
 /**
  * Knows which tables have grown to `grownRows` rows, as of the last `analyze`.
  *
- * @param find returns those of the tables that have grown
+ * @param find returns which of the tables have grown
  * @returns a function that never waits: it answers from memory, and refreshes the memory in the background
  */
 export function createGrownTables(find: (tables: string[]) => Promise<{ name: string }[]>) {
@@ -43,9 +43,8 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
     for (const table of unknown) small.add(table)
-    // Each look asks about the small tables of all statements. If it asked only about the tables of the caller, a
-    // frequent statement with small tables would use up every look, and nobody would ever look at the tables of a rare
-    // statement.
+    // Each look asks about the small tables of all statements. Otherwise a frequent statement with small tables would
+    // use up every look, and the tables of a rare statement would never be looked up.
     if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }

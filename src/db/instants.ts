@@ -1,4 +1,4 @@
-/** Reads instants as PostgreSQL writes them. It is called two or three times for each order, so it must be fast. */
+/** Reads instants as PostgreSQL writes them. Each order has two or three of them, so reading must be fast. */
 
 const codeOfZero = 48
 
@@ -34,7 +34,7 @@ export const jsonInstant = (column: string): string =>
  * Parses an instant as PostgreSQL writes it.
  *
  * @param text from a session in UTC, years 0001 to 9999: `2026-11-21 08:15:00+00` or `2026-11-21 08:15:00.123456+00`
- * @returns the instant, cut to milliseconds
+ * @returns the instant, truncated to milliseconds
  */
 export function parseInstant(text: string): Date {
   // `Date.UTC` reads years of one or two digits as years of the twentieth century.

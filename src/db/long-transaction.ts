@@ -4,10 +4,10 @@ import { DomainError } from '../errors.ts'
 import { type Database, type Queryable, queryable } from './database.ts'
 
 /**
- * Runs `work` in one transaction without time limits. Unlike `Database.transaction` it is never repeated, because its input is
- * often a stream that can be read only once.
+ * Runs `work` in one transaction without time limits. Unlike `Database.transaction` it is never repeated, because its
+ * input is often a stream that can be read only once.
  *
- * Inside another long transaction (`Database.joined`) it becomes a part of that one, and `begin` and `keep` are ignored.
+ * Inside another long transaction (`Database.joined`) it joins that transaction, and `begin` and `keep` are ignored.
  *
  * @param work gets the connection, and a `Queryable` on it that refuses further statements once the client has left
  * @param options.begin the statement that begins the transaction, e.g. with an isolation level
@@ -36,8 +36,8 @@ export function longTransaction<T>(
 export type Transact = <T>(work: (transaction: Queryable, client: pg.Client) => Promise<T>) => Promise<T>
 
 /**
- * Runs several long transactions, one after the other, on one connection: opening one takes longer than a short transaction.
- * A failed one is rolled back, and `work` may go on with the next.
+ * Runs several long transactions, one after the other, on one connection, because opening a connection takes longer
+ * than a short transaction. A failed transaction is rolled back, and `work` may continue with the next one.
  *
  * @param begin the statements that begin each transaction
  */
@@ -76,7 +76,7 @@ function whilePresent(transaction: Queryable, signal: AbortSignal | undefined): 
   }
 }
 
-/** Throws when the client has disconnected. It could not learn the result, so nothing must be committed. */
+/** Throws when the client has disconnected. The client could not learn the result, so nothing must be committed. */
 function requirePresent(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
 }

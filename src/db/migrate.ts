@@ -34,9 +34,9 @@ const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
 /**
- * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen beside a process of a version before 0.3: it
- * waits for the lock of migrations (`lockKey`) and holds a snapshot meanwhile. The process that has the lock may be
- * building an index concurrently, and such a build waits for the snapshot to end.
+ * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen beside a process of a version before 0.3.
+ * That process holds a snapshot while it waits for the lock of migrations (`lockKey`). If the holder of the lock builds
+ * an index concurrently, the build waits for this snapshot.
  */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im

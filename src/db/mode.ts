@@ -6,7 +6,7 @@ import { SchemaError } from './migrate.ts'
 
 export type Mode = 'sandbox' | 'live'
 
-/** Signs of a sandbox: a moved clock, sample data, or a first start that was loading it. */
+/** Signs of a sandbox: a moved clock, sample data, or a first start that has begun to load sample data. */
 const isSandbox = `(
   exists (select from sandbox_clock where offset_ms <> 0) or exists (select from sample_loading)
   or 2 <= (select count(*) from credentials join banks using (bank_id)
@@ -14,7 +14,7 @@ const isSandbox = `(
 
 /**
  * Binds a database to the mode of its first use. A database of version 0.2 has no stored mode. It gets the given mode,
- * unless it contains what only a sandbox has. When two processes make a first start in different modes, the database is
+ * unless its data shows that it is a sandbox. When two processes make a first start in different modes, the database is
  * bound to one of them, and the other process gets the error.
  *
  * @throws SchemaError when the database is bound to the other mode

@@ -14,8 +14,8 @@ export type Topic = (typeof topics)[number]
 const channel = 'perkline'
 const reconnectMs = 1_000
 /**
- * How long to wait for an answer until the connection counts as silent. The network does not report that it has lost a
- * connection.
+ * After this time without an answer, the connection counts as silent. The network can lose a connection without an
+ * error.
  */
 const answerWithinMs = 10_000
 
@@ -35,10 +35,13 @@ type ListenOptions = {
   database: Database
   handlers: Partial<Record<Topic, () => Promise<void>>>
   pollMs: number
-  /** Also called every `pollMs`, with the listening connection; never twice at the same time. */
+  /** Also called every `pollMs`, with the listening connection; calls never overlap. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onError(error: unknown): void
-  /** Called when a new connection listens, before the handlers are called. The database may be another server now. */
+  /**
+   * Called when a new connection listens, before the handlers are called. After a failover, the database may be another
+   * server.
+   */
   onConnected?: () => void
   /** Called when a connection listens, and every handler was called. */
   onListening?: () => void

@@ -6,7 +6,7 @@ export type RowList<Field extends string> = {
   /**
    * SQL for the rows, to be used in `from`. The column of the field `bankId` is `bank_id`.
    *
-   * @param number the name of a further column, with the place of the row, from 1
+   * @param number the name of an additional column with the row's number, from 1
    */
   from(name: string, number?: string): string
   /** SQL for one column, as an array. */

@@ -47,7 +47,7 @@ async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<bo
 const besidePools = 16
 
 /**
- * Counts the connections that the server allows, and those that processes may open together.
+ * Returns how many connections the server allows, and how many this number of processes may open together.
  *
  * @param database after `createPools`, so that it has all pools of a process
  */

@@ -18,8 +18,9 @@ const types = {
 } as pg.CustomTypesConfig
 
 /**
- * An address can name files: sslrootcert, sslcert and sslkey. The driver reads them when it makes a connection.
- * @returns the system's message about a file that can't be read; null when all can
+ * Checks the files that an address can name: sslrootcert, sslcert and sslkey. The driver reads them when it makes a
+ * client.
+ * @returns the system's message about a file that can't be read; null when all files can be read
  */
 export function findUnreadableFile(connectionString: string): string | null {
   try {
@@ -95,7 +96,7 @@ type ServerSession = { pid: number; startedAt: string }
 const serverSessions = new WeakMap<pg.ClientBase, ServerSession>()
 const findServerSession = `select pid, backend_start::text as "startedAt" from pg_stat_activity where pid = pg_backend_pid()`
 
-/** The session of a connection on the server. The driver's own `processID` may be one that a pooler has invented. */
+/** The session of a connection on the server. The driver's own `processID` may be an invented number of a pooler. */
 export const serverSessionOf = (client: pg.ClientBase): ServerSession | undefined => serverSessions.get(client)
 
 /** Sends a new connection the settings of every session (`sessionSettings`), and the given ones, which have precedence. */

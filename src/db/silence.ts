@@ -7,7 +7,7 @@ import { type Duplex, Writable } from 'node:stream'
 import pg from 'pg'
 import { serverSessionOf } from './session.ts'
 
-/** Whether the driver reports that a statement got no answer in time, not even the server's message that it was cancelled. */
+/** Whether the driver reports that the server did not answer a statement in time, not even with an error. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
 /**
@@ -39,7 +39,7 @@ export function createHearing() {
     foundSilent(): void {
       foundSilentAtMs = performance.now()
     },
-    /** Whether the connection has answered since a silent one was found last. */
+    /** Whether the connection has answered since the last time that any connection was found silent. */
     maySpeak: (client: pg.ClientBase): boolean => (heardAtMs.get(client) ?? 0) > foundSilentAtMs,
   }
 }
@@ -69,7 +69,7 @@ const lookEveryMs = 2_000
  */
 const maxFailures = 2
 
-/** `standing`: a text that changes whenever the session goes on, even within a COPY. */
+/** `standing`: a text that changes whenever the session makes progress, even within a COPY. */
 type Session = { isIdle: boolean | null; waitsForNetwork: boolean | null; standing: string }
 
 const ofSession = 'where pid = $1 and backend_start::text = $2'
@@ -90,12 +90,12 @@ function ask(other: pg.Client, text: string, client: pg.ClientBase, further: unk
 }
 
 /**
- * Ends the session of a connection that we have given up, if it is still there. When the network has lost the connection, the
- * server would keep the session and its locks.
+ * Ends the session of a connection that we have given up, if it is still there. When the network has lost the
+ * connection, the server would keep the session and its locks.
  *
- * A pooler may have given the session to another connection. So a session whose transaction began after `failedAtMs`, or shortly
- * before it, is left alone. One that works is left alone, too: if it waits until its commit has reached the standby, ending it
- * would show others a commit that a failover can still lose.
+ * A pooler may have given the session to another connection. So a session whose transaction began after `failedAtMs`,
+ * or shortly before it, is left alone. A session that is still working is left alone, too. It may be waiting until its
+ * commit has reached the standby. If it were ended then, others would see a commit that a failover can still lose.
  *
  * @param other another connection
  */
@@ -106,23 +106,27 @@ export async function endLeftSession(other: pg.Client, client: pg.ClientBase, fa
   await ask(other, end, client, [minSeconds])
 }
 
-/** Whether we wait for an answer and read what arrives. A read whose reader pauses does not. */
+/**
+ * Whether we wait for an answer of the server. False while we do not read, because the reader of a long read pauses.
+ */
 function awaitsAnswer(client: pg.ClientBase): boolean {
   const { connection, readyForQuery, _ending } = internalsOf(client)
   return (!readyForQuery || _ending) && !connection.stream.isPaused()
 }
 
-/** Whether a `copy ... from stdin` runs that has sent all bytes of its source and waits for more. */
+/** Whether a `copy ... from stdin` is running, has sent all bytes that it got from its source, and waits for more. */
 function awaitsSource(client: pg.ClientBase): boolean {
   const { _activeQuery: copy } = internalsOf(client)
   return copy instanceof Writable && copy.writable && copy.writableLength === 0
 }
 
 /**
- * What both sides wait with, if each of them waits for the other; otherwise null. If this lasts, the network has lost the
- * connection. A statement that takes long is no such case: the server works on it, or waits for a lock or its disk.
+ * Finds out whether the server and we wait for each other. If this lasts, the network has lost the connection. During a
+ * long statement, the server does not wait for us: it works, or waits for a lock or its disk.
  *
  * @param session undefined: the server has ended it
+ * @returns the state in which both wait, as a text that changes with any progress; null if they do not wait for each
+ *   other
  */
 function findStandstill(client: pg.ClientBase, session: Session | undefined): string | null {
   if (!awaitsAnswer(client) || !serverSessionOf(client)) return null
@@ -133,8 +137,9 @@ function findStandstill(client: pg.ClientBase, session: Session | undefined): st
 }
 
 /**
- * Ends a connection without time limits when it receives nothing, and either no other connection can be made, or the server's
- * session waits for us while we wait for the server. Its statement then fails as on any lost connection.
+ * Watches a connection that has no time limits, and ends it when it is silent. It is silent when it receives nothing
+ * and either no other connection can be made, or the server and we wait for each other. Its statement then fails as on
+ * any lost connection.
  *
  * @param onAnother runs work on another connection; rejects when that is not possible
  * @returns a function that ends the watch

@@ -11,13 +11,13 @@ const insertPiece: Statement = {
 }
 
 /**
- * A text as two parameters of a statement: the text itself, or the id under which it is staged. One of them is null.
+ * A text as two parameters of a statement: the text itself, or the id under which it is staged. At least one is null.
  */
 export type GivenText = readonly [text: Uint8Array | null, stagedId: string | null]
 export const noText: GivenText = [null, null]
 
 /**
- * Passes a text to `work`, which gives it to its statements as two parameters. They read it by `givenText`.
+ * Passes a text to `work` as two parameters for its statements. The statements read the text with `givenText`.
  *
  * @param text UTF-8, in pieces of some 64 KiB; null for none
  */
@@ -35,7 +35,7 @@ export async function withGivenText<T>(
   return result
 }
 
-/** SQL for a text that is given by two parameters. @param text like `$1` */
+/** Builds SQL that reads a text from its two parameters. @param text like `$1` */
 export const givenText = (text: string, stagedId: string): string =>
   `coalesce(${text}::text, (select convert_from(string_agg(piece, ''::bytea order by place), 'UTF8')
      from staged_texts where staged_id = ${stagedId}::uuid))`

@@ -3,5 +3,5 @@
 /** The present day, a `date`. */
 export const todaySql = `(clock_timestamp() at time zone 'UTC')::date`
 
-/** How many seconds the present day still has. */
+/** The seconds until the end of the present day. */
 export const secondsLeftToday = `extract(epoch from (${todaySql} + 1)::timestamp at time zone 'UTC' - clock_timestamp())::float8`

@@ -1,7 +1,7 @@
 /**
  * Finds out which versions of the program use a database at the same time. Each connection carries its program's
- * version in its name. A migration may contain the line `-- serves: 0.3`. Then no process of an older version may serve
- * once it is applied; without that line, all versions may.
+ * version in its name. A migration may contain the line `-- serves: 0.3`. Once this migration is applied, no process of
+ * an older version may serve. Without the line, all versions may serve.
  */
 import { version } from '../version.ts'
 import type { Queryable } from './database.ts'
@@ -9,7 +9,10 @@ import type { Queryable } from './database.ts'
 const program = 'perkline'
 /** The application name of each connection. */
 export const applicationName = `${program}/${version}`
-/** The name of the one connection on which each serving process gets notifications. Processes are counted by it. */
+/**
+ * The application name of the connection on which a process gets notifications. Each serving process has one such
+ * connection, so `countServing` counts these connections.
+ */
 export const listenerName = `${applicationName}:news`
 
 /** Versions before 0.3 did not report their version. */
@@ -21,7 +24,7 @@ export const previousVersion = '0.2'
 /** @returns the lowest version that may serve once this migration is applied; null: every version */
 export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$/m.exec(sql)?.[1] ?? null
 
-/** Whether this program may serve on a schema on which versions from `lowest` on may serve. */
+/** Whether this program may serve on a schema for which `lowest` is the oldest allowed version. */
 export const mayServe = (lowest: string): boolean => compareVersions(version, lowest) >= 0
 
 /** The versions of the programs that are connected to this database now, as `0.2`, the oldest first. */
@@ -56,7 +59,7 @@ export function compareVersions(a: string, b: string): number {
   return 0
 }
 
-/** @returns those of `versions` that may not serve once migrations with these texts are applied */
+/** @returns the `versions` that may not serve once migrations with these texts are applied */
 export function refusedBy(texts: readonly string[], versions: readonly string[]): string[] {
   const lowest = texts
     .flatMap(sql => servesOf(sql) ?? [])

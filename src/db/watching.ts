@@ -30,8 +30,8 @@ async function onAnother(connection: Connection, ask: (other: pg.Client) => Prom
 }
 
 /**
- * Ends what a connection that has failed may have left on the server. Nobody waits for this, because the network may be
- * silent.
+ * Ends the session that a failed connection may have left on the server. It runs in the background, because the network
+ * may not answer.
  */
 export function giveUp(connection: Connection, client: pg.ClientBase): void {
   const failedAtMs = performance.now()

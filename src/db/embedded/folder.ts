@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 
 /**
  * Takes the data folder for this process by locking a file in it. The lock is SQLite's, because Node.js has none. A
- * file with a process id would be less safe: the kernel releases a lock when its process ends, two processes can never
- * both take it, and it works between containers that share the folder.
+ * lock is safer than a file with a process id: the kernel releases a lock when its process ends, two processes can
+ * never both take it, and it works between containers that share the folder.
  */
 export async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
   const [lockFile, ownerFile] = [join(dataDir, 'postgres.lock'), join(dataDir, 'postgres.owner')]

@@ -34,7 +34,7 @@ type Way = { prefix: string[]; ids: Partial<SystemUser> }
 
 const run = promisify(execFile)
 
-// Pass nothing of our environment: it may hold keys, and PG* variables would change what the programs do.
+// Pass none of our environment variables: some may hold keys, and PG* variables would change what the programs do.
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const plainEnvironment = { PATH: searchPath, LC_ALL: 'C', TZ: 'UTC' }
 
@@ -54,8 +54,9 @@ exit $code`
  * Finds the programs and a way to run them on this machine.
  *
  * @param options.dataDir absolute path of the data folder, which must exist
- * @param options.owner as root: owner of the cluster, if there is one; without: the user `postgres`, made if missing
- * @param options.runtimeDir folder with `bin`, `lib` and perhaps `share`; without: the npm package for this machine
+ * @param options.owner if this process is root: the owner of the existing cluster; default: the user `postgres`,
+ *   created if missing
+ * @param options.runtimeDir folder with `bin`, `lib` and perhaps `share`; default: the npm package for this machine
  * @throws Error with one sentence saying what to do: no package for this machine, or no user or way to run it
  */
 export async function openRuntime(options: {
@@ -153,7 +154,8 @@ async function systemUser(): Promise<SystemUser> {
 }
 
 /**
- * Finds the first way to run the programs in which the server's user can use both folders. Returns also their version.
+ * Finds the first way to run the programs that lets the server's user access both folders. Also returns the programs'
+ * version.
  */
 async function findWay(
   user: SystemUser | undefined,
@@ -183,13 +185,13 @@ async function findWay(
 }
 
 /**
- * Ways to run the server when its user cannot enter the folder of this program, because it is below a folder with mode 700,
- * such as root's home. Each way gives the server one capability of root. With `dac_read_search` it can enter and read every
- * folder. With `dac_override` it can also write; this is needed where the first one is not available (containers) or
- * not enough (programs that only root may execute).
+ * Ways to run the server when its user cannot enter the folder of this program, because it is below a folder with mode
+ * 700, such as root's home. Each way gives the server one capability of root. With `dac_read_search` it can enter and
+ * read every folder. With `dac_override` it can also write; this is needed where the first one is not available
+ * (containers) or not enough (programs that only root may execute).
  *
  * This is acceptable. Only this process, which runs as root, can send statements to the server, because the socket is
- * in a closed folder. Our role is no superuser, so SQL cannot access files.
+ * in a closed folder. Our database role is not a superuser, so SQL cannot access files.
  */
 function waysThroughClosedFolders(user: SystemUser): Way[] {
   return ['dac_read_search', 'dac_override'].map(capability => ({

@@ -27,7 +27,7 @@ const superuser = 'postgres'
 const port = 5432
 const socketPathBytes = 103 // macOS; Linux has 107
 const logBytes = 10 * 1024 * 1024
-const readyTimeoutMs = 300_000 // replaying the log of a busy hour may take its time
+const readyTimeoutMs = 300_000 // replaying the log of a busy hour may take minutes
 const stopTimeoutMs = 20_000
 
 const fixedSettings = {
@@ -72,9 +72,10 @@ const fixedSettings = {
  * @param options.settings PostgreSQL settings that are added to ours or replace them
  * @param options.socketFolder the socket's folder (`connection.host`) of the server that this one replaces; it is used
  *   again, so that the address stays the same
- * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; without: the npm package for this machine
- * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version or
- *   belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)
+ * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; default: the npm package for this
+ *   machine
+ * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version
+ *   or belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)
  */
 export async function startEmbeddedDatabase(options: {
   dataDir: string
@@ -225,7 +226,7 @@ async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, f
     await rm(inside, { recursive: true, force: true })
     await mkdir(inside, { mode: 0o700 })
   }
-  // Without `recursive`, so that a folder that somebody else has made meanwhile is refused.
+  // No `recursive`: if somebody else has created the folder meanwhile, this must fail.
   if (temporary && former) await mkdir(former, { mode: 0o700 })
   const folder = temporary ? (former ?? (await mkdtemp('/tmp/perkline-'))) : inside
   await giveTo(user, folder)
@@ -246,7 +247,9 @@ async function openLog(dataDir: string) {
   }
 }
 
-/** Waits until the server takes statements. Makes a missing role or database, because a crash may have come before them. */
+/**
+ * Waits until the server accepts statements. Creates the role or database if a crash prevented it at the first start.
+ */
 async function untilReady(connection: EmbeddedServer['connection'], life: AbortSignal): Promise<void> {
   const retried = [undefined, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
   const giveUpAt = performance.now() + readyTimeoutMs

@@ -1,7 +1,7 @@
 /**
- * Reads results of hundreds of megabytes. `copy ... to stdout` sends bytes, which are passed on as they arrive, as fast as the
- * reader takes them. No row or field is ever held whole. All bytes pass through three buffers per connection, because fresh
- * memory for each piece would cause long pauses of the garbage collector.
+ * Reads results of hundreds of megabytes. `copy ... to stdout` sends bytes, which are passed on as they arrive, as fast
+ * as the reader takes them. Even a large field is never in memory as a whole. All bytes pass through three buffers per
+ * connection, because fresh memory for each piece would cause long pauses of the garbage collector.
  */
 import { Socket } from 'node:net'
 import type { Duplex, Writable } from 'node:stream'
@@ -32,10 +32,11 @@ type Lender = Duplex & { lend(isLending: boolean): void }
 const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson` or `copyAsText`. It reuses its buffer, so received bytes are valid only until the
- * listeners return.
+ * A socket for a client of `copyAsJson` or `copyAsText`. It reuses its buffer, so received bytes are valid only until
+ * the listeners return.
  *
- * @param connection of the client; with TLS the bytes are copied instead
+ * @param connection the settings of the client's connection; with TLS this is an ordinary socket, which copies the
+ *   bytes
  */
 export function lendingSocket(connection?: { ssl?: unknown }): Socket {
   if (connection?.ssl) return new Socket()
