@@ -2,9 +2,9 @@
 import type { Server } from 'node:net'
 
 /**
- * Node.js asks the system for the address of a socket when it is first read, and cannot do so once the client has left.
- * A request that has arrived whole is handled all the same, and its address is needed for limits and records. So it
- * is read when the connection is made.
+ * Node.js asks the system for the address of a socket when `remoteAddress` is first read. Once the client has left, the
+ * system does not know it any more. But a request that has arrived completely is still handled, and limits and records
+ * need its address. So we read the address when the connection is made.
  */
 export function keepClientAddresses(server: Server): void {
   server.on('connection', socket => {

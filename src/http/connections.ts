@@ -14,7 +14,7 @@ import { isAwaitingAnswer } from './input/unreadable.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Call this when the caller is known. The connection is then not anonymous until the request is answered. */
+    /** Call this when the caller is known. From then until the request is answered, the connection is not anonymous. */
     keepConnection(): void
   }
 }
@@ -26,19 +26,23 @@ const stalledMs = 30_000
 const lookEveryMs = 5_000
 
 /**
- * Limits the number of anonymous connections. Node.js itself limits the time of headers that have begun, and of the wait
- * after an answer.
+ * Limits the number of anonymous connections. Node.js itself limits how long headers may take once they have begun, and
+ * how long a connection may be idle after an answer.
  *
  * @param share the part of the file descriptors that anonymous connections may take
- * @returns a function to call when the server stops. It ends all connections on which nothing was ever sent. After Node's time limit
- *   for headers, it also ends all other anonymous connections that wait for no answer, such as those with an incomplete header
+ * @returns a function to call when the server stops. It ends all connections on which nothing was ever sent. After
+ *   Node's time limit for headers, it also ends all other anonymous connections that wait for no answer, such as those
+ *   with an incomplete header
  */
 export function limitAnonymousConnections(app: FastifyInstance, share: number): () => void {
   const { server } = app
   const max = Math.min(4_096, Math.floor(descriptorLimit() * share))
-  /** For each anonymous connection, since when it is anonymous. The oldest is first. */
+  /** When each anonymous connection became anonymous, the oldest first. */
   const anonymous = new Map<Socket, number>()
-  /** For each other connection, the newest request whose caller is known. Node.js answers the requests of a connection in order. */
+  /**
+   * The newest request with a known caller, for each connection that is not anonymous. Node.js answers the requests of
+   * a connection in order.
+   */
   const known = new Map<Socket, IncomingMessage>()
 
   const note = (socket: Socket) => {

@@ -1,6 +1,6 @@
 /**
- * Maps the codes of errors to status codes, and writes the bodies of errors: those of each API, and the token
- * endpoint's `{text}`. Errors of the HTTP protocol already have a status when they come here. Only `input/unreadable.ts` writes
+ * Maps error codes to status codes, and writes error bodies in the form of each API; the token endpoint's form is
+ * `{text}`. Errors of the HTTP protocol already have a status when they arrive here. Only `input/unreadable.ts` writes
  * the body of an error itself, because there the input could not be parsed as a request.
  */
 import { STATUS_CODES } from 'node:http'
@@ -74,8 +74,8 @@ const codeOfStatus: Record<number, ErrorCode> = {
 export const errorCodeHeader = 'perkline-error-code'
 
 /**
- * The header with the broken rules (a JSON list in ASCII), which the portal's forms read where the body has no field
- * for them.
+ * The header with the broken rules (a JSON list in ASCII), which the portal's forms read when the body has no field for
+ * the rules.
  */
 const errorRulesHeader = 'perkline-error-rules'
 /** The rules and the two brackets of their list must fit into 4 KiB of the 16 KiB that browsers and proxies accept for all headers. */
@@ -225,7 +225,7 @@ function decoded(path: string): string {
 /** Whether the API's error bodies contain the code; otherwise a header carries it. */
 export const carriesCode = (api: Api): boolean => api === 'portal' || api === 'operator' || api === 'partner'
 
-/** The requested path without the query, which may hold what must not be in logs and answers. */
+/** The requested path without the query. The query may contain data that must not be in logs and answers. */
 export function pathOf(request: FastifyRequest): string {
   const { url = '/' } = request.raw
   const query = url.indexOf('?')

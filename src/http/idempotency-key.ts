@@ -6,8 +6,8 @@ import Type from 'typebox'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The operation accepts an Idempotency-Key. `own`: its answer depends on the person who calls, or contains a secret, so it
-     * must not be given to anyone else of the account.
+     * The operation accepts an Idempotency-Key. `own`: its answer depends on the person who calls, or contains a
+     * secret, so nobody else of the account may get it.
      */
     idempotent?: boolean | 'own'
   }
@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 /** The `config` of a route that accepts an Idempotency-Key. */
 export const idempotent = { idempotent: true }
-/** The `config` of a route for people whose stored answer no other person may get. */
+/** The `config` of a route whose stored answer only the same person may get again. */
 export const idempotentForOwn = { idempotent: 'own' } as const
 
 /** Adds the header to the options of an upload's route. */

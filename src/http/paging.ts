@@ -53,7 +53,7 @@ export const Pagination = Type.Object(
   { title: 'Pagination' },
 )
 
-/** The paging of lists that may be longer than the part that one page examines. */
+/** The paging of lists that may have more than `maxScanned` items. */
 const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
@@ -73,7 +73,7 @@ const ListingPagination = Type.Object(
 /** The schema of a page of a list with these items. */
 export const pageOf = <Item extends TSchema>(item: Item, description: string) => pageWith(Pagination, item, description)
 
-/** The schema of a page of a list that may be longer than the part that one page examines. */
+/** The schema of a page of a list that may have more than `maxScanned` items. */
 export const listingOf = <Item extends TSchema>(item: Item, description: string) =>
   pageWith(ListingPagination, item, description)
 
@@ -97,7 +97,7 @@ export function pageView<View>(data: View[], { page, pageSize }: Page, totalItem
 }
 
 /**
- * A page of a list that may be longer than the part that one page examines.
+ * A page of a list that may have more than `maxScanned` items.
  *
  * @param found.isComplete false: there are more items than were examined
  * @param found.hasMore there are more items after this page

@@ -1,6 +1,6 @@
 /**
- * UUIDs in paths. A caller may write them with capitals; the database writes them in lower case. They are lower-cased once, because
- * code compares ids, seals data under them and writes them into the audit log.
+ * UUIDs in paths. A caller may write them with capitals; the database writes them in lower case. They are lower-cased
+ * once, because our code compares ids, uses them in encryption and writes them into the audit log.
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { isUuid } from '../text/uuid.ts'
@@ -12,7 +12,9 @@ declare module 'fastify' {
   }
 }
 
-/** Writes the UUIDs in the path of every request in lower case. Which parameters are UUIDs is in the schema of the route. */
+/**
+ * Writes the UUIDs in the path of every request in lower case. The schema of the route says which parameters are UUIDs.
+ */
 export function lowerPathIds(app: FastifyInstance): void {
   // Only routes with such parameters get the hook, so that the busiest requests do not pay for it.
   app.addHook('onRoute', route => {
@@ -36,7 +38,10 @@ function idsOf(schema: unknown): string[] {
   return Object.keys(properties).filter(name => properties[name]?.format === 'uuid')
 }
 
-/** The requested address, the UUIDs in its path in lower case. Two requests for the same object have the same address. */
+/**
+ * The requested address, with the UUIDs in its path in lower case. Two requests for the same object have the same
+ * address.
+ */
 export function addressOf({ raw, routeOptions, params }: FastifyRequest): string {
   const { url = '' } = raw
   const ids = (routeOptions.config.idParameters ?? []).map(name => (params as Record<string, string>)[name] ?? '')

@@ -8,8 +8,8 @@ const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
 /**
- * A proxy may block paths with these beginnings for partners. Our router decodes a path, but many proxies do not, so a
- * path in another spelling (`/%61dmin`) would pass through such a proxy.
+ * A proxy may block paths with these beginnings for partners. Our router decodes a path, but many proxies do not. So an
+ * encoded path (`/%61dmin`) would pass through the proxy, and we refuse it.
  */
 const keptByProxies = /^\/(?:admin|sandbox|health)(?:\/|$)/
 const isDisguised = (request: FastifyRequest, route: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Warns the operator of a proxy that the settings do not name. All clients behind such a proxy seem to have one
- * address.
+ * Warns the operator about proxies that are missing in the settings. All clients behind a missing proxy seem to have
+ * one address.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../log.ts'

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 /**
  * Returns the unit that a limit per address counts: a single IPv4 address, or an IPv6 /64.
  *
- * @param address as a socket reports it; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4
+ * @param address as a socket reports it; IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as IPv4
  */
 export const addressUnit = (address: string): string => addressPrefixes(address)[1]
 

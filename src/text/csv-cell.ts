@@ -1,4 +1,7 @@
-/** Writes one value of a CSV file that people download (RFC 4180). Server and portal write all such cells with it, or in SQL with its patterns. */
+/**
+ * Writes one value of a CSV file that people download (RFC 4180). Server and portal write all such cells with this
+ * function, or in SQL with its patterns.
+ */
 
 /**
  * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside

@@ -36,7 +36,7 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
       yield lines
       lines = []
     }
-    // Of a line that is too long, even with a byte-order mark (3 bytes) before it, only the beginning is kept.
+    // Keep only the beginning of a line that is too long. A byte-order mark before the line has 3 bytes.
     if (rest.length <= maxBytes + 3) rest += bytes.slice(start, start + maxBytes + 4)
   }
   if (rest !== '') take(rest)
@@ -44,8 +44,8 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
 }
 
 /**
- * Counts the lines of a file. Blank lines have a count of their own, with the same maximum: files may end with some, but
- * reading them takes time, too.
+ * Counts the lines of a file. Blank lines are counted separately, because files may end with some. They have the same
+ * maximum, because reading them takes time, too.
  *
  * @returns a function that takes the next line, and returns whether there are now too many lines
  */

@@ -1,5 +1,5 @@
 /**
- * Computes the days of a time zone as instants. It uses the time zones of this runtime, so that the database needs
+ * Computes the days of a time zone as instants. It uses the time zone data of this runtime, so that the database needs
  * none.
  */
 import { broken } from '../error-rules.ts'
@@ -76,7 +76,10 @@ export const daysFromTo = (from: string, to: string): number => (Date.parse(to) 
 
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** The first and the last day whose bounds, in every time zone, have a year that `Date.UTC` and the database can take. */
+/**
+ * The first and the last day that we accept. In every time zone, the years of their bounds are valid for `Date.UTC` and
+ * the database.
+ */
 const [firstDay, lastDay] = ['0100-01-02', '9999-12-30']
 
 export const isDay = (text: string): boolean =>
@@ -87,7 +90,7 @@ export const isDay = (text: string): boolean =>
   dayName(Date.parse(text)) === text
 
 /**
- * The instant at which a day begins. Where the clocks skip midnight, it is the end of the gap.
+ * The instant at which a day begins. If the clocks skip midnight, the day begins at the end of the gap.
  * @param midnight 00:00 of the day as if it were UTC
  */
 function startOf(midnight: number, offsetAt: (ms: number) => number): number {

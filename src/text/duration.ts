@@ -1,7 +1,6 @@
 /**
- * ISO 8601 durations, for the sandbox clock and the overlap of a rotation: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`,
- * `PT0.5H`. Only the last unit may have a fraction, to the millisecond. Years and months may not, because their
- * length varies.
+ * ISO 8601 durations: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`, `PT0.5H`. Only the last unit may have a fraction, to
+ * the millisecond. Years and months may not, because their length varies.
  */
 
 const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'

@@ -4,7 +4,7 @@ import { mustBe } from '../error-rules.ts'
 import { instantPattern, instantRule } from './instant.ts'
 
 /**
- * The schema of the parameter. Its documented pattern cannot check whether the calendar has a day, so the code does.
+ * The schema of the parameter. The documented pattern cannot check whether a day exists, so our code checks it.
  * @param example ISO 8601
  */
 export const instantParameter = (description: string, example: string) =>

@@ -5,7 +5,7 @@
 const form =
   /^((\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)(Z|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?$/i
 
-/** The error for a text that is not such an instant. */
+/** The rule that a text breaks when it is not a valid instant. */
 export const instantRule = { rule: 'instant', params: { from: 1970, to: 9999 } } as const
 
 /** A pattern for the OpenAPI documents. It accepts days that the calendar lacks; `readInstant` refuses them. */
@@ -28,9 +28,9 @@ export function readInstant(text: string): Date | null {
 }
 
 /**
- * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a finer one is
- * rounded up to the next millisecond. So an event before the given instant is outside a range that begins with it, and
- * inside a range that ends with it.
+ * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a more precise one
+ * is rounded up to the next millisecond. An event before the given instant is then outside a range that begins with it,
+ * and inside a range that ends with it.
  *
  * @returns null as `readInstant`
  */
@@ -39,7 +39,7 @@ export function readBound(text: string): Date | null {
   return instant && (/\.\d{3}\d*[1-9]/.test(text) ? later(instant, 1) : instant)
 }
 
-/** Whether a text is a date without a time. Such a text means a whole day where days are meant. */
+/** Whether a text is a date without a time. */
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 
 const dayMs = 86_400_000
@@ -48,15 +48,15 @@ const dayMs = 86_400_000
 export const later = (instant: Date, ms: number): Date => new Date(Math.min(instant.getTime() + ms, last.getTime()))
 
 /**
- * The end of what a text means: the end of the day for a date alone, the instant itself for all others.
+ * The end of a range that a text names: for a date without a time the end of that day, otherwise the instant itself.
  *
  * @param instant the result of `readInstant` for the text
  */
 export const endOf = (text: string, instant: Date): Date => (isDateAlone(text) ? later(instant, dayMs) : instant)
 
 /**
- * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date` object, because a file may have a
- * million instants.
+ * Whether the calendar has this day; `Date` reads 30 February as 2 March. This function makes no `Date` object, because
+ * a file may have a million instants.
  */
 function isDate(text: string): boolean {
   const year = Number(text.slice(0, 4))

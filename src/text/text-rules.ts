@@ -37,7 +37,7 @@ export const urlIdent = pattern(/^[A-Za-z0-9._~-]{1,200}$/, 'url-ident')
 export const uuid = pattern(uuidForm, 'uuid')
 export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u, 'domain')
 
-/** An IANA name of a time zone that this runtime knows, so that the database needs none. */
+/** The IANA name of a time zone that this runtime knows. The database needs no time zone data. */
 export const timeZone: TextRule = {
   rule: 'time-zone',
   params: {},
@@ -79,7 +79,10 @@ export const picture: TextRule = {
   holds: text => text === '' || webAddress.holds(text) || isPictureUri(text),
 }
 
-/** User info before the host, also an empty one. The URL parser skips any number of slashes and backslashes before it. */
+/**
+ * Matches user info (`user:password@`) before the host, also an empty one. The URL parser skips any number of slashes
+ * and backslashes before it.
+ */
 const userInfo = /^https?:[\\/]*[^\\/?#]*@/i
 
 /** Like `picture`, but without a user and password, because the directory shows the address to all partners. */

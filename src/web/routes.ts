@@ -1,4 +1,6 @@
-/** Serves the portal below `/app/`: the files that `npm run build` made, and the same page for every other address. */
+/**
+ * Serves the portal below `/app/`: the files that `npm run build` made, and the portal's page for every other address.
+ */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'

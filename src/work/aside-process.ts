@@ -23,10 +23,10 @@ export type AsideProcess = {
    * Runs one job and yields its pieces as the caller takes them. If the caller stops early, the process is ended, and
    * the next job starts a new one.
    *
-   * @param job must be possible to write as JSON
+   * @param job must be serialisable as JSON
    * @param bytes the input of the job; do not change it before the job is done
-   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes;
-   *   Error with the stack of an error in the job
+   * @throws DomainError 'unavailable' when the process ends before the job does, or takes longer than 5 minutes; Error
+   *   with the stack of an error in the job
    */
   pieces<Piece>(job: object, bytes: Uint8Array): AsyncGenerator<Piece, void, undefined>
 }

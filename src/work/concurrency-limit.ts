@@ -99,7 +99,7 @@ export function createConcurrencyLimit(
 function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   /** The partner in each place that is taken. */
   const running: string[] = []
-  /** When each group was served last, as a running number. Cleared when nobody runs or waits. */
+  /** When each group was served last, as a sequence number. Cleared when nobody runs or waits. */
   const servedAt = new Map<string, number>()
   let served = 0
 
@@ -173,9 +173,10 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * Returns the waiter that must leave a full queue so that a newcomer can join it: the last one of the group with the most waiters.
- * Of the groups of a waiter, only the first (the widest) counts.
- * @returns null: nobody must leave, and the newcomer is refused, because its own group has the most waiters or would have as many
+ * Returns the waiter that must leave a full queue so that a newcomer can join it: the last one of the group with the
+ * most waiters. Of the groups of a waiter, only the first (the widest) counts.
+ * @returns null: the newcomer is refused, because its own group has the most waiters, or would have as many as the
+ *   largest group
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])

@@ -1,8 +1,8 @@
-/** Refuses what was done too often within some time. */
+/** Limits how often something may be done within some time. */
 import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import { DomainError } from '../errors.ts'
 
-/** When a limit begins anew, as whole seconds of `Retry-After`. */
+/** The time until a limit starts again, as whole seconds for `Retry-After`. */
 export const retryAfter = (seconds: number): { retryAfterSeconds: number } => ({
   retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
 })

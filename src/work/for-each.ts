@@ -1,5 +1,5 @@
 /**
- * Does the work for one item after the other. An error of one item does not stop the others.
+ * Does the work for one item after the other. An error of one item does not stop the work for later items.
  *
  * @throws the first error, at the end
  */

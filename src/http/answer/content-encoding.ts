@@ -33,14 +33,14 @@ const compress = {
 }
 
 /**
- * Chooses the coding that the client prefers; between equal ones, the one that we prefer.
+ * Chooses the coding that the client prefers. Among equally preferred codings, our own order decides.
  *
  * @param header `Accept-Encoding`; unreadable parts are ignored
  */
 export function chooseEncoding(header: string | undefined): Encoding {
   const weights = new Map((header ?? '').split(',').map(readCoding))
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
-  // If the header does not name `identity`, it is accepted, but any named coding is preferred.
+  // `identity` is accepted even if the header does not name it, but any named coding is preferred.
   const identity = weights.get('identity') ?? 0
   const best = codings.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one))
   return weightOf(best) > 0 && weightOf(best) >= identity ? best : 'identity'

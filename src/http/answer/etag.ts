@@ -6,7 +6,7 @@ const weak = /^W\//
  * Whether the client already has the current version.
  *
  * @param header `If-None-Match`: `*`, or a list of entity tags; they are compared weakly
- * @param tag the strong entity tag of what the reader would get
+ * @param tag the strong entity tag of the current version
  */
 export function isKnown(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false

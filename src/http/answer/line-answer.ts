@@ -15,8 +15,8 @@ export function sendLines(reply: FastifyReply, lines: Iterable<object>): Fastify
 }
 
 /**
- * Sends what `work` reports while it runs. An error before the first line is an ordinary error answer; after it, the last line is
- * `{"error": "..."}`. The work goes on to its end even if the client disconnects.
+ * Sends what `work` reports while it runs. An error before the first line becomes an ordinary error answer. After a
+ * later error, the last line is `{"error": "..."}`. The work continues to its end even if the client disconnects.
  */
 export async function sendProgress(
   reply: FastifyReply,

@@ -1,7 +1,7 @@
 /**
- * Serializers are generated from the schemas of answers, so that nothing undocumented is sent. Errors all come from `errors.ts`
- * and need no generated serializer, whose code took 25 MB for all documented errors. Each other serializer is generated for the
- * first answer that needs it, because generating all of them took most of the time of a start.
+ * Serializers are generated from the schemas of answers, so that nothing undocumented is sent. All errors come from
+ * `errors.ts` and need no generated serializer: the code for all documented errors took 25 MB. Every other serializer
+ * is generated for the first answer that needs it, because generating all of them took most of the time of a start.
  */
 import { type SerializerFactory, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 

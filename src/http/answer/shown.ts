@@ -1,4 +1,4 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Whether the answer shows its body. The answer to HEAD has none, so such a request is not recorded as a read. */
+/** Whether the answer shows its body. The answer to HEAD has no body, so a HEAD request is not recorded as a read. */
 export const showsBody = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method !== 'HEAD'

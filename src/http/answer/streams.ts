@@ -40,8 +40,8 @@ function hasAccess(request: FastifyRequest): boolean {
 }
 
 /**
- * Ends a connection in the middle of an answer, so that the client notices. For HTTP/1.0 that takes a reset, because an
- * orderly end would be the end of the body.
+ * Ends a connection in the middle of an answer, so that the client notices. HTTP/1.0 needs a reset for this, because an
+ * orderly close marks the end of the body.
  */
 export function breakOff(socket: Socket | null): void {
   if (socket && withoutChunks.has(socket)) socket.resetAndDestroy()
@@ -49,13 +49,15 @@ export function breakOff(socket: Socket | null): void {
 }
 
 /**
- * The body of an answer to HEAD whose length is unknown. Fastify announces a length for every other body, and 0 for none.
+ * The body for an answer to HEAD whose length is unknown. Fastify announces no length for a stream, but 0 for a missing
+ * body.
  */
 export const unknownBody = (): Readable => Readable.from([])
 
 /**
- * Closes the body of an answer to HEAD. Fastify itself would read it to its end after the answer, so a file would be
- * read from the database outside of all limits. A body that fails breaks off its connection.
+ * Closes the body of an answer to HEAD without reading it. Otherwise Fastify would read it to its end after the answer,
+ * and a file would be read from the database outside of all limits. For other methods, an error of the body breaks off
+ * the connection.
  */
 export function watchStreams(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -64,7 +66,7 @@ export function watchStreams(app: FastifyInstance): void {
     if (!(payload instanceof Readable)) return done(null, payload)
     if (!isHead) {
       beginStream(request, reply)
-      // Before the first byte, Fastify answers with the error instead.
+      // Before the headers are sent, Fastify answers with the error instead.
       payload.once('error', () => {
         if (reply.raw.headersSent) breakOff(request.raw.socket)
       })

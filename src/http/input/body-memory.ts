@@ -8,8 +8,8 @@ const minUnpooledBytes = 4096
 /** The minimum size of memory that is kept. For smaller bodies, fresh memory costs less than keeping memory. */
 const minKeptBytes = 256 * 1024
 /**
- * The maximum size of memory that is kept. A directory file may have 64 MiB. That is too much to keep, and it is sent
- * seldom.
+ * The maximum size of memory that is kept. A directory file may have 64 MiB. That is too much to keep for files that
+ * are seldom sent.
  */
 const maxKeptBytes = 16 * 1024 * 1024
 const maxKept = 2
@@ -28,7 +28,7 @@ export function takeMemory(bytes: number): Buffer<ArrayBuffer> {
   return known ?? Buffer.allocUnsafeSlow(isKept ? maxKeptBytes : bytes)
 }
 
-/** Takes back all memory that a call of `takeMemory` returned; any part of it may be passed. Call this when nobody reads it any more. */
+/** Takes back a buffer of `takeMemory`. Pass the buffer or any part of it, once nobody reads it any more. */
 export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
   if (buffer.byteLength !== maxKeptBytes || kept.length >= maxKept) return
   kept.push(Buffer.from(buffer))

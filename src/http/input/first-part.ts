@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Waits until this many bytes of a body have arrived, or all of it. It reads nothing.
+ * Waits until this many bytes of a body, or the whole body, have arrived. It does not read them.
  *
  * @param bytes at most the payload's `readableHighWaterMark`
  * @throws Error with `statusCode` 400 when the body breaks off

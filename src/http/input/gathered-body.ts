@@ -1,7 +1,8 @@
 /**
- * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. In each turn of
- * the event loop it takes some 64 KiB, usually one part, and frees the memory of each part. Otherwise up to 32 parts would be taken
- * at a time when a body arrives fast, and the garbage collector would stop all requests to free them.
+ * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. In each
+ * turn of the event loop, `gatherBody` takes some 64 KiB, usually one part, and frees the memory of each part.
+ * Otherwise it would take up to 32 parts at once when a body arrives fast, and the garbage collector would stop all
+ * requests to free them.
  */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
@@ -15,7 +16,10 @@ export type BodyObserver = {
   finish(): Promise<boolean>
 }
 
-/** How many bytes must have arrived since the last pause, so that others are served. A pause costs more than a small part. */
+/**
+ * Reading pauses after at least this many bytes, so that other requests are served. For fewer bytes a pause would cost
+ * too much.
+ */
 const bytesOfTurn = 32 * 1024
 
 declare module 'fastify' {
@@ -26,8 +30,9 @@ declare module 'fastify' {
 }
 
 /**
- * @param onBody called with the whole body, whose memory is to be given back (`giveBackMemory`) when it has been read
- * @param onError called with the error to answer: the body is longer than the route accepts, or not as long as announced
+ * @param onBody called with the whole body; call `giveBackMemory` with it when it has been read
+ * @param onError called with the error to answer: the body is longer than the route accepts, or not as long as
+ *   announced
  */
 export function gatherBody(
   request: FastifyRequest,

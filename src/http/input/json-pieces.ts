@@ -17,10 +17,10 @@ export type JsonPiece =
 type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
- * The type of the function `readAside`, which the module of a route's `asideReader` exports. After the separate process has parsed a
- * large body, it calls `readAside`. This function may do further work on the fields, so that the main process need not do it: it
- * returns the body with the results in place of these fields. Long lists of the results must be empty in this body. Their entries
- * are in `lists`, so that they are sent in pieces.
+ * The function `readAside`, which the module of a route's `asideReader` exports. The separate process calls it with
+ * each large body that it has parsed. The function does further work on the fields, so that the main process need not
+ * do it. It returns the body with the results in place of these fields. Long lists of results must be empty in this
+ * body; their entries are in `lists`, so that they are sent in pieces.
  */
 export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
 
@@ -74,8 +74,8 @@ function listAt(value: object, path: readonly string[]): unknown[] {
 }
 
 /**
- * The fields of a body that the operation reads: those with a type in the schema, set to undefined when they have an error.
- * For a body that is not an object, it returns an empty list.
+ * Returns the fields of a body that the operation reads: the fields with a type in the schema. A field with an error is
+ * undefined. For a body that is not an object, it returns an empty list.
  */
 export function neededFields(
   value: unknown,

@@ -177,8 +177,8 @@ function endOfNumber(text: string, start: number): number {
 
 /**
  * True for a number with a decimal point or an exponent that JSON.parse has replaced by another number. For example,
- * `100.00000000000000001` becomes 100. The number 100 may obey a rule that the sent number breaks. A number of digits
- * alone is not checked: if it is too large to be exact, it exceeds every limit and gets another error.
+ * `100.00000000000000001` becomes 100. The number 100 may obey a rule that the sent number breaks. An integer without
+ * an exponent is not checked: if it is too large to be exact, it exceeds every limit and gets another error.
  */
 function isRounded(number: string): boolean {
   const hasExponent = /[eE]/.test(number)
@@ -213,7 +213,7 @@ function checkName(level: Level, maxNames: number, errors: BrokenRule[]): void {
   const { names, name } = level
   const rule = brokenRuleOf(names, name)
   const field = shownName(pathWithin(level))
-  // A name that is given many times is one error.
+  // Report each wrong name only once, even if it occurs many times.
   if (rule && !errors.some(error => error.field === field && error.rule === rule)) errors.push(broken(field, rule))
   names?.add(name)
   if (names && names.size > maxNames)

@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The limits on the content of the body; left out: the default limits. */
     jsonBounds?: JsonBounds
-    /** The module that reads a large body's fields in the process that reads large bodies, see `AsideReader`. */
+    /** The module with the `AsideReader` that the process for large bodies calls. */
     asideReader?: URL
     /** Refuses a request before its large body is read. */
     beforeBody?: (request: FastifyRequest) => Promise<void>
@@ -50,7 +50,7 @@ export function readBodies(app: FastifyInstance): void {
   )
   // Fastify passes no reply to a body parser, so the reply of each request is kept here.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
-  /** The bodies that wait for the process that reads large ones, or are read there. */
+  /** The bodies that are being read in the process for large bodies, or wait for it. */
   const readings = new WeakMap<FastifyRequest, Promise<unknown>>()
   /**
    * Takes one of the limited places until the answer has ended or the caller has left. If the body is being read when the caller
@@ -81,8 +81,8 @@ export function readBodies(app: FastifyInstance): void {
     return isChunked(request) || isLarge(request) ? prepare(request, reply) : done()
   })
   /**
-   * A chunked body does not announce its length. So it waits here until its first part, or all of it, has arrived, and a short one
-   * needs no place. Senders that send nothing more thus keep nobody waiting.
+   * A chunked body does not announce its length. So wait for its first part, or the whole body, before it takes a
+   * place. A short body then needs no place, and a sender that sends nothing keeps nobody waiting.
    */
   const waitForChunks = async (request: FastifyRequest, payload: IncomingMessage): Promise<void> => {
     const reply = replies.get(request)

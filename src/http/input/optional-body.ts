@@ -39,8 +39,9 @@ export function takeAbsentBodies(app: FastifyInstance): void {
 }
 
 /**
- * Treats a chunked body without a byte as absent, too. Clients send it when they did not know beforehand that the body would be
- * empty, often without a content type. Register it after all checks of the caller, because it waits for the first byte.
+ * Treats an empty chunked body as absent, too. Clients send one when they did not know in advance that the body would
+ * be empty, often without a content type. Call this after all hooks that check the caller, because its hook waits for
+ * the first byte.
  */
 export function takeEmptyBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers, routeOptions, raw }, _reply, payload) => {

@@ -4,7 +4,7 @@ import type { BrokenRule } from '../../error-rules.ts'
 import { schemaRules } from './validation.ts'
 
 /**
- * @param part the part of the request whose errors the route reports together with errors of its own rules
+ * @param part the part of the request whose errors are returned
  * @throws the validation error if it is about another part of the request
  */
 export function schemaErrors(

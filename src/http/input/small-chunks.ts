@@ -1,15 +1,15 @@
 /**
- * Refuses chunked bodies whose chunks are very small. Each chunk costs the same work, however few bytes it has, so single bytes would
- * slow down other requests (contract/limits.md, "Bodies").
+ * Refuses chunked bodies whose chunks are very small. Each chunk costs the same work, so chunks of one byte would slow
+ * down other requests (contract/limits.md, "Bodies").
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import process from 'node:process'
 import { DomainError } from '../../errors.ts'
 import { breakBody, endConnection } from './unreadable.ts'
 
-/** The number of chunks of a body that may have any size. */
+/** A body may have this many chunks of any size. */
 const freeChunks = 8_192
-/** The average number of bytes that a body with more chunks must have in each. */
+/** For each further chunk, the body must have this many bytes. */
 const minAverageBytes = 32
 
 /** The error of a body whose chunks are too small. The connection ends after it, because the rest of the body is not read. */
@@ -19,7 +19,7 @@ export class SmallChunksError extends DomainError {
   }
 }
 
-/** Watches the chunked bodies of all requests, whoever reads them, and also when nobody reads them. */
+/** Watches the chunked bodies of all requests, even of those whose body nobody reads. */
 export function limitSmallChunks(server: Server): void {
   // Prepended, because Fastify's listener may answer a request at once.
   server.prependListener('request', (request, response) => {
@@ -34,7 +34,8 @@ function watchChunks(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0
   let isRefused = false
   request.push = (chunk: Buffer | null) => {
-    // Nothing is passed on after the refusal, not even the end: nobody must take the beginning for a whole body.
+    // Pass on nothing after the refusal, not even the end. Otherwise the reader would take the beginning for the whole
+    // body.
     if (isRefused) return false
     if (chunk !== null) {
       chunks++

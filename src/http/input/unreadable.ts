@@ -24,7 +24,7 @@ const messages: Record<number, string> = {
 /** Destroys a connection after `lingerMs`, because a client that never closes it would hold a file descriptor forever. */
 const destroyLater = (socket: Socket): void => void setTimeout(() => socket.destroy(), lingerMs).unref()
 
-/** Ends a connection. A client that has not read its answer yet has time to read it. */
+/** Ends a connection, but leaves the client time to read its answer. */
 export function endConnection(socket: Socket): void {
   socket.end()
   destroyLater(socket)
@@ -37,8 +37,8 @@ export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not s
 })
 
 /**
- * Creates the handler for input that cannot be parsed. Earlier requests on the same connection are answered first, because a client
- * takes the first answer as that of its first request.
+ * Creates the handler for input that cannot be parsed. Earlier requests on the same connection are answered first,
+ * because a client assigns answers to its requests by their order.
  *
  * @param headers the headers of every answer
  */
@@ -53,7 +53,10 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     )
     destroyLater(socket)
   }
-  /** Connections that already wait for the end of an answer. Node.js calls this handler for each further piece that arrives. */
+  /**
+   * Connections that already wait for the end of an answer. Node.js calls this handler again for each piece that
+   * arrives later.
+   */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance. So a connection that has sent nothing stays open here;
@@ -93,7 +96,7 @@ export function noteRequests(server: Server): void {
   server.on('request', request => newest.set(request.socket, request))
 }
 
-/** Whether a request of the connection has arrived, at least its headers, and is not answered yet. */
+/** Whether the connection has an unanswered request whose headers have arrived. */
 export const isAwaitingAnswer = (socket: Socket): boolean => openAnswer(socket) !== null
 
 /** Makes the reader of a request's body fail. If nobody reads it yet, the first reader fails. */

@@ -109,13 +109,13 @@ const repeatedError = (name: string): SchemaError => ({
   parentSchema: { 'x-rule': { rule: 'given-once', params: {} } },
 })
 
-/** A parameter is a text, so its error says which texts are a boolean. */
+/** Parameters arrive as text, so the error for a boolean says which texts are accepted. */
 const errorOfText = (error: SchemaError): SchemaError =>
   error.keyword === 'type' && error.params.type === 'boolean'
     ? { ...error, parentSchema: { 'x-rule': { rule: 'true-or-false', params: {} } } }
     : error
 
-/** The parameters of a schema that are numbers or booleans, each with its type. */
+/** The parameters of a schema that are integers or booleans, each with its type. */
 const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
   Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
     ([, { type }]) => type === 'integer' || type === 'boolean',

@@ -22,7 +22,7 @@ export function limitKeyOf({ caller, routeOptions }: FastifyRequest): string | n
 /**
  * The routes whose requests are not counted here: the eSIM API, which has its own limit; health; the portal's files;
  * the documentation; and requests for tokens of systems. Of these token requests, only failed ones are counted
- * (`access/throttle.ts`), because a right secret is always accepted.
+ * (`access/throttle.ts`), because a correct secret is always accepted.
  */
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 

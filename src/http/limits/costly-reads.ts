@@ -39,7 +39,7 @@ export type CostlyReads = Reads & {
 export type ReadDeps = { pageReads: Reads; costlyReads: CostlyReads }
 
 const limits: Record<AsideKind, ConcurrencyLimits> = {
-  // Each partner gets two places, so that the slow reads of one do not delay the others.
+  // Each partner gets two places, so that the slow reads of one partner do not delay other partners.
   short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
@@ -47,7 +47,7 @@ const limits: Record<AsideKind, ConcurrencyLimits> = {
 export const fileLimits: ConcurrencyLimits = {
   atOnce: longReadConnections.files,
   perPartner: 2,
-  // Files may be read slowly. Otherwise two partners that do so would take all places.
+  // Clients may read files slowly. Without this rule, two slow partners would take all places.
   lastForOthers: true,
   waiting: 100,
   waitMs: 10_000,
@@ -64,10 +64,10 @@ const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRe
 type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 
 /**
- * Returns a function that takes one of the places that the caller's partner has. The place is freed when the signal aborts, or
- * with `restAfter` some time later.
+ * Returns a function that takes one of the places that the caller's partner has. The place is freed when the signal
+ * aborts, or with `restAfter` some time later.
  *
- * @param restAfter how long the place stays taken after work that took so many milliseconds; left out: not at all
+ * @param restAfter how long the place stays taken after work of this duration; default: not at all
  */
 const taking =
   (places: ConcurrencyLimit, restAfter?: (tookMs: number) => number): TakePlace =>

@@ -60,7 +60,7 @@ export function createLocalRateLimiter(
   buckets = new Map<string, number>(),
 ): RateLimiter {
   let sweepAt = fewBuckets
-  /** Deletes full buckets, which mean the same as no bucket, so that addresses seen once use no memory. */
+  /** Deletes full buckets, so that addresses seen once use no memory. A full bucket means the same as no bucket. */
   const dropFull = (now: number) => {
     for (const [key, fullAtMs] of buckets) if (fullAtMs <= now) buckets.delete(key)
     sweepAt = Math.max(fewBuckets, 2 * buckets.size)

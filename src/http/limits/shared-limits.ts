@@ -19,7 +19,10 @@ end
 return { string.format('%.3f', full), string.format('%.3f', now) }`
 
 const commandTimeoutMs = 250
-/** A failure after this time is a timeout: timers may end a little early, and a lost connection fails at once. */
+/**
+ * A command that fails after this time has timed out. This is less than the time limit, because timers may end early; a
+ * lost connection fails at once.
+ */
 const slowFailureMs = commandTimeoutMs / 2
 /** After a timeout, the store is not used for this long, so that not every request waits for it. */
 const pauseMs = 1_000
@@ -93,8 +96,8 @@ function connectBuckets(redisUrl: string): Buckets {
 }
 
 /**
- * Makes counters that all processes share: of wrong passwords, secrets, codes and keys, of malformed bodies, of taken logins that are
- * sent with a link, of mails that managers cause, and of changes of an account's settings. While the store is away, each process counts on its own.
+ * Makes counters that all processes share, such as those of wrong passwords. While the store is away, each process
+ * counts on its own.
  */
 export function createSharedCounter(redisUrl: string) {
   const redis = new Redis(redisUrl, {

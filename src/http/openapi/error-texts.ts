@@ -1,4 +1,4 @@
-/** Examples of errors that the recorded calls never cause, with the texts of the code that answers them. */
+/** Examples of errors that the recorded calls never cause, with the same texts as in the real answers. */
 import type { ErrorExample } from './examples.ts'
 
 /** Texts for errors that are the same for all operations, or that the recorded calls never cause. */
@@ -46,7 +46,7 @@ const disabledEndpoint = 'The endpoint is disabled: enable it first'
 const disabledOrDeleted = 'The endpoint is disabled or deleted'
 const loginTaken = ['login must be free; olena is taken already']
 
-/** By operation id, and within an operation by status. */
+/** Texts for the errors of single operations, by operation id and status. */
 export const ownErrors: Record<string, Record<number, ErrorExample>> = {
   readEvents: { 409: feedRestarted, 410: eventsRemoved },
   createEndpoint: { ...limitReached('An account has at most 10 endpoints'), 410: eventsRemoved },

@@ -37,7 +37,7 @@ export function exampleOf(
   if (of.type !== 'application/json' || Number(status) < 400) return undefined
   recordedErrors ??= JSON.parse(readFileSync(errorExamplesUrl, 'utf8')) as ErrorExamples
   const known = recordedErrors[operationId]?.[status] ?? ownErrors[operationId]?.[Number(status)]
-  // A 413 answers what its description says, because both name the limit of the operation.
+  // The text of a 413 is its description, because both name the limit of the operation.
   const shared: ErrorExample | undefined =
     status === '413' ? ['too-large', of.description] : sharedErrors[Number(status)]
   return errorBody(of, Number(status), known ?? shared)

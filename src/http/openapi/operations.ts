@@ -34,7 +34,7 @@ export type Document = {
   tokenDescription?: string
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
-  /** Requests that the platform sends by itself, in the form of OpenAPI's `webhooks`; without it, none. */
+  /** Requests that the platform sends by itself, in the form of OpenAPI's `webhooks`; default: none. */
   webhooks?: Record<string, object>
   /** Parameters that `webhooks` refers to. */
   parameters?: Record<string, { name: string; in: string }>
@@ -143,7 +143,10 @@ function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config 
   }
 }
 
-/** The errors of the header `Idempotency-Key`. An operation's own reason for the same status comes first. */
+/**
+ * The error answers that the header `Idempotency-Key` causes. If the operation has its own reason for the same status,
+ * that reason comes first.
+ */
 function keyAnswers(error: TSchema, own: DocumentedSchema['response']) {
   const answers = Object.entries(errorAnswers(error, keyErrors)).map(([code, answer]) => {
     const reason: string | undefined = Object(own[code]).description

@@ -1,4 +1,7 @@
-/** Turns schemas into those of a document: each schema with a `title` is named once and referenced everywhere else. */
+/**
+ * Converts schemas to the form of an OpenAPI document: a schema with a `title` is defined once, and referenced
+ * everywhere else.
+ */
 
 export type Schema = {
   $ref?: string

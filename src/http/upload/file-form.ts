@@ -117,7 +117,10 @@ const partError = (name: string, must: string) => `${shownName(name) || 'the fie
 const formError = (...errors: string[]) => new DomainError('invalid', errors)
 const fileError = (must: string) => formError(partError(fileField, must))
 
-/** A file under another name is probably the file that the form lacks, so the error names the right field, too. */
+/**
+ * If the form has no file yet, a file in an unknown field is probably that file. So the error names the right field,
+ * too.
+ */
 function unknownPart({ name, fileName }: Part, hasFile: boolean): DomainError {
   const unknown = partError(name, 'be omitted')
   return fileName === undefined || hasFile ? formError(unknown) : formError(unknown, partError(fileField, 'be given'))
@@ -182,7 +185,7 @@ function openForm(headers: IncomingHttpHeaders) {
   }
 }
 
-/** @param maxCharacters the longest text that the field takes */
+/** @param maxCharacters the maximum length of the text */
 async function readText(part: Part, maxCharacters: number, texts: Map<string, string>): Promise<void> {
   const { name } = part
   const textError = (must: string) => formError(partError(name, must))

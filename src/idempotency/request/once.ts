@@ -130,7 +130,8 @@ type OpenForm = () => Promise<FileForm>
 /**
  * Like `answerOnce`, for a form with a file.
  *
- * @param options.openForm opens the form; `work` must use the one that it gets
+ * @param options.openForm opens the form; `work` must use its own parameter `openForm` instead, which also hashes the
+ *   content
  * @param options.signal aborts when the client closes the connection
  */
 export async function answerUploadOnce<Deps extends { database: Database }>(
