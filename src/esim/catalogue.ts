@@ -1,6 +1,6 @@
 /**
- * Mobile operators, tariffs and which banks may sell them. This is a copy in memory, read again when the directory
- * changes. It does not contain whether a tariff has a free profile, because that changes with every sale
+ * Mobile operators, their tariffs, and which banks may sell them. This is a copy in memory, read again when the
+ * directory changes. It does not say whether a tariff has a free profile, because that changes with every sale
  * (`findFree` in `orders/store.ts` reads it).
  */
 import type { Queryable } from '../db/database.ts'
@@ -48,8 +48,8 @@ export type Catalogue = {
    */
   operatorsFor(bankId: string): readonly MobileOperator[]
   /**
-   * The operator with this code, if the bank may sell it. Undefined also for an operator that exists but is inactive or
-   * not in the bank's list.
+   * The operator with this code, if the bank may sell it. Undefined if the operator is unknown, inactive or not in the
+   * bank's list.
    */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
   bank(bankId: string): Pick<BankTerms, 'name' | 'deliveryMode' | 'reservationShare'>
@@ -93,7 +93,8 @@ export function createCatalogue(database: Queryable): Catalogue {
     const [row] = await database.query<{ version: number }>('select version from directory_version')
     if (!row || row.version <= version) return
     const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
-    // Another refresh may have finished first. Then the copy is already as new as what this refresh read, or newer.
+    // Another refresh may have finished first. Then the copy is already at least as new as the rows that this refresh
+    // has read.
     if (row.version <= version) return
     operators = readOperators
     byCode = new Map(readOperators.map(operator => [operator.code, operator]))
@@ -113,8 +114,8 @@ export function createCatalogue(database: Queryable): Catalogue {
       return known
     },
     operatorFor(bankId, operatorCode) {
-      // `termsOf` throws 'unavailable' if the copy does not contain the bank yet. Check this first: such a copy may lack the
-      // operator, too, and the answer must not be that the operator does not exist.
+      // Check first that the copy contains the bank: `termsOf` throws 'unavailable' otherwise. A copy without the bank
+      // may also lack the operator, and the caller must not conclude that the operator does not exist.
       termsOf(bankId)
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined

@@ -13,7 +13,7 @@ export type Mailer = { send(message: EsimMail): Promise<MailOutcome>; close(): P
 
 /**
  * The sandbox's mailer when no mail server is set. It writes each message as `<orderId>-<time>.eml` into `directory`,
- * which is made when missing. Only the owner can read the folder and its files.
+ * which is made when missing. Only the owner can read the files, and the folder if it is made here.
  * @throws Error for an invalid sender
  */
 export function createFileMailer(options: { directory: string; from: string }): Mailer {
@@ -32,8 +32,8 @@ export function createFileMailer(options: { directory: string; from: string }): 
 }
 
 /**
- * The mailer in live mode when no mail server is set. It sends and stores nothing. Such a mailer is needed because a
- * bank may switch to delivery by e-mail while the platform runs.
+ * The mailer in live mode when no mail server is set. It sends and stores nothing. It is needed because a bank may
+ * switch to delivery by e-mail while the platform runs.
  */
 export function createNoMailer(onMessage: () => void): Mailer {
   return {

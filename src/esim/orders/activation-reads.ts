@@ -15,10 +15,10 @@ export type ActivationReads = {
 
 const flushEveryMs = 500
 const writeAgainAfterMs = 60_000
-/** When there are this many entries in memory, all of them are written at once, and those without new reads are removed. */
+/** At this many entries in memory, all entries are written at once, and entries without new reads are removed. */
 const maxEntries = 10_000
 
-/** The reads of one caller. `reads` counts those that are not written yet. */
+/** One caller's reads of one order. `reads` counts only reads that are not written yet. */
 type Entry = ReadCount & { writtenAtMs: number }
 
 /**
@@ -30,8 +30,8 @@ export function createActivationReads(deps: { database: Queryable; onError(error
   let writing = Promise.resolve()
 
   /**
-   * Writes the entries that are new, or were last written a minute ago or earlier. Removes such entries that have no new
-   * reads. Reads that are noted during the write are written the next time.
+   * Writes the due entries: new ones, and those last written at least a minute ago. Removes due entries that have no
+   * new reads. Reads that are noted during the write are written the next time.
    *
    * @param all true: treats every entry as due
    */
@@ -66,8 +66,8 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // Entries are added while this write runs, too. Their number stays bounded even if the write fails because the database is
-      // away: without the database nobody can read activation data, so no entries are added.
+      // Entries are added while this write runs, too. Their number stays bounded even if the database cannot be
+      // reached: then nobody can read activation data, so no entries are added.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -13,7 +13,7 @@ export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
  */
 export type Availability = (operator: MobileOperator) => Promise<Offer>
 
-/** Callers that ask about the same mobile operator at the same time share one query. */
+/** Creates the function. Simultaneous calls for the same mobile operator share one query. */
 export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
   // The key is the operator's object. When the directory changes, the catalogue makes new objects, and the entries of
   // the old objects are removed as garbage.

@@ -15,8 +15,8 @@ const reportedAtOnce = 1_000
 export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
   return database.transaction(async transaction => {
-    // This lock keeps statements that mark reservations as expired from running at the same time: they read the position
-    // under a shared lock. If the position is locked already, a later call does the work.
+    // This lock keeps statements that mark reservations as expired from running at the same time: they read the
+    // position under a shared lock. If another transaction has locked the position, a later call does the work.
     const [position] = await transaction.query<{ reached: Date }>(
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
@@ -50,8 +50,8 @@ const expiringStatement = {
       where status = 'reserved' and reserved_until > $1 and reserved_until <= (select max(reserved_until) from due)
       order by reserved_until for update skip locked
     ), held as materialized (
-      -- EXCEPT instead of NOT EXISTS: with old statistics, PostgreSQL would compare each row with each row for NOT EXISTS,
-      -- which takes too long when 50,000 reservations end at one instant.
+      -- EXCEPT instead of NOT EXISTS: for NOT EXISTS with old statistics, PostgreSQL would compare each row with every
+      -- other row. That takes too long when 50,000 reservations end at one instant.
       select min(reserved_until) as first
       from (select order_id, reserved_until from due except select order_id, reserved_until from locked) as skipped
     ), reached as materialized (

@@ -2,8 +2,8 @@
  * Reads single orders by their id, or by the bank's own identifier. Requests that arrive together share one statement.
  * An order that was read before is kept in memory, so reading it again costs little or nothing. Until an order ends,
  * only its status can change, so only the status is read again. An ended order does not change any more
- * (contract/esim.md, "States"). The exceptions are what `isUnchanged` checks, and the phone number, which is removed
- * after some time.
+ * (contract/esim.md, "States"). There are two exceptions: the fields that `isUnchanged` checks, and the phone number,
+ * which is removed after some time.
  */
 import type { Clock } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
@@ -34,7 +34,7 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
  *
  * @param options.find reads orders, in the sequence of their names; null where the bank has no such order
  * @param options.isUnchanged whether an ended order is still the same as when it was read. Without this function, ended
- *   orders never change. While `Database.isHeard` is false, it is not called, and the order is read again
+ *   orders never change. It is not called while `Database.isHeard` is false; the order is then read again
  * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(
@@ -78,8 +78,8 @@ export function createOrderReader<Found extends Read>(
 }
 
 /**
- * Marks a reserved order as expired when its time is over. This is done before anybody sees the order as expired,
- * because a confirm that is still running could succeed. The caller must read the order again afterwards.
+ * Marks a reserved order as expired when its time is over. Nobody may see the order as expired before this, because a
+ * confirm that is still running could succeed. The caller must read the order again afterwards.
  */
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())

@@ -52,11 +52,11 @@ export const statusAtSql = (order: string, now: string): string =>
   `case when ${order}.status = 'reserved' and ${order}.reserved_until <= ${now}::timestamptz then 'expired' else ${order}.status end`
 
 /**
- * SQL condition for those orders stored as reserved that have one of these statuses at an instant (`statusAt`). It compares the column
- * with the instant, so that an index can be used.
+ * SQL condition for orders that are stored as reserved: their status at an instant (`statusAt`) is one of `statuses`.
+ * It compares the column with the instant, so that an index can be used.
  *
  * @param now returns SQL for the instant; called only if the condition contains it
- * @returns null: none of the orders has such a status
+ * @returns null: no order that is stored as reserved can have one of these statuses
  */
 export function reservedWith(statuses: readonly OrderStatus[], now: () => string): string | null {
   const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]
@@ -87,7 +87,7 @@ export function decide(
   throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
 }
 
-/** For each status of an order, the error code of a request that this status does not allow. */
+/** For each status, the error code for a trigger that this status does not allow. */
 const codeOf: Record<OrderStatus, ErrorCode> = {
   reserved: 'conflict',
   confirmed: 'order-confirmed',

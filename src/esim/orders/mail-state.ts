@@ -2,7 +2,7 @@
 export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
 export type MailState = (typeof mailStates)[number]
 
-/** If sending was interrupted, the e-mail may have arrived. */
+/** The state to show. `sending` is shown as `unknown`: if sending was interrupted, the e-mail may have arrived. */
 export const shownMail = (mail: MailState): Exclude<MailState, 'sending'> => (mail === 'sending' ? 'unknown' : mail)
 
 /** SQL for `shownMail`. @param mail SQL for the stored state */

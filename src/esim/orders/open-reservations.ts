@@ -5,9 +5,7 @@
  * These bounds are so small that all processes together cannot reach the limit.
  */
 
-/**
- * The assumed maximum rate of reservations of one bank over all processes: well above what a database server can do.
- */
+/** The assumed maximum rate of one bank's reservations over all processes. No database server reaches it. */
 const maxPerSecond = 20_000
 /** The maximum time for which a count is used. */
 const maxStatementMs = 60_000
@@ -27,8 +25,8 @@ type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; val
 
 export type OpenReservations = {
   /**
-   * Whether the bank is so far from its limit that it may make `wanted` more reservations without the lock. If so, they
-   * are taken off the estimate.
+   * Whether the bank is so far from its limit that it may make `wanted` more reservations without the lock. If so,
+   * subtracts them from the credit.
    */
   far(bankId: string, wanted: number): boolean
   /** Stores a new count of the live reservations of the bank. */
@@ -39,7 +37,7 @@ export type OpenReservations = {
  * Creates the estimates of one process, for all banks.
  *
  * @param deps.count counts the live reservations of a bank, up to the limit
- * @param deps.onError called when a count outside of requests fails; requests then take the lock
+ * @param deps.onError called when a count in the background fails; requests later take the lock
  */
 export function createOpenReservations(deps: {
   limit: number

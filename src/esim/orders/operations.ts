@@ -1,7 +1,4 @@
-/**
- * The operations of banks on orders: reserve, confirm, cancel and read. Each is one function that knows nothing of HTTP
- * requests and replies.
- */
+/** The operations of banks on orders: reserve, confirm, cancel and read. They are independent of HTTP. */
 
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import { broken } from '../../error-rules.ts'
@@ -91,8 +88,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settleOrder(order)
-        // If neither of the next two conditions is true, the statement has changed nothing although `decide` allows the
-        // confirm. Then another process changed the order while the statement ran, so the loop tries again.
+        // If `decide` allows the confirm although the statement has changed nothing, another process changed the order
+        // while the statement ran. Then the loop tries again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })
@@ -174,17 +171,17 @@ async function answerConfirmed(
   return { ...confirmed, emailDelivery }
 }
 
-/** The answer to a confirm that sends no e-mail, because one was sent or tried before. */
+/** The outcome to report for an e-mail that an earlier confirm has sent or tried to send. */
 function repeatedDelivery(mail: MailState): EmailDelivery {
   const shown = shownMail(mail)
   return shown === 'sent' ? 'already-sent' : shown
 }
 
 /**
- * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent,
- * and the mark is removed only when it is certain that nothing arrived. The message is made before the mark, so that an
- * order whose message cannot be made is not marked. It never throws: the order is paid for and confirmed, so the confirm
- * must also succeed without its e-mail.
+ * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent.
+ * The mark is removed only when it is certain that nothing arrived. The message is made first: if that fails, the order
+ * is not marked. It never throws: the order is paid for and confirmed, so the confirm must succeed even without its
+ * e-mail.
  */
 async function deliver(
   deps: EsimDeps,

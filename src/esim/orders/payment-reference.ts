@@ -12,8 +12,8 @@ export const paymentReferencePattern = '^[!-~]{1,64}$'
 const form = new RegExp(paymentReferencePattern)
 
 /**
- * Reads the payment reference from its header. Returns null when there is none. It also returns null for an invalid
- * one, because an invalid reference must not make a confirm fail.
+ * Reads the payment reference from its header. Returns null when the header is missing or invalid: an invalid reference
+ * must not make a confirm fail.
  */
 export function readPaymentReference(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && form.test(header) ? header : null

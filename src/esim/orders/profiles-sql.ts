@@ -1,14 +1,14 @@
 /**
- * SQL that finds profiles of one tariff. It reads neither the profiles of other tariffs nor those that were sold before,
- * whatever the database's statistics say.
+ * SQL that finds profiles of one tariff. Whatever the planner's statistics say, it reads no profiles of other tariffs,
+ * and none with an id up to `after`.
  */
 import { holdsProfile } from './lifecycle.ts'
 
 /**
- * The condition that a row of `profiles` or `returned_profiles` is of a tariff and has a higher profile id than `after`.
- * It compares both columns as one row, because for this PostgreSQL can use only the index by tariff. With `tariff_id = ...` it
- * could choose the primary key when nearly all profiles are of one tariff, and would then walk over all of these for every
- * other tariff.
+ * The condition that a row of `profiles` or `returned_profiles` belongs to a tariff and has a profile id above `after`.
+ * It compares both columns as one row, so that PostgreSQL can use only the index by tariff. With `tariff_id = ...`,
+ * when nearly all profiles are of one tariff, PostgreSQL could choose the primary key. For every other tariff it would
+ * then read all profiles of the large one.
  *
  * @param tariffId SQL expression
  * @param after SQL expression
@@ -20,8 +20,8 @@ export const ofTariff = (row: string, tariffId: string, after = '0'): string =>
 export const importedFirst = (row: string): string => `order by ${row}.tariff_id, ${row}.profile_id`
 
 /**
- * Left join: `o.taken` is true if a live order holds the profile. Written so that PostgreSQL looks it up in the unique
- * index of live orders, once per profile.
+ * Left join: `o.taken` is true if a live order holds the profile. It is written so that PostgreSQL looks up the order
+ * in the unique index of live orders, once per profile.
  */
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (
@@ -29,8 +29,8 @@ export const joinLiveOrder = (profile: string): string => `
     where o.profile_id = ${profile}.profile_id and o.${holdsProfile} limit 1) o on true`
 
 /**
- * The condition that no live order holds the profile, after `joinLiveOrder`. PostgreSQL expects half of the rows to meet
- * it. With `is null` it expects hardly any, and could read and sort all of them to find one.
+ * The condition that no live order holds the profile, after `joinLiveOrder`. PostgreSQL expects that half of the rows
+ * meet it. With `is null` it expects hardly any, and could read and sort all rows to find one.
  */
 export const isFree = 'not coalesce(o.taken, false)'
 

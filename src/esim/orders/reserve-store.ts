@@ -27,7 +27,7 @@ export type ReserveResult =
   | { outcome: 'known'; order: Order }
   /** Another order took the profile first, or there was no profile to try. */
   | { outcome: 'not-made' }
-  /** The bank already holds the maximum number of live reservations, of all tariffs together or of this tariff. */
+  /** The bank already holds the maximum number of live reservations, either in total or of this tariff. */
   | { outcome: 'at-limit' }
 
 const inputRows = rowList(1, {
@@ -108,9 +108,9 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The order of the rows in a statement, the same in every statement. So two statements that insert the same orders wait
- * for each other without a deadlock. A deadlock remains possible if they also try the same profiles in different
- * orders. The database then ends one of them, and it is repeated (`Database`).
+ * Sorts the rows of every statement in the same way, so that two statements with the same orders wait for each other
+ * without a deadlock. A deadlock is still possible if they try the same profiles in a different sequence. The database
+ * then ends one statement, and `Database` repeats it.
  */
 export const compareReservations = (a: Reservation, b: Reservation): number =>
   (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
@@ -133,9 +133,9 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
 }
 
 /**
- * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free ones in the
- * list of returned profiles, and the reserved ones up to the position. All profiles up to the position (`stock_positions`) have been
- * taken at least once.
+ * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free returned
+ * profiles up to the position, and the reserved profiles up to the position. All profiles up to the position
+ * (`stock_positions`) have been taken at least once.
  */
 const countUnsoldStatement: Statement = {
   name: 'esim.count-unsold',
@@ -151,7 +151,7 @@ const countUnsoldStatement: Statement = {
     )::int as unsold`,
 }
 
-/** Counts the profiles of a tariff that are free or reserved. It does not read the sold profiles. */
+/** Counts the profiles of a tariff that are free or reserved. Below the tariff's position it reads no sold profiles. */
 export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
   const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
   return row?.unsold ?? 0
@@ -192,7 +192,7 @@ export async function reserveWithinShares(
 
   const answers = new Map<Reservation, ReserveResult>()
   const refused = new Set<Reservation>()
-  // Without a profile no order is made, so the limit does not apply.
+  // A reservation without a profile makes no order, so the limit does not apply to it.
   const possible = reservations.filter(({ profileId }) => profileId !== null)
   const byTariff = Map.groupBy(possible, ({ tariffId }) => tariffId)
   for (const [tariffId, wanted] of byTariff) {
@@ -212,7 +212,7 @@ export async function reserveWithinShares(
   return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }
 }
 
-/** Finds the reservations whose orders exist already, with their results. */
+/** Finds the reservations whose externalId has an order already, with their results. */
 async function findRepeats(
   transaction: Queryable,
   reservations: readonly Reservation[],
@@ -281,7 +281,7 @@ async function reserveWithinLimit(
     waiting = waiting.slice(room)
   }
   // While these requests waited for the lock, another request may have made an order with the same externalId. So look
-  // for such orders once more.
+  // for these orders once more.
   if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting)
     results.set(reservation, { outcome: reservation.profileId === null ? 'not-made' : 'at-limit' })

@@ -22,8 +22,8 @@ export type ReserveDeps = {
   stock: Stock
   openReservations: number
   /**
-   * How much of a tariff's unsold stock one bank may hold, in percent. It applies to banks without a value of their
-   * own.
+   * How much of a tariff's unsold stock one bank may hold, in percent. It applies to banks that have no value in the
+   * directory.
    */
   reservationShare: number
   /** Called with the outcome of every reservation, for the metrics. */
@@ -44,8 +44,8 @@ export type Reserve = (input: ReserveRequest) => Promise<{ order: Order; repeate
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
 /**
- * `candidate` is the profile that this reservation was tried with. It may differ from the one in the attempt, because
- * `arrange` redistributes a statement's profiles in the order of their ids.
+ * `candidate` is the profile that was tried for this reservation. It may differ from the attempt's own candidate,
+ * because `arrange` redistributes the profiles of a statement in the order of their ids.
  */
 type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | null }
 
@@ -101,8 +101,8 @@ export function createReserve(
 }
 
 /**
- * Answers a repeated request. It compares the codes of operator and tariff, because the bank may have lost access to
- * the tariff since the first request and must still get its order.
+ * Answers a repeated request. It compares only the codes of operator and tariff: if the bank has lost access to the
+ * tariff since the first request, it must still get its order.
  */
 async function repeat({ catalogue, observe }: ReserveDeps, order: Order, operatorCode: string, tariffCode: string) {
   const tariff = await catalogue.tariffOf(order.tariffId)
@@ -189,8 +189,8 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
 }
 
 /**
- * Sorts the rows of a statement, and gives them the profiles in the order of the profiles' ids. So two statements that
- * try the same profiles do so in the same order, and wait for each other at most once.
+ * Sorts the rows of a statement, and gives them the profiles in the order of the profiles' ids. So two statements try
+ * the same profiles in the same sequence, and wait for each other at most once.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
   const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))

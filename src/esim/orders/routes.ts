@@ -63,7 +63,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
   await app.register(operations, { ...deps, prefix: '' })
 }
 
-/** The operations are a plugin of their own, because the documentation beside them needs no token. */
+/** The operations. They are a separate plugin, because they need a token and the documentation does not. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
   limitRate(api, deps)
   listOperatorsRoute(api, deps)
@@ -338,8 +338,8 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
 const viewOf = async (catalogue: Catalogue, order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
 
 /**
- * Before anything else: authenticates the caller, refuses what a person with the role VIEWER must not do, and counts the
- * request against the bank's rate limit.
+ * Adds hooks that run before every operation. They authenticate the caller, refuse the operations that a person with
+ * the role VIEWER must not use, and count the request against the bank's rate limit.
  */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimiter } = deps

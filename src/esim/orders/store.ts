@@ -1,8 +1,8 @@
 /**
- * SQL that reads orders by id, confirms, cancels and expires them, records their e-mails, and finds free profiles. Orders
- * are made in `reserve-store.ts` and listed in `sold/`. The busiest statements process many orders at once (`unnest`),
- * because requests that arrive together share one statement (`db/batching.ts`). Each statement checks itself whose order
- * it is and whether the order may change.
+ * SQL that reads orders by id, confirms, cancels and expires them, records their e-mails, and finds free profiles.
+ * Orders are made in `reserve-store.ts` and listed in `sold/`. The busiest statements process many orders at once
+ * (`unnest`), because requests that arrive together share one statement (`db/batching.ts`). Each statement itself
+ * checks the order's bank and whether the order may change.
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
@@ -83,7 +83,7 @@ const arrayOfIds = (ids: readonly string[]): string => `{${ids.join(',')}}`
 
 export type OrderKey = { orderId: string; bankId: string }
 
-/** The orders in the sequence of their keys; null for one that does not exist or belongs to another bank. */
+/** The orders in the sequence of their keys; null for an order that does not exist or belongs to another bank. */
 export async function findOrders(database: Queryable, keys: OrderKey[]): Promise<(Order | null)[]> {
   const rows = await database.tuples<[...OrderValues, n: number]>(findOrdersStatement, [
     arrayOfIds(keys.map(({ orderId }) => orderId)),
@@ -161,8 +161,8 @@ export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
 /**
  * SQL for whether an order is stored as reserved, for statements that find orders by id. It is written so that the
- * planner cannot use an index for it. With an index, the planner might expect no reservations, and would then search
- * all reservations for each order.
+ * planner cannot use the index of reservations for it. If the planner expected hardly any reservations, it would use
+ * that index and read all reservations for each order.
  */
 const isReserved = `status || '' = 'reserved'`
 
@@ -185,7 +185,7 @@ const confirmWith = (name: string, change: string): Statement => ({
 const confirmStatement = confirmWith('esim.confirm', '')
 /**
  * Confirms orders with payment references ($6), which are in the sequence of the ids ($1). It is a separate statement,
- * because most confirms send no reference and need no look-up of one.
+ * because most confirms have no reference and can skip this look-up.
  */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
@@ -196,8 +196,8 @@ const confirmWithReferences = confirmWith(
 export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
- * Confirms those of the given orders that belong to the bank and are still reserved.
- * @returns for each given order, how it is afterwards; null if it does not exist or belongs to another bank
+ * Confirms the orders that belong to the bank and are still reserved.
+ * @returns for each item, the order after the statement; null if it does not exist or belongs to another bank
  */
 export async function confirm(
   database: Queryable,
@@ -219,7 +219,7 @@ export async function confirm(
   if (others.length > 0)
     for (const order of await findSealedOrders(database, input.bankId, others))
       results.set(order.orderId, { moved: false, order })
-  // Of several confirms of one order, only the first has confirmed it. The others repeat it.
+  // If there are several confirms of one order, only the first has `moved: true`; the others count as repeated.
   return ids.map((orderId, n) => {
     const result = results.get(orderId) ?? null
     return result?.moved && ids.indexOf(orderId) < n ? { ...result, moved: false } : result
@@ -250,14 +250,14 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 const expiredAtOnce = 1_000
 /**
  * SQL that reads the position of expiry-warning.ts. All reservations that end before this instant have their event
- * `order.expiring`; for one that ends later, the statement that marks it as expired must record this event first. The
- * position is locked before any order, so that it cannot change meanwhile.
+ * `order.expiring`; for a reservation that ends later, the statement that marks it as expired must record this event
+ * first. The position is locked before any order, so that it cannot change meanwhile.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
 /** Always true. A statement that uses it must read `warned_up_to`, and so takes its lock, before it locks orders. */
 const isWarnedKnown = '(select reached from warned_up_to) is not null'
-/** Records `order.expiring` for those of the `expired` reservations that do not have this event yet. */
+/** Records `order.expiring` for the `expired` reservations that do not have this event yet. */
 const warnFirst = `
   late as (
     select o.bank_id, o.reserved_until - interval '${expiringMinutes} minutes' as at, ${orderText(`'reserved'`)} as text
@@ -271,11 +271,11 @@ const afterWarning = 'expired cross join (select count(*) from warned) as first'
 const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
 
 /**
- * Marks reservations that are over and returns their profiles to the stock. Several processes share the work.
- * Correctness does not depend on it: readers compute the status, and a request that finds no free profile calls this
- * first.
+ * Marks reservations that are over as expired, and returns their profiles to the stock. Several processes share the
+ * work. Correctness does not depend on it: readers compute the status, and a request that finds no free profile calls
+ * this first.
  *
- * @returns whether there may be more: one call marks a bounded number
+ * @returns whether there may be more, because one call marks only a limited number
  */
 export async function expire(database: Queryable, now: Date): Promise<boolean> {
   const marked = await database.execute(
@@ -299,7 +299,10 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
   return marked === expiredAtOnce
 }
 
-/** Marks one reservation that is over and returns its profile to the stock, unless another transition came first. */
+/**
+ * Marks one reservation that is over as expired, and returns its profile to the stock. Does nothing if another
+ * transition came first.
+ */
 export async function expireOrder(database: Queryable, orderId: string, now: Date): Promise<void> {
   await database.execute(
     {
@@ -317,10 +320,10 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
 }
 
 /**
- * Looks for a reservation of this tariff whose time is over but which is still stored as reserved. If there is one,
- * another process is changing it at this moment: it marks the reservation as expired, or confirms it just in time. Waits
- * until that change is committed or rolled back. Without this wait, the answer "sold out" could be wrong, because the
- * reservation's profile may become free.
+ * Looks for a reservation of this tariff that is over but still stored as reserved. If there is one, another process is
+ * changing it at this moment: it marks the reservation as expired, or confirms it just in time. Waits until this change
+ * is committed or rolled back. Without this wait, the answer "sold out" could be wrong, because the reservation's
+ * profile may become free.
  *
  * @returns false when there was no such reservation
  */

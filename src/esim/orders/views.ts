@@ -24,7 +24,7 @@ function tariffView(tariff: Tariff, free: boolean) {
 export const shownMsisdn = ({ status, msisdn }: Pick<Order, 'status' | 'msisdn'>): string | null =>
   status === 'cancelled' || status === 'expired' || msisdn === '' ? null : msisdn
 
-/** The time at which the reservation ends or has ended; null when the order ended in another way. */
+/** The end of the reservation; null when the order was confirmed or cancelled. */
 export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'reservedUntil'>): string | null =>
   status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
 

@@ -1,6 +1,6 @@
 /**
  * Checks the sales figures and the counters of stock against the orders and profiles. The figures are the stored sums
- * plus the orders in outbox rows that are not added yet. Each comparison is one statement, so it sees both sides at the
+ * plus the orders of outbox rows that are not added yet. Each comparison is one statement, so it sees both sides at the
  * same instant.
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
@@ -40,11 +40,13 @@ const piece = (code: string, rows: number, found: readonly { text: string }[], r
   reached: reached === null ? null : [reached],
 })
 
-/** A cell is one row of the figures of an hour or a day: the number of orders that have all of these values in common. */
+/**
+ * The columns of a cell. A cell is one row of the figures of an hour or a day: it counts the orders with these values.
+ */
 const cell = 'bank_id, tariff_id, currency, price, outcome'
 /**
- * The sums of all banks have no bank, no currency and no price. To be compared in the same way, their rows get this id as
- * their bank, an empty currency and the price 0.
+ * The sums of all banks have no bank, no currency and no price. So that they can be compared in the same way, their
+ * rows get this id as the bank, an empty currency and the price 0.
  */
 const allBanks = '00000000-0000-0000-0000-000000000000'
 const cellOfAll = `'${allBanks}'::uuid as bank_id, tariff_id, '' as currency, 0 as price, outcome`
@@ -82,11 +84,11 @@ const fingerprint = (unit: Unit, rows: string) => `
     hashint4extended(tariff_id, uuid_hash_extended(bank_id, date_part('epoch', ${unit})::bigint))))))), 0) as orders
   from (${rows}) as fingerprinted`
 
-/** Whether both sides are the same; this takes a third of the time of finding the cells that differ. */
+/** Whether both sides are the same. This takes a third of the time that `differences` takes. */
 const areSame = (unit: Unit, { kept, counted }: Sides) =>
   `select (${fingerprint(unit, kept)}) = (${fingerprint(unit, counted)}) as "areSame"`
 
-/** The cells that differ, if any do. */
+/** Compares the checksums first, and finds the cells that differ only if the checksums differ. */
 async function compareSides(
   database: Queryable,
   unit: Unit,
@@ -98,9 +100,9 @@ async function compareSides(
 }
 
 /**
- * Checks the figures of hours in pieces. A piece has whole hours with about `ordersAtOnce` orders in total. The orders are found
- * by id, because an id begins with the instant at which the order was made, which is shortly before the order ends. The values
- * begin with $4, because `readFigures` uses $1 to $3.
+ * Checks the figures of hours in pieces. A piece has whole hours with about `ordersAtOnce` orders in total. The orders
+ * are found by id: an id begins with the time at which the order was made, and an order ends shortly after that. The
+ * values begin with $4, because `readFigures` uses $1 to $3.
  */
 const hours: Step = {
   name: hoursCheck.code,
@@ -218,7 +220,7 @@ const stock: Step = {
 }
 
 const ofTariffs = 'tariff_id > $4 and tariff_id <= $5'
-/** Use it together with `holdsProfile`: PostgreSQL uses the index of live orders only for statements with this condition. */
+/** Use it together with `holdsProfile`: PostgreSQL uses the index of live orders only with that condition. */
 const isGone = `status in ('confirmed', 'withdrawn')`
 const ofThem = `(select profile_id, tariff_id from profiles where ${ofTariffs}) as p`
 
@@ -232,7 +234,7 @@ const goneInRange = `${ofThem}
   ) as o using (profile_id)`
 
 /**
- * The same profiles as `goneInRange`, for tariffs whose profiles have ids between those of other tariffs. It looks up
+ * The same profiles as `goneInRange`, for tariffs whose profile ids are mixed with ids of other tariffs. It looks up
  * the order of each profile.
  */
 const goneOneByOne = `${ofThem}
@@ -241,14 +243,14 @@ const goneOneByOne = `${ofThem}
   ) as o`
 
 /**
- * How many ids `goneInRange` may read for each profile of the tariffs. With more ids it would read many profiles of
- * other tariffs. Then it costs less to look up each order.
+ * How many ids the range of `goneInRange` may have for each profile of the tariffs. With more ids, it would read many
+ * profiles of other tariffs, and it costs less to look up each order.
  */
 const maxIdsForEach = 3
 
 /**
- * The lowest and the highest id of these tariffs' profiles; empty when too many ids of other tariffs lie between. The
- * profiles of one import have ids next to each other.
+ * The lowest and the highest id of these tariffs' profiles; empty when too many ids of other tariffs lie between them.
+ * The profiles of one import have ids next to each other.
  */
 async function findRange(database: Queryable, from: number, to: number): Promise<number[]> {
   const [range] = await database.query<{ first: number | null; last: number | null; loaded: number }>(
@@ -265,8 +267,8 @@ async function findRange(database: Queryable, from: number, to: number): Promise
 }
 
 /**
- * Finds the last tariff of a piece. It trusts the stored counter (`loaded`) only for the size of the piece: a wrong counter
- * makes the piece larger or smaller, and the piece then reports it.
+ * Finds the last tariff of a piece. It uses the stored counter (`loaded`) only to choose the size of the piece. A wrong
+ * counter changes the size, and the check of the piece reports the counter.
  */
 const lastTariffText = `
   select max(tariff_id) as "tariffId", max(tariff_id) = (select max(tariff_id) from tariffs) as "isEnd"

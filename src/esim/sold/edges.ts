@@ -1,7 +1,7 @@
 /**
  * Splits time spans into whole days, whole hours (UTC), and parts of less than an hour at both ends. The sums of days
- * and hours are stored; the orders in the parts must be counted. Each bound is first rounded to the nearest day; then
- * the hours and the rest between the bound and that day are added or subtracted.
+ * and hours are stored; the orders in the shorter parts must be counted. Each bound is first rounded to the nearest
+ * day; then the hours and the rest between the bound and that day are added or subtracted.
  */
 
 const hourMs = 3_600_000
@@ -22,7 +22,7 @@ export type Parts = {
 /**
  * Splits consecutive spans into parts.
  *
- * @param bounds of the spans, in the order of time; n spans have n + 1
+ * @param bounds of the spans, in the order of time; n spans have n + 1 bounds
  * @returns the parts that add up to each span; spans are numbered from 0
  */
 export function partsOf(bounds: readonly Date[]): Parts {

@@ -1,6 +1,6 @@
 /**
- * Reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest orders. So each
- * statement adds the orders of the outbox rows that are not in the sums yet, and its figures are exact.
+ * Reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest orders. Each
+ * statement adds these from the outbox, so its figures are exact.
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -17,13 +17,13 @@ import { allReached } from './fold-store.ts'
 const maxTries = 10
 
 /**
- * Runs a query over the sales figures. The query must add the orders that the stored sums lack. It reads
- * them from the `with` query `fresh`, each with its `outcome` and `ended_at`.
+ * Runs a query over the sales figures. The stored sums lack the latest orders, so the query must add them. It reads
+ * these orders from the `with` query `fresh`, each with its `outcome` and `ended_at`.
  *
- * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4. `ofBank`: SQL of a bank's
- *   id, to leave the orders of other banks out of `fresh`
- * @throws DomainError 'unavailable' after an upgrade, until the sums contain all old orders and all old stock (`fold-store.ts`); also
- *   when every try failed
+ * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4. `ofBank`: SQL of a
+ *   bank's id, to leave the orders of other banks out of `fresh`
+ * @throws DomainError 'unavailable' after an upgrade, until the sums contain all old orders and all old stock
+ *   (`fold-store.ts`); also when every try failed
  */
 export async function readFigures<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   const [found] = await readUpToDate<{ rows: Row[] }>(database, {
@@ -36,8 +36,8 @@ export async function readFigures<Row>(database: Queryable, query: FiguresQuery)
 type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: unknown[] }
 
 /**
- * Like `readFigures`, but the rows come one by one. Long texts in one JSON value would block other requests while it is
- * parsed. The query must return at least one row, because `isUpToDate` comes with the rows.
+ * Like `readFigures`, but the rows come one by one. Parsing one JSON value with long texts would block other requests.
+ * The query must return at least one row, because each row has `isUpToDate`.
  */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
@@ -50,7 +50,8 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
       ${query.ofBank ? `where recorded.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
-  // The position is read by a separate statement (see `unseen`). `isUpToDate`: it was still the newest when `text` ran.
+  // The position is read by a separate statement (see `unseen`). `isUpToDate`: the position was still the newest when
+  // `text` ran.
   for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]
@@ -158,7 +159,7 @@ export const spanCells = `
 
 /**
  * The values for `spanCells`.
- * @param bounds of the spans, in the order of time; n spans have n + 1
+ * @param bounds of the spans, in the order of time; n spans have n + 1 bounds
  */
 export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
   const { days, hours, rests } = partsOf(bounds)
@@ -190,11 +191,11 @@ const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || 
 /**
  * A bank's orders that ended on each of the days (confirmed, cancelled, or expired by now), by tariff and in total. The
  * database writes the JSON, because reading tens of thousands of rows would delay other requests by a tenth of a
- * second. It returns one text for each day, so that none of them is long. Codes and currencies have no character that
- * JSON escapes (text/text-rules.ts).
+ * second. It returns one text for each day, so that no text is long. Codes and currencies have no character that JSON
+ * escapes (text/text-rules.ts).
  *
  * @param names of the days
- * @param bounds in the order of time; n days have n + 1
+ * @param bounds of the days, in the order of time; n days have n + 1 bounds
  */
 export async function countSales(
   database: Queryable,
@@ -203,8 +204,8 @@ export async function countSales(
   const { bankId, names, bounds, now } = input
   const texts = await readUpToDate<{ text: string }>(database, {
     ofBank: '$4',
-    // To the cells it adds reservations that are over by now but not marked yet. `width_bucket` finds the span in which
-    // each of them ends.
+    // Adds the reservations that are over by now but not marked yet. `width_bucket` finds the span in which each of
+    // them ends.
     parts: `${spanCells}
         union all
         select width_bucket(reserved_until, $16::timestamptz[]) - 1, tariff_id, currency, price, 'expired', 1
@@ -256,8 +257,8 @@ type Outcome = 'confirmed' | 'cancelled' | 'expired'
 type Since = { parts: string; values: unknown[] }
 
 /**
- * Like `spanCells`, but for the orders of all banks that ended at an instant or later and are marked as ended. Uses the
- * values $4 to $11.
+ * Like `spanCells`, but for the orders of all banks whose stored status says that they ended at an instant or later.
+ * Uses the values $4 to $11.
  */
 function endedSince(since: Date): Since {
   const { day, hours, rests } = edgeOf(since)
@@ -304,8 +305,8 @@ export async function countSoldSince(database: Queryable, since: Date): Promise<
 
 /**
  * Orders of all banks that were made at an instant or later, by their current status. It is computed in three steps:
- * count the orders that ended since the instant, subtract those of them that were made before it, and add the orders
- * made since then that have not ended.
+ * count the orders that ended since the instant, subtract those that were made before it, and add the orders that were
+ * made since then and have not ended.
  */
 export async function countMadeSince(
   database: Queryable,

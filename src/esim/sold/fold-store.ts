@@ -1,7 +1,7 @@
 /**
  * Adds the orders that have ended to the sales figures and to the counters of tariffs. A job takes them from the
- * outbox. The outbox lacks the *old orders*: those that the database contained when migration 0026 created the outbox.
- * They are added once, in pieces, in the order of their ids.
+ * outbox. The outbox lacks the *old orders*, which were made before migration 0026 created the outbox. They are added
+ * once, in pieces, in the order of their ids.
  *
  * Each order counts exactly once. `reached` is the highest id of the pieces that are done:
  *
@@ -9,8 +9,8 @@
  * ignored.
  * - An order at or below `reached` is added when its event is taken.
  *
- * One statement adds a piece and takes all events that its snapshot sees. So if an order of the piece has ended in this
- * snapshot, no later statement takes its event. If it ends later, a later statement takes its event.
+ * One statement adds a piece and takes all events that its snapshot sees. If an order of the piece has ended in this
+ * snapshot, the same statement takes and ignores its event. If it ends later, a later statement takes its event.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'

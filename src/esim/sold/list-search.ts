@@ -7,8 +7,8 @@ import { isAscending, type OrderSort } from './order-list-sql.ts'
 import type { OrderListSearch } from './order-store.ts'
 
 /**
- * Ascending lists leave out orders made within the last 15 seconds. The transaction of such an order may still be open,
- * and a client that reads on from a newer order would skip it.
+ * Ascending lists leave out orders made within the last 15 seconds. Their transactions may still be open, and a client
+ * that continues after a newer order would miss them.
  */
 const settledMs = 15_000
 

@@ -13,7 +13,7 @@ import type { OrderQuery, Put } from './order-sql.ts'
 export const orderSorts = ['-createdAt', 'createdAt', '-confirmedAt', 'confirmedAt'] as const
 export type OrderSort = (typeof orderSorts)[number]
 
-/** The page begins after this order. `confirmedAt` is set when orders are sorted by it. */
+/** The page begins after this order. `confirmedAt` is set only when the list is sorted by it. */
 export type OrderPosition = { orderId: string; confirmedAt: string | null }
 
 export type OrderListFilter = {
@@ -61,9 +61,9 @@ function textOf(filter: OrderListFilter, put: Put): string {
 const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
 
 /**
- * Returns those of the requested statuses that a matching order can have. Only confirmed orders have a time of
- * confirmation, and reserved orders have no end. So a filter by one of these times, or a sort by confirmation, excludes
- * some statuses, and their index ranges are not read.
+ * Returns the requested statuses that a matching order can have. Only confirmed orders have a time of confirmation, and
+ * reserved orders have no end. So a filter by one of these times, or a sort by confirmation, excludes some statuses,
+ * and their index ranges are not read.
  */
 function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
   return statuses.filter(status => {
@@ -72,7 +72,7 @@ function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter)
   })
 }
 
-/** `order by` and `limit`, used for each range and for the whole query. */
+/** Builds the `order by` and `limit` of each range and of the whole query. */
 const endOf = ({ sort, limit }: OrderListFilter, put: Put): string => {
   const direction = isAscending(sort) ? 'asc' : 'desc'
   const keys = isByConfirmation(sort) ? `confirmed_at ${direction}, order_id ${direction}` : `order_id ${direction}`
@@ -84,8 +84,8 @@ function byCreation(filter: OrderListFilter, put: Put): string {
   const conditions = conditionsOf(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const bank = `${put(filter.bankId)}::uuid`
-  // Each range is a query of its own, joined by `union all`. PostgreSQL then only merges the ranges, which an index has
-  // sorted already.
+  // Each range is a separate query, joined by `union all`. An index returns each range already sorted, so PostgreSQL
+  // only merges them.
   const parts = filter.statuses
     .filter(status => status !== 'reserved')
     .map(status => {
@@ -110,14 +110,15 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * Sorts the orders of some tariffs by confirmation. No index has this order, so it limits which orders are read and sorted. It
- * relies on this: an order is confirmed less than `reservationMinutes` after it was made.
+ * Sorts the orders of some tariffs by confirmation. No index has this sort order, so the query must limit how many
+ * orders it reads and sorts. It relies on one fact: an order is confirmed less than `reservationMinutes` after it was
+ * made.
  *
- * For an ascending list, `nth` finds for each tariff when its `limit`-th order was made. The earliest of these times is the
- * horizon. The orders that this tariff has up to the horizon fill the page, and all of them are confirmed within
- * `reservationMinutes` after the horizon. So an order made later than that cannot be on the page and is not read. A descending
- * list does the same backwards. If there is no limit, or no tariff has so many orders, there is no horizon, and all orders are
- * read.
+ * For an ascending list, `nth` finds for each tariff when its `limit`-th order was made. The earliest of these times is
+ * the horizon. One tariff has enough orders up to the horizon to fill the page, and all of them are confirmed within
+ * `reservationMinutes` after the horizon. So an order that was made later than that cannot be on the page, and is not
+ * read. A descending list does the same backwards. If there is no limit, or no tariff has `limit` orders, there is no
+ * horizon, and all orders are read.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)
@@ -148,9 +149,10 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 
 /**
- * Turns the filter's times and the page's position into conditions. Most of these times become two conditions: an exact one on
- * the column of the time, and a wider one on `order_id`, so that the index can be used. Such a range of ids exists because ids
- * contain the time of the reservation, and an order ends at most `reservationMinutes` after it (`firstIdEndingAt`).
+ * Turns the filter's times and the page's position into conditions. Most times become two conditions: an exact one on
+ * the column of the time, and a wider one on `order_id` for the index. A range of times gives a range of ids, because
+ * an id begins with the time of the reservation, and an order ends at most `reservationMinutes` later
+ * (`firstIdEndingAt`).
  */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
   const conditions: string[] = []
@@ -173,8 +175,8 @@ function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderLis
     if (span.until) id('<', firstOrderId(span.until))
     if (span.until) instant(column, '<', span.until)
   }
-  // An order whose transaction is still open is not visible yet, and a client that continues after a newer order would skip it. So
-  // the list ends before `asOf`.
+  // An order is not visible while its transaction is open, and a client that continues after a newer order would miss
+  // it. So the list ends before `asOf`.
   if (isUp) {
     id('<', firstOrderId(asOf))
     if (isByConfirmation(sort)) instant('confirmed_at', '<', asOf)

@@ -21,8 +21,8 @@ export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {
   const isUnstated = createStatementBatcher<string, boolean>(ids => areUnstated(database, ids))
 
   /**
-   * Whether an order that has ended is still as it was read. Two things can change: its e-mail may be sent, and the
-   * daily statement that contains it may be closed.
+   * Whether an ended order is still the same as when it was read. Two things can change: its e-mail may be sent, and
+   * the daily statement that contains it may be closed.
    */
   const isUnchanged = (order: LookedUpOrder): boolean | Promise<boolean> => {
     if (order.status !== 'confirmed') return true

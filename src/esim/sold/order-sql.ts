@@ -51,9 +51,9 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Builds the query for an id such that at least `count` orders have a higher id. Each index range (a bank, a status and perhaps a tariff) that
- * has more than `count` orders gives the id below its `count` newest ones, and the highest of these ids is returned. There is no row
- * if no range has so many. The filter's `externalId` is ignored.
+ * Builds the query for an id that has at least `count` orders above it. In each index range (a bank, a status and
+ * perhaps a tariff), it finds the id that follows the `count` newest ones. It returns the highest of these ids, or no
+ * row if no range has more than `count` orders. The filter's `externalId` is ignored.
  */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
@@ -67,8 +67,7 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = banksText(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const rest = restConditions(filter, put)
-  // The condition says again that these orders have ended, because otherwise the planner does not use the partial
-  // index.
+  // The condition repeats that these orders have ended, because otherwise the planner does not use the partial index.
   const ended = `
     select r.order_id from ${banks} cross join unnest(${put(endedStatuses(filter))}::text[]) as s (status)
     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
@@ -86,9 +85,9 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
 }
 
 /**
- * The banks as a table. A single bank is written as a constant, so that PostgreSQL plans for the orders that this bank has. For an
- * array, PostgreSQL would plan as for an average bank. If nearly all orders are of another bank, it would then read all reservations of
- * that other bank.
+ * The banks as a table. A single bank is written as a constant, so that PostgreSQL plans for the number of orders of
+ * this bank. For an array, it would plan for an average bank. If nearly all orders belong to another bank, it would
+ * then read all reservations of the other bank.
  */
 const banksText = ({ bankIds }: OrderFilter, put: Put): string =>
   bankIds.length === 1

@@ -1,4 +1,4 @@
-/** SQL that reads orders, whatever their status: searches of people, lists for programs, and look-ups of single orders. */
+/** SQL that reads orders of any status: searches by people, lists for programs, and look-ups of single orders. */
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
@@ -51,7 +51,7 @@ export type ShownOrder = {
   paymentReference: string | null
   /** Who reserved it, in the form of `callerName`; null: unknown. */
   reservedBy: string | null
-  /** Who confirmed or cancelled it; `clock` for an expired one; null: it has not ended, or this is unknown. */
+  /** Who confirmed or cancelled it; `clock` for an expired order; null: not ended, or unknown. */
   endedBy: string | null
   /** The closed statement that contains the order. */
   statement: { statementId: string; number: number; day: string; closedAt: string } | null
@@ -118,7 +118,7 @@ export async function* readOrders(
   yield* readPiecewise<ShownOrder>(deps.database, query, deps.signal)
 }
 
-/** The search of an order list for programs; it has codes in place of ids. */
+/** The search of an order list for programs. It names operator and tariff by their codes. */
 export type OrderListSearch = Omit<OrderListFilter, 'tariffIds'> & {
   operatorCode: string | undefined
   tariffCode: string | undefined
@@ -134,7 +134,7 @@ export async function listOrders(database: Queryable, search: OrderListSearch): 
   return database.query<ShownOrder>(shownText('unnest($2::uuid[]) with ordinality', 'found.n'), [search.now, ids])
 }
 
-/** Replaces the codes of a search by ids. @returns null when a code is unknown, so that nothing matches */
+/** Replaces the codes of a search by ids. @returns null when a code is unknown, because then nothing matches */
 export async function listFilterOf(
   database: Queryable,
   { operatorCode, tariffCode, ...search }: OrderListSearch,
@@ -153,7 +153,10 @@ async function findTariffIds(database: Queryable, operatorCode?: string, tariffC
   return rows.map(({ id }) => id)
 }
 
-/** The filter with ids in place of the codes of banks and tariffs; null when a code is unknown, so nothing matches. */
+/**
+ * The filter with ids in place of the codes of banks and tariffs; null when a code is unknown, because then nothing
+ * matches.
+ */
 async function filterOf(
   database: Queryable,
   search: OrderSearch,
@@ -195,9 +198,9 @@ type Find = (query: OrderQuery) => Promise<string[]>
 /**
  * Finds the newest orders whose external id begins with the searched characters. It tries three ways:
  *
- * 1. Find all such orders by the index of external ids. This works while they are few (`fewOrders`).
+ * 1. Find all matching orders by the index of external ids. This works while there are few (`fewOrders`).
  * 2. Search the newest orders (`newestOrders`). When many orders match, these probably fill the page.
- * 3. Find all such orders and sort them by time.
+ * 3. Find all matching orders and sort them by time.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))
@@ -238,9 +241,9 @@ const ownColumns = {
 } as const satisfies Partial<Record<keyof ShownOrder, string>>
 
 /**
- * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find it by the primary key alone, without
- * the caller's condition on `statement_id`. With that condition, and planner statistics from before the first daily statement, it
- * would read the index of all closed lines.
+ * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find it by the primary key
+ * alone, without the caller's condition on `statement_id`. If the planner's statistics are older than the first daily
+ * statement, it would otherwise use that condition and read the index of all closed lines.
  */
 const lineOf = (orderId: string): string =>
   `select statement_id from statement_lines where order_id = ${orderId} offset 0`
@@ -252,7 +255,7 @@ const ownJoins = `
     select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
     from (${lineOf('o.order_id')}) l join statements s using (statement_id) offset 0) s on true`
 
-/** SQL for each field that people see of an order. `$1` is now. */
+/** SQL for each field of an order that people see. `$1` is now. */
 const shown: { [Name in keyof ShownOrder]: string } = {
   ...ownColumns,
   bankId: 'o.bank_id',
@@ -342,7 +345,7 @@ const areUnstatedStatement: Statement = {
     where not l.is_stated`,
 }
 
-/** For each order, whether it is in no closed daily statement yet. The results are in the sequence of `orderIds`. */
+/** For each order, whether no closed daily statement contains it yet. The results are in the sequence of `orderIds`. */
 export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
   const unstated = orderIds.map(() => false)

@@ -1,6 +1,7 @@
 /**
- * The Partner API's `orders.csv`: a bank's orders as a CSV file of any length (contract/partner-orders.md, "The list"). The database
- * writes the lines, and their bytes are passed on as they arrive: reading rows into objects took most of the time.
+ * The Partner API's `orders.csv`: a bank's orders as a CSV file of any length (contract/partner-orders.md, "The list").
+ * The database writes the lines, and their bytes are passed on unchanged, because reading rows into objects took most
+ * of the time.
  */
 import { csvCellSql } from '../../db/csv-cell-sql.ts'
 import type { Database, Queryable } from '../../db/database.ts'
@@ -41,8 +42,8 @@ const cells = {
 }
 
 /**
- * The columns of the entries of `cells` that write several columns at once. PostgreSQL makes such a text once and uses
- * it again for the next orders with the same tariff or statement.
+ * The names of the columns, for entries of `cells` that write several columns. PostgreSQL builds the text of these
+ * columns once, and uses it again for other orders with the same tariff or statement.
  */
 const columns: Record<string, readonly string[]> = {
   tariff: ['operatorCode', 'tariffCode'],
@@ -58,7 +59,7 @@ const line = `${row(Object.values(cells))} || E'\\r\\n'`
 /**
  * SQL for the lines of the file. `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order
  * of their ids, so the first lines arrive at once, even in a long file. PostgreSQL remembers the results of a look-up.
- * So everything that belongs to only one order is in the first look-up, and the others have results that are used
+ * So all values that only one order has are in the first look-up, and the results of the other look-ups can be used
  * again.
  */
 const lines = `
@@ -77,12 +78,13 @@ const lines = `
   order by found.order_id desc`
 
 /**
- * Opens the file: all matching orders, newest first, as they are at one moment. It resolves when the first bytes have arrived.
+ * Opens the file: all matching orders, newest first, as they are at one moment. It resolves when the first bytes have
+ * arrived.
  *
  * @param deps.database where orders are read
  * @param deps.aside where tariffs are looked up
- * @param signal aborts when the reader has left
- * @throws DomainError 'unavailable' when the reader has left
+ * @param signal aborts when the client disconnects
+ * @throws DomainError 'unavailable' when the client has disconnected
  */
 export async function openOrderFile(
   deps: OrderFileDeps,

@@ -1,4 +1,4 @@
-/** eSIM sales for a bank's people, below `/portal/esim`. Like the eSIM API, it is open to every role of a bank. */
+/** The routes of eSIM sales for a bank's people, below `/portal/esim`. Every role of a bank may use them. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'

@@ -1,6 +1,6 @@
 /**
- * Adds the hash of the activation code to profiles that were loaded without it. These are the profiles that were in stock when
- * migration 0060 created the hashes, and those that a process of an older version loads during an upgrade. The table
+ * Adds the hash of the activation code to profiles that were loaded without it. Some were in stock before migration
+ * 0060 created the hashes; others are loaded by a process of an older version during an upgrade. The table
  * `unhashed_profiles` lists them.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -21,14 +21,14 @@ const openedAtOnce = 100
 const maxNamed = 20
 
 type Range = { rangeId: number; first: number; last: number }
-/** A profile of the range; `sealed` is null when it has a hash. */
+/** A profile of the range; `sealed` is null when the profile has a hash already. */
 type Found = ProfileRow & { sealed: Buffer | null }
 type Hashed = { profileId: number; hash: Buffer }
 type Done = { outcome: 'soon' | null; repeated: number[]; unreadable: number[] }
 
 /**
- * Hashes the codes of the next profiles. Two profiles cannot have the same hash, so a profile with the code of another one gets none
- * and is noted in `repeated_activation_codes`.
+ * Hashes the codes of the next profiles. Two profiles cannot have the same hash. If another profile has the hash
+ * already, the profile gets none and is noted in `repeated_activation_codes`.
  *
  * @param input.atOnce how many profiles are looked at
  * @returns 'soon': there may be more; false: there are none; null: an import or another process holds the lock
@@ -51,7 +51,7 @@ export async function hashActivationCodes(
 
 async function hashPiece(transaction: Queryable, sealing: Sealing, atOnce: number): Promise<Done> {
   const nothing = { repeated: [], unreadable: [] }
-  // An import may not add the code of a profile between the two statements that store the hashes.
+  // The lock prevents an import from adding one of these codes between `storeHashes` and `noteRepeated`.
   if (!(await tryLockImports(transaction))) return { outcome: null, ...nothing }
   const range = await findRange(transaction)
   if (range === undefined) return { outcome: 'soon', ...nothing }
@@ -106,7 +106,10 @@ function findProfiles(transaction: Queryable, { first, last }: Range, limit: num
 const given = 'unnest($1::bigint[], $2::bytea[]) as g (profile_id, activation_hash)'
 const valuesOf = (hashed: Hashed[]) => [hashed.map(({ profileId }) => profileId), hashed.map(({ hash }) => hash)]
 
-/** Of profiles with the same code, only the one that was loaded first gets the hash, and none if another profile has it already. */
+/**
+ * Stores the hashes that no profile has yet. If several of these profiles have the same code, only the one that was
+ * loaded first gets the hash.
+ */
 async function storeHashes(transaction: Queryable, hashed: Hashed[]): Promise<void> {
   await transaction.execute(
     `update profiles p set activation_hash = f.activation_hash
@@ -117,7 +120,7 @@ async function storeHashes(transaction: Queryable, hashed: Hashed[]): Promise<vo
   )
 }
 
-/** Notes the profiles that got no hash, because another profile has it. @returns their ids */
+/** Notes the profiles that got no hash because another profile has it. @returns their ids */
 async function noteRepeated(transaction: Queryable, hashed: Hashed[]): Promise<number[]> {
   const repeated = await transaction.query<{ profileId: number }>(
     `insert into repeated_activation_codes (profile_id, other_profile_id)

@@ -83,9 +83,9 @@ const tariffs: Walk = {
 }
 
 /**
- * Checks orders in the order of their ids, which is also the order of their time. For orders that have ended without a
- * sale, it looks up the profiles. Live orders are compared with their profiles in the walk over profiles, which reads
- * all of these.
+ * Checks orders in the order of their ids, which is also the order of their time. It looks up the profiles of orders
+ * that were cancelled or expired. The walk over profiles compares live orders with their profiles, because it reads
+ * every profile.
  */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',
@@ -137,7 +137,7 @@ const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_i
 const otherTariffRules = (now: string) => {
   const others = `from orders o where o.profile_id = l.profile_id and o.${holdsProfile} and p.tariff_id is distinct from o.tariff_id`
   const counted = `(o.status <> 'reserved' or o.reserved_until > ${now})`
-  // An order whose tariff does not exist is left out here, because the check of orders reports it.
+  // An order whose tariff does not exist is left out here, because `references` reports it.
   const ofTariff = 'exists (select from tariffs t where t.tariff_id = o.tariff_id)'
   return [
     {
@@ -262,8 +262,8 @@ const profileOf = (profile: string, tariff: string, operator: string) =>
     to_char(${profile}.imported_at at time zone 'UTC', 'YYYY-MM-DD')`
 
 /**
- * Finds pairs of profiles with the same activation code, unless one of them is withdrawn or both are sold already. Only
- * profiles in `repeated_activation_codes` can have the code of another one, because a unique index prevents it otherwise.
+ * Finds pairs of profiles with the same activation code, unless one of them is withdrawn or both are sold already. It
+ * reads only `repeated_activation_codes`: for all other profiles, a unique index prevents equal codes.
  */
 const repeatedCodes: Walk = {
   name: 'activation-codes',

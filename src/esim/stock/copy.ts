@@ -1,4 +1,4 @@
-/** Writes rows in PostgreSQL's binary copy format, in which an import sends its new profiles to the database. */
+/** Writes rows in PostgreSQL's binary copy format. An import sends its new profiles to the database in this format. */
 
 /** A value of a row: a `bigint` column takes a number, `bytea` a buffer, `text` a string of ASCII. */
 export type CopyValue = number | Buffer | string | null

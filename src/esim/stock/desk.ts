@@ -6,7 +6,10 @@ import { countStock, type StockCount } from '../sold/figures-store.ts'
 import { readPace, type TariffPace } from './pace-store.ts'
 
 const dayMs = 86_400_000
-/** The number of days whose average is the pace. It is more than one, so that one busy day alone raises no alarm. */
+/**
+ * The pace is the average number of sales per day over this many days. With one day, a single busy day could raise an
+ * alarm.
+ */
 export const paceDays = 7
 /** A stock that lasts for fewer days is low, because the operator needs this time to buy and load new profiles. */
 export const lowBelowDays = 7

@@ -72,7 +72,7 @@ export type StockError = (typeof errors)[keyof typeof errors]
  */
 export const stockErrors: readonly StockError[] = Object.values(errors)
 
-/** The error of a line whose activation code another profile has. Only the import can find it. */
+/** The error of a line with the activation code of another profile. Only the import can find it. */
 export const activationCodeTaken: StockError = errors.activationCodeTaken
 
 export type StockResult = { line: StockLine } | { error: StockError }
@@ -84,10 +84,10 @@ const domainName = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-
 
 /**
  * Reads a stock file as a stream: arrays of at most 200 checked lines in the order of the file, without empty lines.
- * Memory is bounded whatever the file contains. Each line is a record, and no value may contain a line break, so a
- * stray quote spoils only its own line.
- * @throws DomainError 'invalid' when line 1 is not a header of exactly the four columns; the rule `utf8` tells a file that is no
- *   UTF-8 text
+ * The use of memory is bounded for any file. Each line is a record, and no value may contain a line break, so a wrong
+ * quote affects only its own line.
+ * @throws DomainError 'invalid' when line 1 is not a header of exactly the four columns; the rule is `utf8` when the
+ *   file is not UTF-8 text
  */
 export async function* readStockLines(source: Readable): AsyncGenerator<NumberedStockResult[], void, undefined> {
   let places: number[] | undefined
@@ -148,8 +148,8 @@ function activationError(code: string): StockError | undefined {
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
 /**
- * The position of each of `stockColumns` in a line. The error repeats the line only if it has the names of the columns with semicolons
- * or tabs between them. Any other line may be a profile, if the file has no header.
+ * The position of each of `stockColumns` in a line. The error repeats line 1 only if it has the names of the columns,
+ * separated by semicolons or tabs. Any other line could be a profile, because the header may be missing.
  */
 function placesInHeader(text: string | undefined): number[] {
   if (text !== undefined && isOtherFormat(text))

@@ -1,4 +1,7 @@
-/** What the platform's operator does with the stock of profiles (contract/operations.md, "The stock file"). */
+/**
+ * Operations on the stock of profiles: import a stock file, and rotate the keys (contract/operations.md, "The stock
+ * file").
+ */
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -111,9 +114,9 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
 }
 
 /**
- * From this number of lines on, an import draws this many ids at once, so that it waits less often; the last of them stay unused. A
- * smaller import draws only the ids that it needs: random samples of profiles (`sampleSealedProfiles`, `drawProfiles`) need ids
- * without large gaps.
+ * After this many lines, an import draws this many ids at once, so that it waits less often; the last ids stay unused.
+ * Until then it draws only the ids that it needs, because random samples of profiles (`sampleSealedProfiles`,
+ * `drawProfiles`) need ids without large gaps.
  */
 const idsAtOnce = 5_000
 
@@ -149,7 +152,8 @@ async function* sealedRows(work: {
 }
 
 /**
- * Reads the lines of a source. A failure of the source is the caller's error, so it must not look like a lost database.
+ * Reads the lines of a source. If reading the source fails, the error is 'invalid', so that it does not look like a
+ * failure of the database.
  */
 async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   try {
@@ -160,7 +164,7 @@ async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   }
 }
 
-/** @returns a row of the stage */
+/** @returns a row for `staged_profiles` */
 function sealLine(
   sealing: Sealing,
   { profileId, tariffId }: { profileId: number; tariffId: number },

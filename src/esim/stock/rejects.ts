@@ -6,12 +6,12 @@ import { type StockError, stockErrors } from './file.ts'
 export type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 
 /**
- * The refused lines of a file, in a few bytes each, because there may be millions. `add` throws DomainError 'invalid' when
- * so many lines are refused that the file cannot be a stock file.
+ * The refused lines of a file. Each takes only a few bytes, because there may be millions. `add` throws DomainError
+ * 'invalid' when so many lines are refused that the file cannot be a stock file.
  */
 export type Rejects = Iterable<Reject> & { readonly count: number; add(lineNumber: number, error: StockError): void }
 
-/** The lines of two lists together, in the order of the file. */
+/** Merges two lists in the order of the file. */
 export function* mergeRejects(one: Rejects, other: Rejects): Generator<Reject> {
   const others = other[Symbol.iterator]()
   let next = others.next()

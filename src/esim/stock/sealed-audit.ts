@@ -19,8 +19,8 @@ const openedProfiles = 2_000
 const openedAtOnce = 200
 
 /**
- * Decrypts a random sample of the profiles. The sealed data must belong to its own row and contain the ICCID and the
- * activation code whose hashes the row has (contract/security.md, "Keys").
+ * Decrypts a random sample of the profiles. The sealed data must belong to its own row, and its ICCID and activation
+ * code must match the hashes in the row (contract/security.md, "Keys").
  */
 export const sealedStep = (sealing: Sealing): Step => ({
   name: 'sealed-profiles',

@@ -1,8 +1,7 @@
 /**
  * Encrypts installation secrets at rest (contract/esim.md, "Secrets"). `iccid`, `pin1` and `activationCode` are stored
- * only as AES-256-GCM ciphertext under a key derived from the master key. A keyed hash of the ICCID makes a profile
- * findable without making the ICCID readable. A keyed hash of the activation code makes it possible to see that two
- * profiles have the same.
+ * only as AES-256-GCM ciphertext under a key derived from the master key. A keyed hash of the ICCID allows a search
+ * without making the ICCID readable. A keyed hash of the activation code shows when two profiles have the same code.
  *
  * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys").
  * Version 0.2 bound it only to the hash and used a key derived for another purpose. Such rows can still be read, and
@@ -74,10 +73,11 @@ function additionalData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer 
 const indexKeyPurpose = 'iccid-index'
 
 /**
- * The key of the hashes of ICCIDs and activation codes. It is random, made once for a database and stored sealed in it. If it were derived from
- * the master key, a new master key would change all hashes, and profiles in stock would no longer be recognised.
+ * The key of the hashes of ICCIDs and activation codes. It is random, made once for each database, and stored there in
+ * sealed form. If it were derived from the master key, a new master key would change all hashes, and profiles in stock
+ * would no longer be recognised.
  *
- * @throws SealingError when none of the master keys can decrypt it, because they belong to another database
+ * @throws SealingError when none of the master keys can decrypt it; they probably belong to another database
  */
 export const loadIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
   loadSealedKey(database, masterKeys, indexKeyPurpose)

@@ -1,7 +1,7 @@
 /**
- * Records the events that a tariff is available again or sold out, and that its stock is low (contract/events.md,
- * "Types"). A change is reported only after it has lasted for a while. Otherwise a tariff that sells its last profile
- * again and again would cause a series of events.
+ * Records events when a tariff is sold out or available again, and when the level of its stock changes
+ * (contract/events.md, "Types"). A change is reported only after it has lasted for a while. Otherwise a tariff that
+ * sells its last profile again and again would cause a series of events.
  */
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
@@ -13,7 +13,7 @@ type Deps = { database: Database; clock: Clock }
 
 const availabilityHolds = '30 seconds'
 const levelHolds = '60 seconds'
-/** SQL that takes the lock for comparing, so that only one process at a time compares. */
+/** SQL that tries to take a lock, so that only one process at a time compares. */
 const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
 
 /**
@@ -41,9 +41,10 @@ export async function reportAvailability({ database, clock }: Deps): Promise<fal
 type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
 
 /**
- * `told` is what was reported last. `other_since` is the time from which on the availability differs from `told`.
- * `other` sets it, `back` clears it when there is no difference any more, and `turned` reports a difference that has
- * lasted. If `other_since` is later than now, a sandbox's clock was set back, and `other` sets it to now.
+ * `told` is the availability that was reported last. `other_since` is the time since which the present availability
+ * differs from `told`: `other` sets it, and `back` clears it when the difference is gone. `turned` reports a difference
+ * that has lasted long enough. If `other_since` is later than now, a sandbox's clock was set back, and `other` sets it
+ * to now.
  */
 const availabilityText = `
   with present as materialized (
@@ -74,7 +75,7 @@ const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } a
   string
 >
 
-/** Compares the levels of the stock desk with those last reported. @returns null: another process is doing it */
+/** Compares the present stock levels with the last reported ones. @returns null: another process is doing it */
 export async function reportStockLevels({ database, clock }: Deps): Promise<false | null> {
   const desk = await readStockDesk({ database, clock })
   const now = clock.now()

@@ -4,7 +4,8 @@
  * never a wrong sale.
  *
  * A free profile is either above the tariff's position (`stock_positions`: all profiles up to it have been taken once)
- * or in `returned_profiles`. So the search never walks over sold profiles, and finds at once that a tariff is sold out.
+ * or in `returned_profiles`. So a search skips the sold profiles up to the position, and finds quickly that a tariff is
+ * sold out.
  */
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -16,7 +17,9 @@ import { expire, waitForLapsed } from '../orders/store.ts'
 export type Candidate = { profileId: number; msisdn: string }
 
 export type Stock = {
-  /** Returns a profile to try, which no other caller in this process gets meanwhile; null when none is free. */
+  /**
+   * Returns a profile to try; null when none is free. No other caller in this process gets the same profile meanwhile.
+   */
   take(tariffId: number): Promise<Candidate | null>
   /**
    * Call this when the candidate's order was made, or when another process had taken the profile. The candidate is not
@@ -141,10 +144,11 @@ const newWindow = (refill: () => Promise<void>): Window => ({
 })
 
 /**
- * Refills an empty window, and stops as soon as it has found a profile. It marks some reservations that are over as
- * expired, then looks at the returned profiles and at those beyond the last scan. There may be very many reservations that
- * are over, so it marks more of them only while it finds nothing. After the last of them, it scans all profiles above the
- * tariff's position again. If it still finds nothing, it waits for reservations that other processes are changing.
+ * Refills an empty window, and stops as soon as it has found a profile. Each round marks some of the reservations that
+ * are over as expired, then looks at the returned profiles and at the profiles after the last scan. There may be very
+ * many reservations that are over, so the next round follows only if nothing was found. When no such reservation is
+ * left, it scans all profiles above the tariff's position again. If it still finds nothing, it waits for reservations
+ * that other processes are changing.
  */
 async function refillDry(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
   if (window.free.length > 0) return
@@ -217,8 +221,8 @@ const findReturned: Statement = {
     order by r.profile_id`,
 }
 
-// Looks at the next profiles of a tariff, with one look-up (`lateral`) for each. For `not exists`, PostgreSQL could build a hash
-// table of all orders.
+// Looks at the next profiles of a tariff, with one look-up (`lateral`) for each. With `not exists`, PostgreSQL could
+// build a hash table of all orders instead.
 const scanStep: Statement = {
   name: 'esim.scan-profiles',
   text: `
@@ -239,8 +243,8 @@ async function readPosition(database: Queryable, tariffId: number): Promise<numb
 }
 
 /**
- * Moves the tariff's position over profiles that are all taken. It never moves back: each skipped profile is on a live
- * order, and the statement that ends this order puts the profile into `returned_profiles`.
+ * Moves the tariff's position forward while the next profiles are taken. It never moves back: each skipped profile is
+ * on a live order, and the statement that ends this order puts the profile into `returned_profiles`.
  *
  * @returns the position
  */
@@ -264,8 +268,8 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
 }
 
 /**
- * Skips a random number of windows and finds a profile there, so that two processes do not jump to the same place.
- * Returns null if the tariff has no profile there.
+ * Finds a profile a random number of windows ahead. The number is random, so that two processes do not jump to the same
+ * place. Returns null if the tariff has no profile there.
  */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(

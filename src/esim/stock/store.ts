@@ -1,6 +1,6 @@
 /**
- * SQL that imports profiles, and seals them again with another key. The SQL of selling is in `stock.ts` and `orders/`, the
- * SQL of counting in `sold/`, the SQL of taking profiles off sale in `withdrawal.ts`.
+ * SQL that imports profiles, and seals them again with another key. The SQL that sells profiles is in `stock.ts` and
+ * `orders/`, the SQL that counts them in `sold/`, and the SQL that takes them off sale in `withdrawal.ts`.
  */
 import type { Queryable } from '../../db/database.ts'
 import { ofTariff } from '../orders/profiles-sql.ts'
@@ -10,8 +10,8 @@ import type { ProfileRow } from './sealing.ts'
  * A temporary table for new profiles, which only this transaction sees. It costs no write-ahead log, and is dropped at
  * the end of the transaction.
  *
- * In this transaction, plans may be kept. Otherwise PostgreSQL would plan the check of the tariff (a foreign key) anew for
- * each profile, which takes a third of the time of inserting it.
+ * PostgreSQL may keep plans in this transaction. Otherwise it would plan the check of the tariff (a foreign key) anew
+ * for each profile, which would take a third of the time of the insert.
  */
 export async function createStage(transaction: Queryable): Promise<void> {
   await transaction.execute('set local plan_cache_mode = auto')
@@ -26,8 +26,8 @@ export const copyIntoStage = 'copy staged_profiles from stdin (format binary)'
 const importLock = 7_365_014
 
 /**
- * Only one import at a time moves its profiles into stock; the lock lasts until the end of its transaction. Otherwise
- * two imports with the same profiles could deadlock.
+ * Lets only one import at a time move its profiles into stock, because two imports with the same profiles could
+ * deadlock. The lock lasts until the end of the transaction.
  */
 export async function lockImports(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
@@ -109,8 +109,8 @@ export async function drawProfileIds(database: Queryable, count: number): Promis
 }
 
 /**
- * Moves the staged profiles into stock one after the other, in the order of their ids, which is that of the file. A profile that is
- * in stock by then, or whose activation code another one has, is skipped.
+ * Moves the staged profiles into stock in the order of their ids, which is the order of the file. Skips a profile whose
+ * ICCID or activation code is in stock already, perhaps from an earlier line.
  *
  * @returns how many were new
  */
@@ -126,9 +126,9 @@ export function takeStaged(transaction: Queryable, input: { tariffId: number; im
 const linesAtOnce = 10_000
 
 /**
- * The lines of the staged profiles that `takeStaged` has skipped because another profile has their activation code, in the order of
- * the file. A staged profile that was in stock before the import is left out. It is in stock in another tariff, or in this tariff with
- * a lower or the same id (see `isOvertaken`).
+ * The lines that `takeStaged` has skipped because another profile has their activation code, in the order of the file.
+ * Leaves out each line whose ICCID is in stock under the same id (this line was taken), under a lower id, or in another
+ * tariff (the line is a duplicate; see `isOvertaken`). A higher id in this tariff comes from a later line of the file.
  */
 export async function* findRefusedLines(transaction: Queryable, tariffId: number): AsyncGenerator<number[]> {
   await transaction.execute(
@@ -147,8 +147,8 @@ export async function* findRefusedLines(transaction: Queryable, tariffId: number
 /**
  * A line whose ICCID is in stock already, or comes earlier in the file.
  *
- * @property otherActivationCode whether the profile of that ICCID has another activation code. false if they are the same, or if
- *   one of them is unknown or names no profile
+ * @property otherActivationCode whether the profile of that ICCID has another activation code. false if both codes are
+ *   the same, or if one of them has no hash
  */
 export type DuplicateLine = { lineNumber: number; otherActivationCode: boolean }
 

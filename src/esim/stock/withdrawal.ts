@@ -61,10 +61,10 @@ type Left = { place: number; reason: WithdrawalProblem }
 
 /**
  * Makes an order with status `withdrawn` for each profile that is on no live order. The unique index on live orders
- * decides, so a sale at the same moment either comes first or finds the profile gone.
+ * decides, so a sale at the same moment either comes first or does not get the profile.
  *
  * @param input.orderIds one new id for each hash
- * @returns the number of profiles withdrawn; `left` lists all other hashes by their index in the list, with the reason
+ * @returns the number of withdrawn profiles; `left` has the place (from 1) and the reason of every other hash
  */
 async function withdraw(
   transaction: Queryable,
