@@ -1,4 +1,4 @@
-/** Lists of the Partner API: pages behind an opaque cursor (contract/partner-api.md, "Lists"). */
+/** Lists of the Partner API, which are read page by page with an opaque cursor (contract/partner-api.md, "Lists"). */
 import { createHash } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import type { Account } from '../access/caller.ts'
@@ -48,8 +48,9 @@ export type ListScope = {
 }
 
 /**
- * A position in a list: values of the last item of a page, after which the next page begins. In most lists they are the values of
- * the keys by which the list is sorted, and the item's id is the last one. An empty position is the beginning of the list.
+ * A position in a list: values of the last item of a page. The next page begins after this item. In most lists these
+ * are the values that the list is sorted by, with the item's id as the last one. An empty position is the beginning of
+ * the list.
  */
 export type Position = readonly (string | number)[]
 
@@ -76,8 +77,8 @@ const cursorOf = (scope: ListScope, position: Position): string =>
 /**
  * Reads the position from a cursor.
  *
- * @param kinds the kinds of the keys in positions of this list. They are checked, because a forged cursor may hold values that a
- *   query cannot use
+ * @param kinds the kinds of the keys in positions of this list. The kinds are checked, because a query may fail with
+ *   the values of a forged cursor
  * @returns null without a cursor: the list then starts at its beginning
  * @throws DomainError 'invalid' when the cursor was changed, or belongs to another list, account, filter or sort
  */
@@ -152,7 +153,7 @@ export function finitePage<Row, View>(rows: readonly Row[], of: Rows<Row>, view:
 }
 
 /**
- * Makes a page of a list that grows at its end. Every such page has a next cursor.
+ * Makes a page of a list that grows at its end. Every page has a next cursor, because more items may follow later.
  *
  * @param rows in the order of the list, at most `limit`
  * @param of.from the position where this page begins

@@ -42,7 +42,7 @@ export const auditors: Roles = { bank: ['ADMIN'], merchant: ['admin_user', 'gate
 const kinds = { bank: 'bank', retailer: 'merchant', platform: 'platform' } as const
 const peopleOf = { bank: 'banks', merchant: 'merchants', platform: 'the platform’s users' } as const
 
-/** Checks a caller's role. @returns why the caller may not call the operation; null when it may */
+/** Checks a caller's role. @returns the reason for a refusal; null when the caller may call the operation */
 export function refusalOf(caller: Pick<Caller, 'type' | 'role'>, roles: Roles): string | null {
   const kind = kinds[caller.type]
   const allowed: readonly string[] = roles[kind]

@@ -1,5 +1,5 @@
 /**
- * Collects what applying a directory file changes, by entry and field (contract/operations.md, "The directory file").
+ * Collects the changes that a directory file makes, by entry and field (contract/operations.md, "The directory file").
  */
 import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
 
@@ -33,8 +33,8 @@ const partnerKinds = ['bank', 'merchant'] as const
 const maxText = 2_048
 
 /**
- * Creates an empty collection. It counts all changes that are added, but keeps only as many as are shown. Changes of banks
- * and merchants are all kept, because the audit log has an entry for each.
+ * Creates an empty collection. It counts all changes, but of each kind it keeps only as many as can be shown. It keeps
+ * all changes of banks and merchants, because the audit log has an entry for each.
  */
 export function createChanges(): Changes {
   const states = new Map(entryKinds.map(kind => [kind, new Map<string, Change['change']>()]))

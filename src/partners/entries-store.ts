@@ -45,7 +45,7 @@ type MerchantEntry = {
   iosAppUrl: string | null
   androidAppUrl: string | null
 }
-/** What a tariff offers, beside its price. */
+/** The fields of a tariff, without its id and price. */
 export type TariffTerms = {
   code: string
   name: string
@@ -87,8 +87,9 @@ export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEn
 }
 
 /**
- * SQL that counts the people and credentials that have access now. It compares with `between`, so that PostgreSQL finds the rows of
- * a partner by the index. With `=`, it could read all people once per partner when nearly all of them are of one partner.
+ * SQL that counts the people and credentials that have access now. It compares with `between`, so that PostgreSQL finds
+ * the rows of a partner by the index. With `=`, when nearly all people belong to one partner, PostgreSQL could read all
+ * people once per partner.
  */
 const access = (id: string) => `
   (select count(*) from portal_users u where u.${id} between p.${id} and p.${id} and disabled_at is null) as users,
@@ -129,7 +130,7 @@ export async function findMerchant(database: Queryable, code: string): Promise<S
 }
 
 /**
- * Some of a merchant's terminals, ordered by id.
+ * A page of a merchant's terminals, ordered by id.
  *
  * @param search.pattern a PostgreSQL regular expression for id, name or location; null: all
  */
@@ -153,7 +154,7 @@ export async function listTerminals(
 }
 
 /**
- * Some of the merchants, ordered by code.
+ * A page of the merchants, ordered by code.
  *
  * @param search.pattern a PostgreSQL regular expression for code, name or the whole id; null: all
  */

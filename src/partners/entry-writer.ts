@@ -1,13 +1,13 @@
 /**
- * Writes entries of the directory file to their tables. Fields that the file leaves out keep the current value, so
- * the caller must hold the lock of the directory. Only differences are written: the same file applied again writes
- * nothing.
+ * Writes entries of the directory file to their tables. Fields that the file leaves out keep their current values, so
+ * the caller must hold the lock of the directory. Only differences are written: if the same file is applied again,
+ * nothing is written.
  */
 import type { Queryable } from '../db/database.ts'
 import { type Changes, changedFields } from './changes.ts'
 import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 
-/** An entry as it is in the file. */
+/** An entry of the file. */
 export type InputEntry = {
   /** Values of the key's columns. */
   key: { code: string } & Record<string, unknown>
@@ -27,7 +27,7 @@ type Whole = InputEntry & { before: FieldValues | null; after: FieldValues }
 const entriesAtOnce = 500
 
 /**
- * Inserts new entries and updates those that differ.
+ * Inserts new entries and updates changed ones.
  *
  * @param changes receives what was inserted and updated
  */
@@ -53,7 +53,7 @@ export async function writeEntries(
   }
 }
 
-/** The values of an entry after the apply. */
+/** The values of an entry after the file is applied. */
 function mergedValues(table: EntryTable, { key, input }: InputEntry, before: FieldValues | null): FieldValues {
   const mergedValue = (name: string, initial: unknown) => {
     if (input[name] !== undefined) return input[name]

@@ -9,10 +9,10 @@ const maxBytes = 3_900
 
 /** The codes of the mobile operators that a bank sees, by the bank's code. */
 type VisibleOperators = ReadonlyMap<string, ReadonlySet<string>>
-/** What banks saw before an apply. */
+/** The catalogue before a file is applied: the active operators, and those that each bank of the file sees. */
 type CatalogueBefore = { listed: ReadonlySet<string>; ofBanks: VisibleOperators }
 
-/** The codes of the mobile operators that are listed now, and those that these banks see. */
+/** Finds the codes of the mobile operators that are active now, and which of them each of these banks sees. */
 export async function findCatalogue(transaction: Queryable, bankCodes: readonly string[]): Promise<CatalogueBefore> {
   const active = await transaction.query<{ code: string }>(`select code from mobile_operators where status = 'active'`)
   const ofBanks = bankCodes.length > 0 ? await findVisibleOperators(transaction, bankCodes) : new Map()
@@ -52,8 +52,8 @@ async function findVisibilityChanges(
 /**
  * The changed operators that each bank may see. Banks that have gained or lost operators are always in the result.
  *
- * @param operators the operators that have changed themselves and were listed before. They are included even if they are
- *   no longer active, so that banks learn of it
+ * @param operators the operators whose own fields have changed and that were listed before. They are included even if
+ *   they are no longer active, so that banks learn of it
  * @param concerned the operators that have changed or whose tariffs have changed
  * @param ofBanks the codes of banks that have gained or lost operators
  */
@@ -84,8 +84,8 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
  * Records one event for each bank. It names the changed mobile operators and tariffs that the bank may see, and the
  * operators that the bank may now sell or may no longer sell.
  *
- * @param before the operators that were listed before the apply, and those that the banks of the file saw. No bank gets
- *   an event about an operator that is listed neither before nor after the apply
+ * @param before the operators that were listed before the file was applied, and those that the banks of the file saw.
+ *   No bank gets an event about an operator that is listed neither before nor after
  */
 export async function recordCatalogueChanged(
   transaction: Queryable,

@@ -1,4 +1,4 @@
-/** Operations of the platform's operator on the directory (contract/operations.md, "The directory file"). */
+/** Applies a directory file for the platform's operator (contract/operations.md, "The directory file"). */
 
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import type { Clock } from '../clock.ts'
@@ -40,8 +40,8 @@ const maxErrors = 10_000
 const maxProblems = 20
 
 /**
- * Makes the directory match the file, all or nothing. What the file leaves out stays as it is. Simultaneous calls run
- * one after the other.
+ * Makes the directory match the file, all or nothing. Entries and fields that the file leaves out are not changed.
+ * Simultaneous calls run one after the other.
  *
  * @param params.files the content of each terminals file, by its path as the YAML text writes it
  * @param params.dryRun true: everything is checked and counted, and nothing is kept
@@ -119,8 +119,8 @@ async function writeTerminals(
 }
 
 /**
- * The problems of the file for programs. There are none if some errors are not in a terminals file, because the list
- * would then be incomplete.
+ * The errors of terminals files in a form for programs. If there are also other errors, it returns none, because the
+ * list would be incomplete.
  */
 function problemsOf(
   read: Awaited<ReturnType<typeof readDirectoryAside>>,

@@ -99,7 +99,7 @@ export async function idsByCode(
   }
 }
 
-/** Updates the change time of merchants after a change outside of their own rows. */
+/** Updates `updated_at` of merchants after a change in another table. */
 export async function touchMerchants(transaction: Queryable, codes: readonly string[], now: Date): Promise<void> {
   await transaction.execute('update merchants set updated_at = greatest($2, updated_at) where code = any($1)', [
     codes,

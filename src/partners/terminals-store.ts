@@ -44,10 +44,12 @@ const isLeftOut = `t.merchant_id = any($1) and not exists (
   select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`
 
 /**
- * Remembers when the terminals that are about to be removed were removed, because purchases from before may be reported later
- * (contract/reconciliation.md, "Differences"). Of several removals, the latest time counts: the clock of a sandbox can be turned
- * back. Also forgets the removed terminals of all merchants that no campaign needs any longer, so that they do not grow without
- * limit.
+ * Stores the removal time of the terminals that the next step removes, because earlier purchases may be reported later
+ * (contract/reconciliation.md, "Differences"). If a terminal was removed before, the later time counts: the clock of a
+ * sandbox can be turned back.
+ *
+ * Also deletes removed terminals, of all merchants, that no campaign needs any longer or that were removed 3 years ago.
+ * Otherwise the table would grow without limit.
  */
 async function keepRemoved(transaction: Queryable, merchantIds: string[], now: Date): Promise<void> {
   await transaction.execute(
@@ -86,7 +88,7 @@ const steps: [keyof TerminalsChange, string][] = [
 ]
 
 /**
- * Writes the terminals to a temporary table. It does so in pieces, so that the process can serve other requests in
+ * Writes the terminals to a temporary table. It writes them in pieces, so that the process can serve other requests in
  * between.
  */
 async function stage(transaction: Queryable, params: MerchantTerminals[], now: Date): Promise<void> {
@@ -114,7 +116,8 @@ async function stage(transaction: Queryable, params: MerchantTerminals[], now: D
       )
     }
   }
-  // The planner does not know the size of these new tables. If it guesses wrong and there is no index, the statements take minutes.
+  // The planner does not know the size of this new table. If it guesses wrong and there is no index, the statements
+  // take minutes.
   await transaction.execute('create index on applied_terminals (merchant_id, terminal_id)')
   await transaction.execute('analyze applied_terminals')
 }

@@ -20,7 +20,7 @@ const kindNames: Record<Entry['kind'], string> = {
  * Checks the claims of a file.
  *
  * @returns `errors`: every wrong code or id, with path and line. `existing`: the entries that exist already; they are
- *   errors only when all entries must be new
+ *   errors only in the mode `create`
  */
 export async function checkClaims(
   database: Queryable,

@@ -9,16 +9,16 @@ import type { Reading } from './yaml-form.ts'
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
 /**
- * What the file claims about the database: codes that must exist, and ids that must not differ from the stored ones. Only the database
- * can check it.
+ * The claims of a file: codes that must exist, and ids that must not differ from the stored ones. Checking them needs
+ * the database.
  */
 export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
 /**
- * The result for a file with errors. It also has the claims that could be read, so that their errors are reported
- * together with the others. `problems` are the errors inside a terminals file.
+ * The result for a file with errors. It also has the claims that could be read, so that the caller can report all
+ * errors together. `problems` are the errors inside a terminals file.
  */
 export type InvalidDirectoryFile = DirectoryClaims & { errors: (string | BrokenRule)[]; problems: Problem[] }
 
@@ -61,7 +61,7 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
   // The option `uniqueKeys` is off: the library compares each key with all other keys of its mapping, which takes a
-  // minute for 50,000 keys. Our own form finds duplicates.
+  // minute for 50,000 keys. `mapping` finds duplicate keys instead.
   const document = parseDocument(yamlText, {
     version: '1.2',
     schema: 'core',

@@ -78,8 +78,8 @@ export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E exten
 }
 
 /**
- * A mapping that may have only these keys. Unknown and repeated keys are errors. For an absent key, its field's `leftOut` gives
- * the value.
+ * A mapping that may have only these keys. Unknown and repeated keys are errors. The value of an absent key comes from
+ * `leftOut` of its field.
  */
 export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
   const names = Object.keys(fields).join(', ')
