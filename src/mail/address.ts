@@ -9,10 +9,9 @@ const domainLabel = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 const ipv4Address = /^(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|[01]?\d?\d)){3}$/
 
 /**
- * Whether a text is one mailbox as RFC 5321 writes it (4.1.2, with the lengths of 4.5.3.1), of at most 254 characters.
- * This is the rule for `customerEmail` (contract/esim.md, "Confirm"). Address literals and quoted local parts are
- * allowed. Addresses with non-ASCII characters are not, because they would need SMTPUTF8 (RFC 6531). The time is
- * proportional to the length.
+ * Whether a text is one valid mailbox of at most 254 characters (RFC 5321, 4.1.2; its lengths are in 4.5.3.1). This is
+ * the rule for `customerEmail` (contract/esim.md, "Confirm"). Address literals and quoted local parts are allowed.
+ * Addresses with non-ASCII characters are not, because they would need SMTPUTF8 (RFC 6531). It runs in linear time.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maxAddressLength) return false

@@ -34,10 +34,10 @@ type Failure = {
 const closeTimeoutMs = 1_000
 
 /**
- * Hands one message to the mail server and never throws. The outcome is `failed` when no connection was made or the
- * server refused with a 4xx or 5xx reply at any step, and `unknown` for every other failure, which counts as sent
- * (contract/esim.md, "The e-mail"). It ends at the deadline at the latest, and its socket is closed within a second
- * after that.
+ * Hands one message to the mail server and never throws. The outcome is `failed` when no connection was made, or when
+ * the server refused with a 4xx or 5xx reply at any step. It is `unknown` for every other failure; the message then
+ * counts as sent (contract/esim.md, "The e-mail"). The attempt ends at the deadline at the latest, and its socket is
+ * closed at most a second later.
  */
 export async function deliver(
   server: MailServer,
@@ -54,7 +54,7 @@ export async function deliver(
   return converse(socket, server, envelope, message, deadline)
 }
 
-/** We make the socket ourselves, because otherwise we could not know whether a connection was ever made. */
+/** Opens the connection here instead of in nodemailer, so that we know whether a connection was ever made. */
 async function openSocket({ host, port, options: { localAddress } }: MailServer, deadline: AbortSignal) {
   const socket = connect({ host, port, ...(localAddress === undefined ? {} : { localAddress }) })
   // An error that arrives after the attempt has ended must not end the process.
@@ -116,8 +116,8 @@ function forgoPipelining(smtp: SMTPConnection): void {
 }
 
 /**
- * The outcome of a failed attempt. The error's own text is left out, because it repeats what the server said, perhaps
- * with the address.
+ * The outcome of a failed attempt. The error's own text is left out, because it repeats the server's reply, which may
+ * contain the address.
  */
 function describe({ command, responseCode, code, originalCode, name }: Failure): Delivery {
   const refused = responseCode !== undefined && responseCode >= 400 && responseCode <= 599

@@ -26,8 +26,7 @@ export async function composeMessage({ sender, to, subject, id, text, html, pict
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const composer = new MailComposer({
     from: sender,
-    // The address is passed as an object. nodemailer does not parse such an address, so it cannot become several
-    // addresses.
+    // The address is passed as an object. nodemailer does not parse it then, so it cannot become several addresses.
     to: { name: '', address: to },
     subject,
     messageId: `<${id}@${domainOf(sender)}>`,
@@ -48,7 +47,10 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** Writes a message into a folder, which is made when missing. Only the owner can read both. Never throws. */
+/**
+ * Writes a message to a new file, and makes its folder if it is missing. Only the owner can read what is made here.
+ * Never throws.
+ */
 export async function writeMessage(file: string, compose: () => Promise<Buffer>): Promise<MailOutcome> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })

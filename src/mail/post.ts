@@ -6,7 +6,7 @@ import { readSmtpUrl } from './server.ts'
 
 const notConnected: Delivery = { outcome: 'failed', command: 'CONN', responseCode: undefined, errorCode: undefined }
 
-/** Hands messages to a mail server, each over a connection of its own. */
+/** Hands messages to a mail server, each over a separate connection. */
 export type SmtpPost = {
   sender: Sender
   /**
@@ -39,7 +39,7 @@ export function createSmtpPost(options: { smtpUrl: string; from: string; timeout
       return await deliver(server, { from: sender.address, to }, content, deadline.signal)
     } catch {
       if (!content) return { ...notConnected, errorCode: 'ECOMPOSE' }
-      // We do not know how far an unexpected error let the message come, so it may have arrived.
+      // After an unexpected error we do not know whether the message arrived.
       return { ...notConnected, outcome: 'unknown', errorCode: 'EDELIVER' }
     } finally {
       clearTimeout(timer)

@@ -23,7 +23,7 @@ const refusedOptions = ['lmtp', 'proxy', 'service', 'customAuth', 'secured', 'so
 /**
  * Reads `smtp://` (STARTTLS where the server offers it) or `smtps://` (TLS from the start) with `user:password@` and
  * nodemailer's options in the query, such as `?requireTLS=true&tls.rejectUnauthorized=false`.
- * @throws Error that never repeats the URL, when the URL names no server or has an option that does not work here
+ * @throws Error when the URL names no server or has an option that does not work here. Its text never contains the URL
  */
 export function readSmtpUrl(smtpUrl: string): MailServer {
   const { auth, host, port, ...options } = parseUrl(smtpUrl)
@@ -38,7 +38,7 @@ export function readSmtpUrl(smtpUrl: string): MailServer {
     credentials: auth,
     authMethod: typeof options.authMethod === 'string' && options.authMethod,
     forceAuth: options.forceAuth === true,
-    // nodemailer's own log contains addresses and, if it is asked to, the whole conversation.
+    // nodemailer's own log would contain addresses and, with `debug`, the whole conversation.
     options: { ...options, host, logger: false, debug: false, transactionLog: false },
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The sandbox clock (contract/operations.md, "The clock of the sandbox"). Its shift is stored in the database, so that all
- * processes agree. A move goes only forwards; a reset returns to real time. Everything that becomes due is done before the
- * answer.
+ * The sandbox clock (contract/operations.md, "The clock of the sandbox"). Its shift is stored in the database, so that
+ * all processes agree. It can only be moved forwards; a reset returns to real time. All work that becomes due is done
+ * before the answer.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,8 +49,8 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
 }
 
 /**
- * The clock cannot be moved beyond this instant. So everything that begins at the clock's time, such as a reservation,
- * also ends in a year with four digits.
+ * The clock cannot be moved beyond this instant. Then everything that begins now and ends later, such as a reservation,
+ * still ends in a year with four digits.
  */
 const endOfTime = Date.UTC(9900, 0, 1)
 
@@ -65,7 +65,7 @@ export function moveClock(deps: SandboxDeps, input: { advance: string } | { now:
     const nowMs = Math.round(realMs())
     const target = 'advance' in input ? addDuration(new Date(nowMs + currentMs), input.advance) : readInstant(input.now)
     const field = 'advance' in input ? 'advance' : 'now'
-    // A duration that is too long has no target.
+    // For a valid duration that is too long, `addDuration` returns null.
     const isForm = 'advance' in input ? isDuration(input.advance) : target !== null
     if (!isForm)
       throw new DomainError('invalid', [field === 'advance' ? broken(field, 'duration') : { field, ...instantRule }])
@@ -77,7 +77,7 @@ export function moveClock(deps: SandboxDeps, input: { advance: string } | { now:
   })
 }
 
-/** Returns to real time (DELETE /sandbox/clock). What was done stays done. */
+/** Returns to real time (DELETE /sandbox/clock). Work that was done is not undone. */
 export function resetClock(deps: SandboxDeps): Promise<ClockReading> {
   return changeOffset(deps, () => 0)
 }

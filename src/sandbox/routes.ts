@@ -60,7 +60,7 @@ const Move = Type.Object(
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 /**
- * How long after its beginning a request still starts attempts of deliveries. An attempt takes up to 15 seconds, and the
+ * How long a request starts new attempts, counted from its beginning. An attempt takes up to 15 seconds, and the
  * request must be answered within 30 seconds.
  */
 const deliverWithinMs = 14_000
@@ -205,7 +205,7 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
 /**
  * Lets in partners and platform users with a token, and callers with the operator's key.
  *
- * @throws DomainError 'unauthenticated' for all others
+ * @throws DomainError 'unauthenticated' for all other callers
  */
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
   const isKey = keyCheck(guard.operatorKeys)

@@ -1,6 +1,6 @@
 /**
- * The sample campaigns: one in each state. They are made by the platform's own operations. Each operation runs with a clock that
- * shows a moment in the past, so that the history of a campaign looks like a real one.
+ * The sample campaigns: one in each state. The platform's own operations make them, each with a clock set to a moment
+ * in the past. So the history of a campaign looks real.
  */
 import { Readable } from 'node:stream'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
@@ -58,14 +58,17 @@ async function castOf(database: Database): Promise<SampleCast> {
 
 type Stage = {
   cast: SampleCast
-  /** The dependencies of operations on a day, counted from now. */
+  /**
+   * The dependencies of operations, with the clock set to this day. Days are counted from now; past days are negative.
+   */
   on(day: number): CampaignDeps
   /** The midnight in Kyiv at which this day begins, as ISO 8601. Days are counted from now. */
   date(day: number): string
 }
 
 /**
- * Makes all sample campaigns. Before that it deletes those of an interrupted first start, to which nobody has had access.
+ * Makes all sample campaigns. First it deletes sample campaigns that an interrupted first start has left; nobody has
+ * had access to them.
  *
  * @param options.now the instant from which the days of the campaigns count
  */
@@ -184,7 +187,10 @@ async function settleAll(
 
 type Story = (stage: Stage) => Promise<void>
 
-/** Each function makes one campaign, the oldest first. `passDay` acts on all campaigns made so far, but only the newest has changes due. */
+/**
+ * Each function makes one campaign. `passDay` acts on all campaigns made so far. In this order of functions, only the
+ * newest campaign has changes due.
+ */
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast

@@ -1,6 +1,6 @@
 /**
- * Loads the sample directory and stock into an empty database (contract/operations.md, "Two commands"), for trying the platform
- * out.
+ * Loads sample data into an empty database, so that people can try the platform out (contract/operations.md, "Two
+ * commands").
  */
 import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
@@ -81,10 +81,10 @@ async function load({ database, deps }: SamplePlatform, logger: Logger): Promise
   return samples
 }
 
-/** The database inside one transaction, in which all of the users and credentials are made. */
+/** The database inside one transaction. All sample users and credentials are made in it. */
 type Within = Queryable & Pick<Database, 'transaction'>
 
-/** Whether the database is empty, or holds only the data of an interrupted first start, to which nobody has had access. */
+/** Whether the database is empty, or has only data from an interrupted first start, which nobody has had access to. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
     `select exists (select from sample_loading) or not (
