@@ -1,7 +1,16 @@
 /** All SQL of the key pairs that sign tokens. */
 import type { Queryable } from '../db/database.ts'
 
-export type TokenKeyRow = { keyId: string; publicKey: Buffer; sealedPrivateKey: Buffer | null; signsFrom: Date }
+/**
+ * @property sealedPublicKey null for a key of a version that did not seal it
+ * @property sealedPrivateKey null once tokens of this key are no longer accepted
+ */
+export type TokenKeyRow = {
+  keyId: string
+  sealedPublicKey: Buffer | null
+  sealedPrivateKey: Buffer | null
+  signsFrom: Date
+}
 
 const tokenKeysLock = 7_365_016
 
@@ -14,21 +23,34 @@ export async function lockTokenKeys(transaction: Queryable): Promise<void> {
 export function findTokenKeys(database: Queryable): Promise<TokenKeyRow[]> {
   return database.query({
     name: 'access.find-token-keys',
-    text: `select key_id as "keyId", public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
+    text: `select key_id as "keyId", sealed_public_key as "sealedPublicKey", sealed_private_key as "sealedPrivateKey",
                   signs_from as "signsFrom"
            from token_keys order by signs_from`,
   })
 }
 
-export async function insertTokenKey(transaction: Queryable, key: TokenKeyRow, createdAt: Date): Promise<void> {
+/** @param key `publicKey` is only for processes of versions that do not know the sealed one */
+export async function insertTokenKey(
+  transaction: Queryable,
+  key: TokenKeyRow & { publicKey: Buffer },
+  createdAt: Date,
+): Promise<void> {
   await transaction.execute(
-    `insert into token_keys (key_id, public_key, sealed_private_key, created_at, signs_from) values ($1, $2, $3, $4, $5)`,
-    [key.keyId, key.publicKey, key.sealedPrivateKey, createdAt, key.signsFrom],
+    `insert into token_keys (key_id, public_key, sealed_public_key, sealed_private_key, created_at, signs_from)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [key.keyId, key.publicKey, key.sealedPublicKey, key.sealedPrivateKey, createdAt, key.signsFrom],
   )
 }
 
-export async function replacePrivateKey(transaction: Queryable, keyId: string, sealed: Buffer): Promise<void> {
-  await transaction.execute('update token_keys set sealed_private_key = $2 where key_id = $1', [keyId, sealed])
+export async function replaceSealed(
+  transaction: Queryable,
+  { keyId, sealedPublicKey, sealedPrivateKey }: Omit<TokenKeyRow, 'signsFrom'>,
+): Promise<void> {
+  await transaction.execute('update token_keys set sealed_public_key = $2, sealed_private_key = $3 where key_id = $1', [
+    keyId,
+    sealedPublicKey,
+    sealedPrivateKey,
+  ])
 }
 
 /** Deletes the private keys whose successor began to sign before `supersededBefore`. */

@@ -1,20 +1,22 @@
 /**
  * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are stored in the database, the private keys
- * encrypted with the master key. Only processes that issue tokens open a private key; the others know the public keys.
+ * encrypted with the master key. Only processes that issue tokens open a private key; the others open the public keys
+ * (`token-key-sealing.ts`). What the master key does not prove is ignored.
  *
  * A new pair signs only some time after it was made, when every process has read it. The previous pair is accepted until its last
  * token has expired. So no request fails during a rotation, or during the upgrade from version 0.2 with its HMAC tokens.
  */
-import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { recordEntries } from '../audit-log/recording.ts'
+import { realMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { deriveKeys } from '../keys.ts'
-import { createSealer, type Sealer } from '../sealing.ts'
+import { createTokenKeySealing, type TokenKeySealing } from './token-key-sealing.ts'
 import * as store from './token-keys-store.ts'
 
 export const tokenLifetimeSeconds = 7200
@@ -38,6 +40,7 @@ export type TokenKeys = {
 }
 
 type KnownKey = { keyId: string; signsFromMs: number; sign: SignTokens | null; verify: VerifyToken }
+type UnknownKey = { keyId: string; error: unknown }
 
 /**
  * How long after its creation a new key begins to sign. Every process looks for new keys every 2 s. The remaining time
@@ -50,26 +53,38 @@ const newKeySignsAfterMs = 10_000
  */
 const firstKeySignsAfterMs = 15 * 60_000
 const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
-const purpose = 'token-keys'
 
 /**
  * @param options.readKeys all keys, in the order in which they sign
- * @param options.mayIssue whether this process issues tokens; only then does it decrypt private keys
+ * @param options.mayIssue whether this process issues tokens; only then does it decrypt the private keys of proven public keys
+ * @param options.onUnproven called once for each key that the master key does not prove, and whose tokens would be accepted now
  */
 export function createTokenKeys(options: {
   readKeys: () => Promise<store.TokenKeyRow[]>
   masterKeys: readonly Buffer[]
   mayIssue: boolean
+  onUnproven?: (keyId: string, error: unknown) => void
 }): TokenKeys {
-  const { readKeys, masterKeys, mayIssue } = options
-  const sealer = createSealer(masterKeys, purpose)
+  const { readKeys, masterKeys, mayIssue, onUnproven = () => {} } = options
+  const sealing = createTokenKeySealing(masterKeys)
   const version02 = keysOfVersion02(masterKeys)
   let known: KnownKey[] = []
+  let reported = new Set<string>()
+
+  const report = (unproven: UnknownKey[]): void => {
+    for (const { keyId, error } of unproven) if (!reported.has(keyId)) onUnproven(keyId, error)
+    reported = new Set(unproven.map(({ keyId }) => keyId))
+  }
 
   const refresh = createSharedRead(async () => {
     const rows = await readKeys()
     const before = new Map(known.map(key => [key.keyId, key]))
-    known = rows.map(row => before.get(row.keyId) ?? openKey(row, mayIssue ? sealer : null))
+    const opened = rows.map(row => before.get(row.keyId) ?? tryToOpen(row, () => openKey(row, sealing, mayIssue)))
+    const refused = opened.filter(key => 'error' in key)
+    // None is proven: MASTER_KEY belongs to another database.
+    if (refused.length > 0 && refused.length === rows.length) throw refused[0]?.error
+    known = opened.filter(key => 'verify' in key)
+    report(refused.filter(({ keyId }) => wouldCount(rows, keyId, realMs())))
   })
 
   /** A key is accepted until the last token that it signed has expired. */
@@ -102,20 +117,34 @@ export function createTokenKeys(options: {
 
 /**
  * Makes the first key pair unless there is one. If version 0.2 has used the database, the key begins to sign only
- * after `firstKeySignsAfterMs`.
+ * after `firstKeySignsAfterMs`. Public keys that a version before did not seal are sealed, if their private keys prove them.
  *
  * @param nowMs real time
  */
 export async function ensureTokenKey(database: Database, masterKeys: readonly Buffer[], nowMs: number): Promise<void> {
-  if ((await store.findTokenKeys(database)).length > 0) return
+  if (areSealed(await store.findTokenKeys(database))) return
+  const sealing = createTokenKeySealing(masterKeys)
   await database.transaction(async transaction => {
     await store.lockTokenKeys(transaction)
-    if ((await store.findTokenKeys(transaction)).length > 0) return
+    const rows = await store.findTokenKeys(transaction)
+    for (const row of rows.filter(lacksSealedPublicKey)) {
+      const sealed = tryToOpen(row, () => ({ keyId: row.keyId, ...sealing.reseal(row) }))
+      if (!('error' in sealed)) await store.replaceSealed(transaction, sealed)
+    }
+    if (rows.some(isSealed)) return
     const inUse = await store.hasCredentials(transaction)
     const signsFromMs = nowMs + (inUse ? firstKeySignsAfterMs : 0)
     await store.insertTokenKey(transaction, makeTokenKey(masterKeys, new Date(signsFromMs)), new Date(nowMs))
   })
 }
+
+const isSealed = ({ sealedPublicKey, sealedPrivateKey }: store.TokenKeyRow): boolean =>
+  sealedPublicKey !== null || sealedPrivateKey !== null
+
+const lacksSealedPublicKey = ({ sealedPublicKey, sealedPrivateKey }: store.TokenKeyRow): boolean =>
+  sealedPublicKey === null && sealedPrivateKey !== null
+
+const areSealed = (rows: store.TokenKeyRow[]): boolean => rows.some(isSealed) && !rows.some(lacksSealedPublicKey)
 
 /**
  * Makes a new key pair that signs after some seconds. Existing tokens stay valid. Private keys that no longer sign are deleted.
@@ -130,7 +159,9 @@ export function rotateTokenKey(
   return deps.database.transaction(async transaction => {
     await store.lockTokenKeys(transaction)
     await store.forgetPrivateKeys(transaction, new Date(nowMs - acceptedForMs))
-    const latest = (await store.findTokenKeys(transaction)).at(-1)
+    const sealing = createTokenKeySealing(deps.masterKeys)
+    const rows = await store.findTokenKeys(transaction)
+    const latest = rows.findLast(row => !('error' in tryToOpen(row, () => sealing.publicKeyOf(row))))
     // The new key must begin to sign later than the previous one. The same instant is not enough.
     const signsFromMs = Math.max(nowMs + newKeySignsAfterMs, (latest?.signsFrom.getTime() ?? 0) + 1)
     const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
@@ -142,56 +173,93 @@ export function rotateTokenKey(
   })
 }
 
-/** Encrypts the private keys again with the first master key, so that the other master keys can be removed. */
+/**
+ * Encrypts the keys again with the first master key, so that the other master keys can be removed. Keys that nothing proves stay as
+ * they are.
+ */
 export async function resealTokenKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
-  const sealer = createSealer(masterKeys, purpose)
+  const sealing = createTokenKeySealing(masterKeys)
   await database.transaction(async transaction => {
     await store.lockTokenKeys(transaction)
-    for (const { keyId, sealedPrivateKey } of await store.findTokenKeys(transaction)) {
-      if (sealedPrivateKey === null || sealer.isCurrent(sealedPrivateKey)) continue
-      const plain = sealer.open(sealedPrivateKey, Buffer.from(keyId))
-      await store.replacePrivateKey(transaction, keyId, sealer.seal(plain, Buffer.from(keyId)))
-    }
+    const rows = await store.findTokenKeys(transaction)
+    for (const row of rows.filter(isSealed))
+      if (!sealing.isCurrent(row)) await store.replaceSealed(transaction, { keyId: row.keyId, ...sealing.reseal(row) })
   })
 }
 
 /**
- * Decrypts every private key that the database still has.
+ * Decrypts every key that the database still has.
  *
  * @returns how many there are
  * @throws SealingError when none of the master keys can decrypt one of them
  */
 export async function openTokenKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
-  const sealer = createSealer(masterKeys, purpose)
-  const sealed = (await store.findTokenKeys(database)).filter(key => key.sealedPrivateKey !== null)
-  for (const { keyId, sealedPrivateKey } of sealed) sealer.open(sealedPrivateKey as Buffer, Buffer.from(keyId))
+  const sealing = createTokenKeySealing(masterKeys)
+  const sealed = (await store.findTokenKeys(database)).filter(isSealed)
+  for (const row of sealed) {
+    sealing.publicKeyOf(row)
+    sealing.privateKeyOf(row)
+  }
   return sealed.length
 }
 
-/** A new key pair. Its private key is encrypted with the first master key. */
+/**
+ * The keys that the master key does not prove, and whose tokens would be accepted now if it did. There are none unless somebody has
+ * written to the database. Keys of versions before whose tokens have expired lack a proof, too, but nobody needs them.
+ *
+ * @param nowMs real time
+ * @returns their ids, and how many keys there are
+ */
+export async function findUnprovenKeys(
+  database: Queryable,
+  masterKeys: readonly Buffer[],
+  nowMs: number,
+): Promise<{ unproven: string[]; keys: number }> {
+  const sealing = createTokenKeySealing(masterKeys)
+  const rows = await store.findTokenKeys(database)
+  const unproven = rows.filter(row => 'error' in tryToOpen(row, () => sealing.publicKeyOf(row)))
+  return {
+    unproven: unproven.flatMap(({ keyId }) => (wouldCount(rows, keyId, nowMs) ? [keyId] : [])),
+    keys: rows.length,
+  }
+}
+
+/** Whether tokens of this key would be accepted now, or later, if all keys were proven. */
+function wouldCount(rows: readonly store.TokenKeyRow[], keyId: string, nowMs: number): boolean {
+  const next = rows[rows.findIndex(row => row.keyId === keyId) + 1]
+  return next === undefined || nowMs < next.signsFrom.getTime() + acceptedForMs
+}
+
+/** @returns the error as a value when the row is not proven */
+function tryToOpen<Opened>({ keyId }: store.TokenKeyRow, open: () => Opened): Opened | UnknownKey {
+  try {
+    return open()
+  } catch (error) {
+    return { keyId, error }
+  }
+}
+
+/** A new key pair, encrypted with the first master key. */
 export function makeTokenKey(
   masterKeys: readonly Buffer[],
   signsFrom: Date,
-): store.TokenKeyRow & { sealedPrivateKey: Buffer } {
+): store.TokenKeyRow & { publicKey: Buffer; sealedPrivateKey: Buffer } {
   const pair = generateKeyPairSync('ed25519')
   const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'der' })
   const keyId = createHash('sha256').update(publicKey).digest('hex').slice(0, 8)
-  const sealedPrivateKey = createSealer(masterKeys, purpose).seal(privateKey, Buffer.from(keyId))
-  return { keyId, publicKey, sealedPrivateKey, signsFrom }
+  return { keyId, publicKey, ...createTokenKeySealing(masterKeys).seal(keyId, publicKey, privateKey), signsFrom }
 }
 
-/** @param sealer decrypts the private key; null: only the public key is needed */
-function openKey(
-  { keyId, publicKey, sealedPrivateKey, signsFrom }: store.TokenKeyRow,
-  sealer: Sealer | null,
-): KnownKey {
-  const verify = createVerifier({ ...checks, key: pem('PUBLIC KEY', publicKey), algorithms: ['EdDSA'] })
+/** @param mayIssue whether the private key is needed, too. @throws as `TokenKeySealing.publicKeyOf` */
+function openKey(row: store.TokenKeyRow, sealing: TokenKeySealing, mayIssue: boolean): KnownKey {
+  const { keyId, signsFrom } = row
+  const key = pem('PUBLIC KEY', sealing.publicKeyOf(row))
+  const verify = createVerifier({ ...checks, key, algorithms: ['EdDSA'] })
   const known = { keyId, signsFromMs: signsFrom.getTime(), verify }
-  if (sealer === null || sealedPrivateKey === null) return { ...known, sign: null }
-  const der = sealer.open(sealedPrivateKey, Buffer.from(keyId))
-  const key = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' }).export({ type: 'pkcs8', format: 'pem' })
-  return { ...known, sign: createSigner({ key, algorithm: 'EdDSA', kid: keyId }) }
+  const der = mayIssue ? sealing.privateKeyOf(row) : null
+  if (der === null) return { ...known, sign: null }
+  return { ...known, sign: createSigner({ key: pem('PRIVATE KEY', der), algorithm: 'EdDSA', kid: keyId }) }
 }
 
 const checks = { allowedIss: issuer, allowedAud: audience, cache: false, ignoreExpiration: true } as const

@@ -116,12 +116,18 @@ function warnOfOffset(logger: Logger): void {
 }
 
 /** Creates the part that knows who calls and whose access has ended: keys, tokens and sessions. */
-export async function createAccess({ config, running, onError, closers }: Start, { database, access }: Pools) {
+export async function createAccess({ config, running, logger, onError, closers }: Start, { database, access }: Pools) {
   const { masterKeys } = config
   await ensureTokenKey(database, masterKeys, realMs())
   await ensureAuditKey(database, masterKeys)
   const mayIssue = running.includes('auth') || running.includes('portal')
-  const tokenKeys = createTokenKeys({ readKeys: () => findTokenKeys(access), masterKeys, mayIssue })
+  const tokenKeys = createTokenKeys({
+    readKeys: () => findTokenKeys(access),
+    masterKeys,
+    mayIssue,
+    onUnproven: (keyId, err) =>
+      logger.error({ keyId, err }, 'MASTER_KEY does not prove a token key in the database: its tokens are refused'),
+  })
   const activity = createActivity(access, onError)
   closers.unshift(() => activity.close())
   return {

@@ -139,7 +139,12 @@ async function checkBooks(connection: Queryable, options: VerifyOptions, now: Da
   try {
     const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
     const webhooks = { sealer: createSealer(masterKeys, webhookPurpose) }
-    const { checks } = await proveCopy({ database, sealing, webhooks, retention }, connection, now, onProgress)
+    const { checks } = await proveCopy(
+      { database, sealing, webhooks, masterKeys, retention },
+      connection,
+      now,
+      onProgress,
+    )
     return checks.map(({ code, ok, detail }) => ({ name: code, ok, detail }))
   } catch (error) {
     return [{ name: 'audit', ok: false, detail: causeOf(error) }]

@@ -1,4 +1,6 @@
 /** The checks of `perkline doctor` on the database and its server. */
+import { findUnprovenKeys } from '../access/token-keys.ts'
+import { realMs } from '../clock.ts'
 import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { boundMode } from '../db/mode.ts'
@@ -198,6 +200,7 @@ async function contentFindings(database: Database, settings: DoctorSettings): Pr
           `Set PERKLINE_MODE=${bound}, or use another database`,
         ),
     await keyFinding(database, masterKeys, bound !== null),
+    ...(await tokenKeyFindings(database, masterKeys)),
     ...(await deliveryFindings(database, settings)),
   ]
 }
@@ -215,6 +218,19 @@ async function keyFinding(database: Database, masterKeys: readonly Buffer[], isU
       'Give the key of this database, compare perkline keys fingerprint with the envelope',
     )
   }
+}
+
+/** Whether the master key proves the keys of tokens; nothing when no key is in doubt. */
+async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[]): Promise<Finding[]> {
+  const { unproven } = await findUnprovenKeys(database, masterKeys, realMs())
+  if (unproven.length === 0) return []
+  return [
+    failed(
+      'token-keys',
+      `MASTER_KEY does not prove these keys of tokens, so their tokens are refused: ${unproven.join(', ')}`,
+      'Compare MASTER_KEY with the envelope. If it is right, find out who wrote to the table token_keys, and delete these rows',
+    ),
+  ]
 }
 
 /** Checks conditions without which a start in live mode fails. */

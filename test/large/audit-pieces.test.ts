@@ -33,6 +33,7 @@ suite('orders and profiles', () => {
         database: scratch.database,
         sealing: createSealing([randomBytes(32)], randomBytes(32)),
         webhooks: { sealer: createSealer([randomBytes(32)], webhookPurpose) },
+        masterKeys: [randomBytes(32)],
         retention: { reportLinesDays: null, segmentsDays: null, msisdnDays: 1 },
       },
       new Date('2026-11-21T12:00:00Z'),

@@ -95,6 +95,18 @@ async function expectFault(env: Record<string, string>, expected: { name: string
   assert.doesNotMatch(text, /planted/, 'no secret is told')
 }
 
+test('a key of tokens that MASTER_KEY does not prove', async () => {
+  const { database } = platform.platform
+  await database.execute(
+    `insert into token_keys (key_id, public_key, created_at, signs_from) values ('stranger', '', now(), now())`,
+  )
+  try {
+    await expectFault({}, { name: 'token-keys', detail: /stranger/ })
+  } finally {
+    await database.execute(`delete from token_keys where key_id = 'stranger'`)
+  }
+})
+
 describe('settings that can’t be used', () => {
   const cases: [string, Record<string, string>, RegExp][] = [
     ['no master key', { MASTER_KEY: '' }, /MASTER_KEY is required/],

@@ -87,6 +87,10 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['The secret of each webhook endpoint can be used', 'All of them can be decrypted'],
     uk: ['Секрет кожного вебхука придатний до використання', 'Усі секрети розшифровуються'],
   },
+  'token-keys': {
+    en: ['The platform has made every key that signs tokens', 'The master key proves each of them'],
+    uk: ['Усі ключі підпису токенів створила платформа', 'Головний ключ підтверджує кожен із них'],
+  },
   'audit-log': {
     en: ['The security log of the last two days is unchanged', 'Each entry continues the one before it'],
     uk: ['Журнал безпеки за останні дві доби не змінено', 'Кожен запис продовжує попередній'],

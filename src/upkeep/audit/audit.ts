@@ -3,6 +3,7 @@
  * piece, while the platform is in use.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { tokenKeysCheck, tokenKeysStep } from '../../access/token-keys-audit.ts'
 import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
 import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
 import { campaignEvents, campaignEventsCheck } from '../../campaigns/lifecycle/audit-events.ts'
@@ -41,6 +42,7 @@ export type AuditDeps = {
   sealing: Sealing
   /** `sealer`: it decrypts the secrets of endpoints. */
   webhooks: { sealer: Sealer }
+  masterKeys: readonly Buffer[]
   retention: RetentionDays
   /** Numbers the events recorded so far. Left out for a read-only copy of a database. */
   numberAllEvents?: NumberAllEvents
@@ -121,12 +123,13 @@ export const checksOfEachAudit: readonly Check[] = [
   ...feedChecks,
   campaignEventsCheck,
   secretsCheck,
+  tokenKeysCheck,
   auditLogCheck,
 ]
 
 /** All checks in the order of the report, and the steps that perform them. */
 function planOf(deps: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
-  const { sealing, webhooks, retention, numberAllEvents } = deps
+  const { sealing, webhooks, masterKeys, retention, numberAllEvents } = deps
   const kept = checksOfRetention(retention, now)
   return {
     checks: [...checksOfEachAudit, ...kept],
@@ -146,6 +149,7 @@ function planOf(deps: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } 
       feedsStep,
       feedDaysStep,
       secretsStep(webhooks.sealer),
+      tokenKeysStep(masterKeys),
       auditLogStep,
     ],
   }

@@ -3,7 +3,7 @@
  * (contract/access.md, "Tokens").
  */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSigner } from 'fast-jwt'
@@ -11,6 +11,7 @@ import type { Caller } from '../../../src/access/caller.ts'
 import {
   createTokenKeys,
   ensureTokenKey,
+  findUnprovenKeys,
   makeTokenKey,
   resealTokenKeys,
   rotateTokenKey,
@@ -20,8 +21,10 @@ import { findTokenKeys } from '../../../src/access/token-keys-store.ts'
 import { createTokens } from '../../../src/access/tokens.ts'
 import { createClock } from '../../../src/clock.ts'
 import { deriveKeys } from '../../../src/keys.ts'
+import { createLogger } from '../../../src/log.ts'
 import { applyDirectory } from '../../../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 const masterKeys = [randomBytes(32)]
@@ -73,12 +76,105 @@ test('several processes at their first start make one key, whose private half is
   assert.ok(accepts(await processWith({ mayIssue: false }), token, startMs))
 })
 
-test('a process that does not issue tokens opens no private key, not even with the wrong master key at hand', async () => {
+test('a process that does not issue tokens opens no private key', async () => {
   await ensureTokenKey(scratch.database, masterKeys, startMs)
-  const reader = await processWith({ masters: [randomBytes(32)], mayIssue: false })
-  assert.ok(accepts(reader, issue(await processWith(), startMs), startMs))
+  const token = issue(await processWith(), startMs)
+  await scratch.database.execute(`update token_keys set sealed_private_key = '\\x00'`)
+  const reader = await processWith({ mayIssue: false })
+  assert.ok(accepts(reader, token, startMs))
   assert.throws(() => issue(reader, startMs), { name: 'DomainError', code: 'unavailable' })
-  await assert.rejects(processWith({ masters: [randomBytes(32)] }), { name: 'SealingError' })
+  for (const mayIssue of [true, false])
+    await assert.rejects(processWith({ masters: [randomBytes(32)], mayIssue }), { name: 'SealingError' })
+})
+
+suite('a database of a version that did not seal public keys', () => {
+  /** Makes the keys look as that version has left them. */
+  const forgetProofs = () => scratch.database.execute('update token_keys set sealed_public_key = null')
+
+  test('its keys prove themselves by their private keys, and get a proof at the next start', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    await forgetProofs()
+    const token = issue(await processWith(), startMs)
+    assert.ok(accepts(await processWith({ mayIssue: false }), token, startMs))
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    const rows = await findTokenKeys(scratch.database)
+    assert.deepEqual(
+      rows.map(({ sealedPublicKey }) => sealedPublicKey !== null),
+      [true],
+    )
+    assert.ok(accepts(await processWith({ mayIssue: false }), token, startMs))
+  })
+
+  test('a key that has just been retired is accepted until its tokens have expired', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    const token = issue(await processWith(), startMs + 60_000)
+    await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + 60_000)
+    await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + 61_000 + lifetimeMs)
+    await forgetProofs()
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    assert.ok(accepts(await processWith({ mayIssue: false }), token, startMs + lifetimeMs - 1))
+  })
+
+  test('a retired key without private key is of no use, and nobody is alarmed', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    for (const n of [1, 2, 3])
+      await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + n * 86_400_000)
+    await forgetProofs()
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    const nowMs = startMs + 4 * 86_400_000
+    assert.deepEqual(await findUnprovenKeys(scratch.database, masterKeys, nowMs), { unproven: [], keys: 4 })
+    await resealTokenKeys(scratch.database, [randomBytes(32), ...masterKeys])
+  })
+})
+
+suite('a key that somebody has written into the database', () => {
+  let platform: TestPlatform
+  const logged: string[] = []
+  before(async () => {
+    const stream = { write: (line: string) => void logged.push(line) }
+    platform = await startPlatform({}, { logger: createLogger('warn', stream) })
+  })
+  after(() => platform.close())
+
+  test('signs nothing that a running or a new process accepts; the log and the audit name it', async () => {
+    const { database } = platform.platform
+    const right = await platform.bankToken('alpha')
+    const pair = generateKeyPairSync('ed25519')
+    const key = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
+    const [header, claims = ''] = right.split('.')
+    const forged = createSigner({ key, algorithm: 'EdDSA', kid: 'planted0' })(
+      JSON.parse(Buffer.from(claims, 'base64url').toString()),
+    )
+    assert.ok(header)
+    await database.execute(
+      `insert into token_keys (key_id, public_key, created_at, signs_from) values ('planted0', $1, now(), now() - interval '1 s')`,
+      [publicKey],
+    )
+    await database.execute(`notify perkline, 'access'`)
+    await until('the log names it', () => logged.some(line => line.includes('planted0')), 10_000)
+    const sibling = await platform.sibling()
+    for (const at of [platform, sibling]) {
+      assert.equal((await at.call('GET', '/esim/v1/operators', { token: forged })).status, 401)
+      assert.equal((await at.call('GET', '/esim/v1/operators', { token: right })).status, 200)
+      assert.equal((await at.call('GET', '/esim/v1/operators', { token: await at.bankToken('alpha') })).status, 200)
+    }
+    await sibling.close()
+    const { checks } = (await platform.call('GET', '/admin/audit', { token: platform.config.operatorKey })).body
+    const check = checks.find(({ code }: { code: string }) => code === 'token-keys')
+    assert.deepEqual([check.ok, /planted0/.test(check.detail)], [false, true])
+    // The public key of a row that the platform has made counts as little.
+    await database.execute(`delete from token_keys where key_id = 'planted0'`)
+    const [own] = await database.query<{ id: string }>('select key_id as id from token_keys')
+    await database.execute('update token_keys set public_key = $1', [publicKey])
+    const other = await platform.sibling()
+    const swapped = createSigner({ key, algorithm: 'EdDSA', kid: own?.id ?? '' })(
+      JSON.parse(Buffer.from(claims, 'base64url').toString()),
+    )
+    assert.equal((await other.call('GET', '/esim/v1/operators', { token: swapped })).status, 401)
+    assert.equal((await other.call('GET', '/esim/v1/operators', { token: right })).status, 200)
+    await other.close()
+  })
 })
 
 test('rotation: the new key signs once every process has read it, and tokens of the old one live on until they expire', async () => {

@@ -30,8 +30,9 @@ const salesDays = 'the sales figures by day equal those by hour'
 const counters = 'the counters of stock equal the profiles'
 const salesHours = 'the sales figures by hour equal the orders'
 const lines = 'each confirmed order has one line, for what was sold'
-const sealing = createSealing([randomBytes(32)], randomBytes(32))
-const webhooks = { sealer: createSealer([randomBytes(32)], webhookPurpose) }
+const masterKeys = [randomBytes(32)]
+const sealing = createSealing(masterKeys, randomBytes(32))
+const webhooks = { sealer: createSealer(masterKeys, webhookPurpose) }
 const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
 
 before(async () => {
@@ -96,7 +97,7 @@ beforeEach(async () => {
 })
 
 test('sound books: all checks hold, and a reservation that is over counts as free, marked or not', async () => {
-  const { ok, checks } = await audit({ database: scratch.database, sealing, webhooks, retention }, now)
+  const { ok, checks } = await audit({ database: scratch.database, sealing, webhooks, masterKeys, retention }, now)
   assert.deepEqual(
     checks.filter(check => !check.ok),
     [],
@@ -267,7 +268,7 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
 for (const [what, change, red, detail] of broken) {
   test(`red: ${what}`, async () => {
     assert.equal(await run(change), change.startsWith('truncate') ? 0 : 1)
-    const result = await audit({ database: scratch.database, sealing, webhooks, retention }, now)
+    const result = await audit({ database: scratch.database, sealing, webhooks, masterKeys, retention }, now)
     const failed = result.checks.filter(({ ok }) => !ok)
     assert.equal(result.ok, false)
     assert.deepEqual(
@@ -283,9 +284,9 @@ for (const [what, change, red, detail] of broken) {
 
 test('ten faults of a check are named, the others counted', async () => {
   await run(`insert into returned_profiles select n, 1 from generate_series(100, 125) n`)
-  const check = (await audit({ database: scratch.database, sealing, webhooks, retention }, now)).checks.find(
-    ({ name }) => name === returned,
-  )
+  const check = (
+    await audit({ database: scratch.database, sealing, webhooks, masterKeys, retention }, now)
+  ).checks.find(({ name }) => name === returned)
   assert.equal(check?.detail.split('; ').length, 11)
   assert.match(check?.detail ?? '', /; and 16 more$/)
 })

@@ -257,7 +257,10 @@ esim: { operators: [{ code: star, nameUk: Z, country: UA, tariffs: [{ code: a, n
   const repeatedCodes = async () => {
     const webhooks = { sealer: createSealer([randomBytes(32)], webhookPurpose) }
     const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
-    const { checks } = await audit({ database: scratch.database, sealing, webhooks, retention }, clock.now())
+    const { checks } = await audit(
+      { database: scratch.database, sealing, webhooks, masterKeys: [randomBytes(32)], retention },
+      clock.now(),
+    )
     const failed = checks.filter(({ ok }) => !ok)
     assert.ok(failed.every(({ code }) => code === 'activation-codes'))
     return failed[0]?.detail ?? null
