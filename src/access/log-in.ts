@@ -26,6 +26,7 @@ import { holdPolicies } from './policy/policy-store.ts'
 import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
 import { insertSession, type SessionMethod } from './sessions/session-store.ts'
+import type { LoginLimit } from './throttle.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { Tokens } from './tokens.ts'
 import { findUser, lockUser, type User } from './user-store.ts'
@@ -35,6 +36,7 @@ export type LogInDeps = FactorDeps & {
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
   refusalSums: Pick<RefusalSums, 'add'>
+  loginLimit: LoginLimit
   /** Whether the platform's own people may log in at this port. If not, they get the same error as for a wrong password. */
   admitsStaff: boolean
 }
@@ -117,7 +119,9 @@ export async function letIntoPortal(deps: LogInDeps, client: Client, person: Use
 }
 
 const openByPassword = (deps: LogInDeps, client: Client, person: User): Promise<Issued | null> =>
-  deps.database.transaction(transaction => openSession(deps, transaction, { client, person, method: 'password' }))
+  deps.loginLimit.guard(person.userId, () =>
+    deps.database.transaction(transaction => openSession(deps, transaction, { client, person, method: 'password' })),
+  )
 
 /** @returns null when the person was changed while the password was checked */
 async function challengeOf({ database }: LogInDeps, person: User): Promise<Challenge | null> {
@@ -163,14 +167,14 @@ async function withCode(
   const { person, method, code, challengeHash } = input
   const { userId } = person
   const origin = originOfCaller(callerOf(person, client))
-  return deps.wrongCodes.guard(client.address, userId, () =>
+  const attempt = () =>
     prove(deps.database, async transaction => {
       await lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
       if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) return null
       return openSession(deps, transaction, { client, person, method })
-    }),
-  )
+    })
+  return deps.loginLimit.guard(userId, () => deps.wrongCodes.guard(client.address, userId, attempt))
 }
 
 /**

@@ -76,7 +76,9 @@ const away = {
   500: 'Internal error. Quote the request id when you contact support',
   503: 'The platform is temporarily unavailable',
 }
-export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
+const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
+export const tooManyLogins =
+  'Too many failed attempts from this address or for this login, or too many logins of the person: wait for `Retry-After` seconds'
 const answer = ({ token, expireSeconds }: Pick<Issued, 'token' | 'expireSeconds'>) => ({
   access_token: token,
   expire: String(expireSeconds),
@@ -137,7 +139,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
           ...errorAnswers(CashbackError, {
             400: 'The body is invalid',
             401: 'The login, the password or the code is wrong, or the user is disabled; or a second factor is needed (`perkline-error-code: mfa-needed`)',
-            429: tooManyAttempts,
+            429: tooManyLogins,
             ...away,
           }),
         },

@@ -22,7 +22,7 @@ import { countMalformed } from './request/malformed.ts'
 import { originOf } from './request/same-origin.ts'
 import { endedSessionCookie, sessionCookie } from './request/session-cookie.ts'
 import { traceOf } from './request/trace.ts'
-import { LoginBody, tooManyAttempts } from './routes.ts'
+import { LoginBody, tooManyLogins } from './routes.ts'
 import { Challenge, Session, VerifyBody } from './session-schemas.ts'
 import { sessionView } from './session-views.ts'
 
@@ -70,7 +70,7 @@ function openSessionRoute(app: App, deps: SessionDeps): void {
             400: 'The body is invalid',
             401: 'The login or the password is wrong, or the user is disabled',
             403: foreign,
-            429: tooManyAttempts,
+            429: tooManyLogins,
           }),
         },
       },
@@ -106,7 +106,7 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
             400: 'The body is invalid, or this method does not count for the person',
             401: 'The code or the challenge is wrong, was used, or is over; or nobody is logged in',
             403: foreign,
-            429: 'Too many wrong codes: wait for `Retry-After` seconds',
+            429: 'Too many wrong codes, or logins of the person: wait for `Retry-After` seconds',
           }),
         },
       },

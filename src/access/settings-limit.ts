@@ -1,6 +1,7 @@
 /**
- * Limits how often an account changes its security policy and its webhook endpoints, and issues or rotates credentials. Each change
- * leaves an entry in the audit log for years, and each ended secret is read by every process (contract/limits.md, "Requests").
+ * Limits how often an account changes its security policy, its webhook endpoints and its people, and issues or rotates credentials, and
+ * how often a person changes the own language. Each change leaves an entry in the audit log for years, and each ended secret is read by
+ * every process (contract/limits.md, "Requests").
  */
 import type { Origin } from '../audit-log/origin.ts'
 import type { RecordedAccount } from '../events/outbox.ts'
@@ -8,6 +9,7 @@ import { countIn } from '../work/counting.ts'
 import type { createLocalCounter } from '../work/local-counter.ts'
 
 const changesPerHour = 300
+const languageChangesPerHour = 60
 
 /**
  * Counts a change of an account's settings. What the platform, the account's people and its systems do counts apart, so that none
@@ -23,7 +25,16 @@ export type CountSettingsChange = (origin: Pick<Origin, 'account' | 'actor'>, ow
 /** @param create makes a counter that all processes share */
 export function createSettingsLimit(create: typeof createLocalCounter): CountSettingsChange {
   const counter = create('settings', changesPerHour, 3_600)
-  const text = 'The account has changed its security policy, endpoints and credentials too often; wait a while'
+  const text = 'The account has changed its security policy, people, endpoints and credentials too often; wait a while'
   return ({ account, actor }, owner) =>
     countIn(counter, [account.type, account.id, actor.type, owner.type, owner.id].join(':'), text)
+}
+
+/** Counts a change of a person's own language. @throws DomainError 'too-many' beyond 60 within an hour */
+export type CountLanguageChange = (userId: string) => Promise<void>
+
+/** @param create makes a counter that all processes share */
+export function createLanguageLimit(create: typeof createLocalCounter): CountLanguageChange {
+  const counter = create('language', languageChangesPerHour, 3_600)
+  return userId => countIn(counter, userId, 'You have changed the language too often; wait a while')
 }

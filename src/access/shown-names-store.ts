@@ -28,6 +28,15 @@ export async function findNames(database: Queryable, caller: Caller): Promise<Ac
 
 export type PersonLanguage = 'uk' | 'en'
 
+/** The language of mails to a person; null when none was chosen, or the person does not exist. */
+export async function findLanguage(database: Queryable, userId: string): Promise<PersonLanguage | null> {
+  const [person] = await database.query<{ language: PersonLanguage | null }>(
+    'select language from portal_users where user_id = $1',
+    [userId],
+  )
+  return person?.language ?? null
+}
+
 /**
  * Sets the language of mails to a person.
  *

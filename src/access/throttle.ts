@@ -159,6 +159,40 @@ function refuseCodes(waitMs: number): never {
   throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', retryAfter(waitMs / 1000))
 }
 
+const loginsPerHour = 600
+
+/**
+ * Limits how often a person logs in, because each login leaves a session and an entry in the audit log. Only logins with the right
+ * password and code count, so nobody else can use them up.
+ */
+export type LoginLimit = {
+  /**
+   * Counts a login at its beginning. If it does not succeed, that count is taken back.
+   *
+   * @param logIn returns null when the login does not succeed
+   * @throws DomainError 'too-many' beyond 600 within an hour. It also throws the errors of `logIn`
+   */
+  guard<Result>(userId: string, logIn: () => Promise<Result | null>): Promise<Result | null>
+}
+
+/** @param create makes a counter that all processes share */
+export function createLoginLimit(create: (points: number, seconds: number) => RateLimiterAbstract): LoginLimit {
+  const counter = create(loginsPerHour, 3_600)
+  return {
+    async guard(userId, logIn) {
+      await countIn(counter, userId, 'You have logged in too often; wait a while')
+      let isIn = false
+      try {
+        const result = await logIn()
+        isIn = result !== null
+        return result
+      } finally {
+        if (!isIn) await counter.reward(userId, 1)
+      }
+    },
+  }
+}
+
 const conflictsWithin = { seconds: 3_600, ofLink: 10, ofAccount: 30 }
 
 /**

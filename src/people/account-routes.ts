@@ -26,7 +26,7 @@ import { issueOwn, maxCredentials, revokeOwn, rotateOwn } from './credentials.ts
 import { listOwnCredentials } from './credentials-store.ts'
 import { changing, managedAccount } from './managers.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
-import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/documents.ts'
+import { fresh, mfaNeeded, portalErrors, tags, tooManyChanges, unknownAccount } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { ownCredentialView } from './views.ts'
 
@@ -37,9 +37,6 @@ export type AccountRoutesDeps = PeopleRoutesDeps &
 const TaggedPolicy = { ...schemas.Policy, headers: { etag: etagHeader } }
 
 const unknownCredential = { 404: 'The account has no live credential with that clientId' }
-const tooManyChanges =
-  'Too many requests, or too many changes of the account’s settings within an hour: wait for `Retry-After` seconds'
-
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
   onlyManagers(app, deps)
   readSecurityPolicyRoute(app, deps)

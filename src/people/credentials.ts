@@ -1,6 +1,6 @@
 /** How managers handle their account's own credentials (contract/people.md, "Own credentials"). */
 import { type BankRole, callerName } from '../access/caller.ts'
-import { issueCredentialTo, ownerAccountOf, revokeCredential, rotateCredential } from '../access/operations.ts'
+import { issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
@@ -8,16 +8,12 @@ import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { countLive, findCredentialOwner } from './credentials-store.ts'
-import { changing, type Manager, manages } from './managers.ts'
+import { changing, countChange, type Manager, manages } from './managers.ts'
 
 /** The maximum number of live credentials of an account. The operator may issue more. */
 export const maxCredentials = 1_000
 
 export type CredentialDeps = { database: Database; countSettingsChange: CountSettingsChange }
-
-/** Revocations are not counted, because they may be urgent, and nobody can revoke more than was issued. */
-const countChange = ({ countSettingsChange }: CredentialDeps, manager: Manager, owner: AccountOwner): Promise<void> =>
-  countSettingsChange(originOfCaller(manager.caller), ownerAccountOf(owner))
 
 /**
  * Issues a credential of the managed account.

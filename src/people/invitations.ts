@@ -18,6 +18,7 @@ import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,
+  countChange,
   joinLink,
   type Manager,
   manages,
@@ -41,7 +42,8 @@ const maxPeople = 5_000
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, or a wrong address; 'conflict' when a person of
  *   this account has the login, or is invited with it; 'limit-reached' when `maxInvitations` of the account wait, or when it
- *   has `maxPeople`; 'too-many' when the manager's account has caused too many mails
+ *   has `maxPeople`; 'too-many' when the manager's account has caused too many mails, or changed too
+ *   much of its settings
  */
 export async function invite(
   deps: PeopleDeps,
@@ -50,6 +52,7 @@ export async function invite(
 ): Promise<Link & { invitationId: string }> {
   requireRole(owner, role)
   requireAddress(email)
+  await countChange(deps, manager, owner)
   const { mails, publicUrl } = deps
   const token = makeSecret()
   const link = joinLink(publicUrl, token)

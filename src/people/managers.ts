@@ -3,6 +3,7 @@
 import type { Caller } from '../access/caller.ts'
 import { namedPartner, ownerAccountOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
+import type { CountSettingsChange } from '../access/settings-limit.ts'
 import { originOfCaller } from '../audit-log/origin.ts'
 import { type Fact, recordEntries } from '../audit-log/recording.ts'
 import { type Database, type Queryable, within } from '../db/database.ts'
@@ -18,6 +19,7 @@ export type Manager = { caller: Caller; userId: string; sessionId: string }
 export type PeopleDeps = {
   database: Database
   mails: PeopleMails
+  countSettingsChange: CountSettingsChange
   /** The address of the platform. Links in mails begin with it. */
   publicUrl: string
 }
@@ -42,6 +44,16 @@ export async function managedAccount(
 /** Whether a manager manages this account. */
 export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
   caller.type === 'platform' || isSameOwner(ownerOfAccount(caller), owner)
+
+/**
+ * Counts a manager's change of an account's people. Call it before the transaction. What only takes access away is not counted.
+ * @throws DomainError 'too-many' beyond the limit of changes of settings
+ */
+export const countChange = (
+  { countSettingsChange }: Pick<PeopleDeps, 'countSettingsChange'>,
+  { caller }: Manager,
+  owner: AccountOwner,
+): Promise<void> => countSettingsChange(originOfCaller(caller), ownerAccountOf(owner))
 
 /** The link carries its token in the fragment, which servers, logs and referrers never see. */
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`

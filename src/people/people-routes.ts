@@ -10,7 +10,7 @@ import { answerOnce } from '../idempotency/request/once.ts'
 import { erasePerson } from './erasure.ts'
 import { invitationHours, invite, maxInvitations, withdrawInvitation } from './invitations.ts'
 import { managedAccount, type PeopleDeps } from './managers.ts'
-import { fresh, mfaNeeded, portalErrors, tags, unknownAccount } from './request/documents.ts'
+import { fresh, mfaNeeded, portalErrors, tags, tooManyChanges, unknownAccount } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { changePerson, resetFactors, resetHours, resetPassword } from './users.ts'
 import { listInvitations, listPeople } from './users-store.ts'
@@ -78,6 +78,7 @@ function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
             ...mfaNeeded,
             ...notThere,
             409: 'It is the own role or access, the last active manager, or somebody who is still invited',
+            429: tooManyChanges,
           }),
         },
       },
@@ -110,6 +111,7 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
             ...mfaNeeded,
             ...notThere,
             409: 'It is oneself, or the person is disabled or still invited',
+            429: tooManyChanges,
           }),
         },
       },
@@ -196,6 +198,7 @@ function invitePersonRoute(app: App, deps: PeopleRoutesDeps): void {
             ...mfaNeeded,
             ...unknownAccount,
             409: `A person of the account has that login, or is invited with it, or ${maxInvitations} invitations wait`,
+            429: tooManyChanges,
           }),
         },
       },

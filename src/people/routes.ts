@@ -5,7 +5,7 @@ import type { Logins } from '../access/logins.ts'
 import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { openPeopleRoutes } from './open-routes.ts'
 import { peopleRoutes } from './people-routes.ts'
-import { selfRoutes } from './self-routes.ts'
+import { type SelfRoutesDeps, selfRoutes } from './self-routes.ts'
 
 /** `people`: the dependencies that only these routes have. */
 export type PeoplePortalDeps = Pick<
@@ -13,7 +13,8 @@ export type PeoplePortalDeps = Pick<
   'database' | 'pageReads' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
 > & {
   logins: Logins
-  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa' | 'countSettingsChange'>
+  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa' | 'countSettingsChange'> &
+    Pick<SelfRoutesDeps, 'countLanguageChange'>
   factors: FactorDeps
 }
 

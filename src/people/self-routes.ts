@@ -16,6 +16,7 @@ import { onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
+import type { CountLanguageChange } from '../access/settings-limit.ts'
 import { findNames } from '../access/shown-names-store.ts'
 import { withOrigin } from '../audit-log/request/origin.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
@@ -31,7 +32,8 @@ import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
 import * as schemas from './schemas.ts'
 import { factorsView, sessionListView, totpView } from './views.ts'
 
-export type SelfRoutesDeps = PeopleRoutesDeps & FactorDeps & { hashingPlaces: ConcurrencyLimit }
+export type SelfRoutesDeps = PeopleRoutesDeps &
+  FactorDeps & { hashingPlaces: ConcurrencyLimit; countLanguageChange: CountLanguageChange }
 
 const tooMany = { 429: 'Too many requests, or wrong codes: wait for `Retry-After` seconds' }
 const done = (description: string) => ({ type: 'null', description }) as const
@@ -99,7 +101,10 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
         description: 'Also the language of invitations that you make.',
         querystring: NoQuery,
         body: schemas.LanguageBody,
-        response: { 204: done('It is kept'), ...portalErrors() },
+        response: {
+          204: done('It is kept'),
+          ...portalErrors({ 429: 'Too many requests or changes: wait for `Retry-After` seconds' }),
+        },
       },
     },
     (request, reply) =>

@@ -18,6 +18,7 @@ import { DomainError } from '../errors.ts'
 import { type Changed, changedMail, defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,
+  countChange,
   joinLink,
   type Manager,
   manages,
@@ -39,7 +40,7 @@ export type PersonChange = { role?: string; disabled?: boolean; email?: string |
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
  *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the account
  *   does not have, or an address to which mails cannot be sent; 'mfa-needed' for enabling, or for another role or address, when the
- *   manager has not proven a factor within the last 15 minutes; 'too-many' when the manager's account has caused too many mails
+ *   manager has not proven a factor within the last 15 minutes; 'too-many' when the manager's account has caused too many mails or changes
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -47,6 +48,7 @@ export async function changePerson(
   { userId, change }: { userId: string; change: PersonChange },
 ): Promise<store.PersonListing> {
   requireAddress(change.email ?? null)
+  await countPersonChange(deps, manager, userId, change)
   await deps.database.transaction(async transaction => {
     const person = await lockOwn(transaction, manager, userId)
     const after = {
@@ -74,6 +76,14 @@ export async function changePerson(
     await notify(transaction, 'access')
   })
   return listed(deps.database, userId)
+}
+
+/** Counts the change, unless it changes nothing or only disables the person. @throws as `findOwn` and `countChange` */
+async function countPersonChange(deps: PeopleDeps, manager: Manager, userId: string, change: PersonChange) {
+  const { owner, role, email, isDisabled } = await findOwn(deps.database, manager, userId)
+  const isEnabled = isDisabled && change.disabled === false
+  const isOther = (change.role ?? role) !== role || (change.email === undefined ? email : change.email) !== email
+  if (isEnabled || isOther) await countChange(deps, manager, owner)
 }
 
 /**
@@ -191,10 +201,11 @@ export type Link = { expiresAt: Date; link?: string }
  * Creates a link to a new password. The link is mailed, or returned once when no mail can be sent.
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for the manager's own id, for a disabled
- *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails
+ *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails or changes
  */
 export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
   const { mails, publicUrl } = deps
+  await countChange(deps, manager, (await findOwn(deps.database, manager, userId)).owner)
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {

@@ -4,7 +4,13 @@ import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
 import { createLoginQueues, createLogins, type LoginFailure } from '../access/logins.ts'
 import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
-import { createAddressLimit, createLinkConflicts, createThrottle, createWrongCodes } from '../access/throttle.ts'
+import {
+  createAddressLimit,
+  createLinkConflicts,
+  createLoginLimit,
+  createThrottle,
+  createWrongCodes,
+} from '../access/throttle.ts'
 import { createBatchedEntries } from '../audit-log/batched-entries.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
 import { realNow } from '../clock.ts'
@@ -49,6 +55,7 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     refusalSums,
     malformed: createAddressLimit((...limit) => counter('malformed', ...limit)),
     gatewayThrottle: createThrottle((name, ...limit) => counter(`gateway-${name}`, ...limit)),
+    loginLimit: createLoginLimit((...limit) => counter('logins', ...limit)),
     loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),
     observeToken: monitoring.metrics.token,
     observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
@@ -81,7 +88,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
     publicUrl: config.publicUrl,
     auditKeys: () => findAuditKeys(others),
     access: createLoginsFor(login, config.admin === null),
-    people: { ...worker.people, factors: login.factors, countSettingsChange: outside.countSettingsChange },
+    people: { ...worker.people, factors: login.factors, countLanguageChange: outside.countLanguageChange },
     campaigns: { ...callers, ...reads, ...parts.campaigns },
     esim: {
       ...callers,

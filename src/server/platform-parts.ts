@@ -2,7 +2,7 @@
 import { loadFactorKeys } from '../access/factors/factors.ts'
 import { createRefusals } from '../access/refusals.ts'
 import { createActivity } from '../access/sessions/activity.ts'
-import { createSettingsLimit } from '../access/settings-limit.ts'
+import { createLanguageLimit, createSettingsLimit } from '../access/settings-limit.ts'
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
@@ -150,7 +150,13 @@ export async function createOutside({ config, logger, closers }: Start, database
   closers.unshift(() => limits.close())
   const { masterKeys } = config
   const mails = createPeopleMails({ masterKeys, post: peoplePost.post, counter: limits.counter })
-  return { mailer, mails, limits, countSettingsChange: createSettingsLimit(limits.counter) }
+  return {
+    mailer,
+    mails,
+    limits,
+    countSettingsChange: createSettingsLimit(limits.counter),
+    countLanguageChange: createLanguageLimit(limits.counter),
+  }
 }
 
 /** Creates the metrics, and the check whether this process is ready. */
@@ -320,6 +326,7 @@ export function createWorker(
   const people = {
     database: others,
     mails: outside.mails,
+    countSettingsChange: outside.countSettingsChange,
     publicUrl: config.publicUrl,
     platformMfa: config.platformMfa,
   }

@@ -20,4 +20,8 @@ export const mfaNeeded = {
 /** The error answer of operations in which the platform's people may name a partner by its code. */
 export const unknownAccount = { 404: 'No partner has that code' }
 
+/** The description of 429 where changes of the account's settings are counted. */
+export const tooManyChanges =
+  'Too many requests, or too many changes of the account’s settings within an hour: wait for `Retry-After` seconds'
+
 export const portalErrors = (causes: Record<number, string> = {}) => cashbackErrors({ ...common, ...causes })

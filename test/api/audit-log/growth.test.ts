@@ -203,3 +203,74 @@ test('an account’s systems change its settings up to 300 times an hour; people
   )
   assert.equal(ofAlpha.status, 200, 'the platform’s people are counted apart from the account’s own')
 })
+
+test('an account’s managers invite up to the limit of changes an hour; withdrawing and disabling go on', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const owner = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+  const invite = () => owner.call('POST', '/portal/invitations', { login: 'newcomer', role: 'VIEWER' })
+  const withdraw = (id: string) => owner.call('DELETE', `/portal/invitations/${id}`)
+  const change = (body: object) => owner.call('PATCH', `/portal/users/${person.userId}`, body)
+  for (let made = 1; made < 299; made++) {
+    const { status, body } = await invite()
+    assert.equal(status, 201)
+    assert.equal((await withdraw(body.invitationId)).status, 204)
+  }
+  const { invitationId } = (await invite()).body
+  assert.equal((await change({ role: 'EDITOR' })).status, 200)
+  for (const refused of [
+    await invite(),
+    await change({ role: 'ADMIN' }),
+    await owner.call('POST', `/portal/users/${person.userId}/reset-password`),
+  ]) {
+    assert.deepEqual([refused.status, refused.body.code], [429, 'too-many'], refused.text)
+    assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
+  }
+  assert.equal((await withdraw(invitationId)).status, 204)
+  assert.equal((await change({ role: 'EDITOR' })).status, 200, 'changes nothing')
+  assert.equal((await change({ disabled: true })).status, 200)
+  assert.equal((await change({ disabled: false })).status, 429)
+  const byOperator = await openPerson(platform, 'platform', 'admin')
+  const ofBeta = { login: 'newcomer', role: 'VIEWER' }
+  assert.equal((await byOperator.call('POST', '/portal/invitations?bank=beta', ofBeta)).status, 201)
+})
+
+test('a person changes the language of mails up to 60 times an hour', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const choose = (n: number, { call } = person) => call('PUT', '/portal/language', { language: n % 2 ? 'en' : 'uk' })
+  for (let n = 0; n < 60; n++) assert.equal((await choose(n)).status, 204)
+  const refused = await choose(60)
+  assert.deepEqual([refused.status, refused.body.code], [429, 'too-many'])
+  assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
+  assert.equal((await choose(59)).status, 204, 'changes nothing')
+  assert.equal((await choose(0, await openPerson(platform, { bank: 'beta' }, 'VIEWER'))).status, 204)
+})
+
+test('a person logs in up to 600 times an hour; wrong passwords and other people do not count', async () => {
+  const counted = await startPlatform()
+  try {
+    const person = await openPerson(counted, { bank: 'alpha' }, 'VIEWER')
+    const { typeAccount, login, password } = person
+    const logIn = (path: string, wrong = '') =>
+      counted.call('POST', path, { body: { typeAccount, login, password: password + wrong } })
+    for (let n = 0; n < 5; n++) assert.equal((await logIn('/auth/login', 'x')).status, 401)
+    for (let n = 1; n < 600; n += 50) {
+      const answers = await Promise.all(
+        Array.from({ length: Math.min(50, 600 - n) }, (_, of) => logIn(of % 2 ? '/auth/login' : '/portal/session')),
+      )
+      assert.ok(answers.every(({ status }) => status === 200))
+    }
+    for (const path of ['/auth/login', '/portal/session']) {
+      const refused = await logIn(path)
+      assert.equal(refused.status, 429, refused.text)
+      assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
+    }
+    await openPerson(counted, { bank: 'alpha' }, 'VIEWER')
+    const [row] = await counted.platform.database.query<{ count: number }>(
+      'select count(*)::int as count from sessions where user_id = $1',
+      [person.userId],
+    )
+    assert.equal(row?.count, 600)
+  } finally {
+    await counted.close()
+  }
+})
