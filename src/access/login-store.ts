@@ -122,25 +122,30 @@ export async function forgetFailures(database: Queryable, login: string): Promis
 
 /**
  * Stores a successful login, and marks its address as known. The number of failures since the previous login is kept for
- * display; the count of failures starts again.
+ * display; the count of failures starts again. The person's row is locked first, as an erasure does.
+ *
+ * @returns false when the person was erased meanwhile
  */
 export async function noteSuccess(
   database: Queryable,
   input: { userId: string; login: string; address: string },
-): Promise<void> {
-  await database.execute(
-    `with failed as (
-       delete from failed_logins where login_key = $1 returning failures + wrong_codes as failures
+): Promise<boolean> {
+  const noted = await database.execute(
+    `with person as materialized (
+       select user_id, created_at from portal_users where user_id = $2 for key share
+     ), failed as (
+       delete from failed_logins using person where login_key = $1 returning failures + wrong_codes as failures
      ), noted as (
        insert into user_logins as l (user_id, last_at, failed_count, failed_since)
-       select user_id, now(), coalesce((select failures from failed), 0), created_at from portal_users where user_id = $2
+       select user_id, now(), coalesce((select failures from failed), 0), created_at from person
        on conflict (user_id) do update
          set last_at = excluded.last_at, failed_count = excluded.failed_count, failed_since = l.last_at
      )
-     insert into login_addresses (user_id, address, last_at) values ($2, $3, now())
+     insert into login_addresses (user_id, address, last_at) select user_id, $3, now() from person
      on conflict (user_id, address) do update set last_at = excluded.last_at`,
     [keyOf(input.login), input.userId, input.address],
   )
+  return noted > 0
 }
 
 const forgottenAtOnce = 1_000

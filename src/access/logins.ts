@@ -137,10 +137,15 @@ export function createLogins(deps: LoginDeps): Logins {
     async withCode(client, input) {
       const { address } = client
       const answered = await observed(deps, { by: 'code', address }, () => answerChallenge(deps, client, input))
-      if (answered === null) throw new DomainError('unauthenticated', 'The code or the challenge is wrong or over')
-      const { person, issued } = answered
-      await noteSuccess(database, { userId: person.userId, login: person.login, address: addressUnit(address) })
-      return issued
+      const isNoted =
+        answered !== null &&
+        (await noteSuccess(database, {
+          userId: answered.person.userId,
+          login: answered.person.login,
+          address: addressUnit(address),
+        }))
+      if (!isNoted) throw new DomainError('unauthenticated', 'The code or the challenge is wrong or over')
+      return answered.issued
     },
   }
 }
@@ -190,9 +195,13 @@ async function tryPassword<Result extends Issued | Challenge>(
     await loginThrottle.fail(address, input.login)
     return null
   }
-  if (!isChallenge(result))
-    await noteSuccess(database, { userId: holder.subject, login: input.login, address: addressUnit(address) })
-  return result
+  if (isChallenge(result)) return result
+  const isNoted = await noteSuccess(database, {
+    userId: holder.subject,
+    login: input.login,
+    address: addressUnit(address),
+  })
+  return isNoted ? result : null
 }
 
 /**

@@ -149,7 +149,8 @@ async function personWithFactors(deps: RuleDeps, database: Queryable, userId: st
  * Starts setting up an authenticator app. Logins need a code only after `confirmTotp` has accepted the first one.
  *
  * @returns the secret in base32, and the address for the QR code
- * @throws DomainError 'conflict' when an app is already set up, or the account's policy forbids second factors
+ * @throws DomainError 'conflict' when an app is already set up, or the account's policy forbids second factors; 'unauthenticated' when
+ *   the person was erased meanwhile
  */
 export async function beginTotp(
   deps: FactorDeps,
@@ -157,6 +158,7 @@ export async function beginTotp(
 ): Promise<{ secret: string; uri: string }> {
   const secret = makeTotpSecret()
   await deps.database.transaction(async transaction => {
+    await lockUser(transaction, userId)
     await personWithFactors(deps, transaction, userId)
     const sealed = deps.factorKeys.sealer.seal(secret, Buffer.from(userId))
     if (!(await store.insertTotp(transaction, userId, sealed)))

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertChained, chained, platformUserToken, readEntries } from '../../support/audit-log.ts'
+import { until } from '../../support/esim.ts'
 import { codeOf, logInAs, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { inTurn, race } from '../../support/race.ts'
 
 const password = 'correct horse battery staple'
@@ -138,4 +139,48 @@ test('erased and enabled at the same moment: one of them', async () => {
     assert.ok(['204 404', '409 200'].includes(statuses), statuses)
     return erased.status === 204 ? 'erased' : 'enabled'
   })
+})
+
+/**
+ * Erases a person while a request waits for a lock.
+ *
+ * @param lock the statement that takes the lock for which the request waits
+ */
+async function eraseDuring(person: Person, lock: string, request: () => Promise<Answer>): Promise<Answer> {
+  const { database } = platform.platform
+  let answer: Promise<Answer> | undefined
+  await database.transaction(async transaction => {
+    await transaction.execute(lock)
+    answer = request()
+    await until('the request waits', async () => {
+      const [row] = await transaction.query<{ waits: boolean }>(
+        `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`,
+      )
+      return row?.waits === true
+    })
+    await transaction.execute('delete from portal_users where user_id = $1', [person.userId])
+  })
+  return answer ?? assert.fail('no request')
+}
+
+test('a login, with and without a code, and a new app of a person who is erased meanwhile: 401', async () => {
+  const [plain, app] = [
+    await openPerson(platform, { bank: 'alpha' }, 'VIEWER'),
+    await openPerson(platform, { bank: 'alpha' }, 'VIEWER'),
+  ]
+  const { secret } = await setUpTotp(app)
+  const bodyOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
+  const notes = 'lock table user_logins in exclusive mode'
+  const answer = await eraseDuring(plain, notes, () => platform.call('POST', '/auth/login', { body: bodyOf(plain) }))
+  assert.equal(answer.status, 401, answer.text)
+  const { challenge } = (await platform.call('POST', '/portal/session', { body: bodyOf(app) })).body
+  const code = { challenge, method: 'totp', code: codeOf(secret) }
+  const proven = await eraseDuring(app, notes, () => platform.call('POST', '/portal/session/verify', { body: code }))
+  assert.equal(proven.status, 401, proven.text)
+  for (const { login } of [plain, app]) assert.deepEqual(await tablesWith(login), [])
+
+  const begun = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const row = `select from portal_users where user_id = '${begun.userId}' for update`
+  const started = await eraseDuring(begun, row, () => begun.call('POST', '/portal/mfa/totp'))
+  assert.equal(started.status, 401, started.text)
 })
