@@ -123,7 +123,8 @@ export function createWrongCodes(
   const byPerson = create('person', fromAnywhere.allowed, fromAnywhere.seconds)
 
   /**
-   * Counts an attempt.
+   * Counts an attempt. One that is refused because of other addresses is not counted for this one.
+   *
    * @returns how many attempts this address has made for this person
    * @throws DomainError 'too-many' after too many wrong codes, by the rules of `WrongCodes`
    */
@@ -131,10 +132,19 @@ export function createWrongCodes(
     const ofAddress = await byAddress.penalty(`${address}|${userId}`, 1)
     if (ofAddress.consumedPoints > fromOneAddress.allowed) refuseCodes(ofAddress.msBeforeNext)
     const ofPerson = await byPerson.penalty(userId, 1)
-    if (ofPerson.consumedPoints > fromAnywhere.allowed && !(await isKnown(userId, address)))
-      refuseCodes(ofPerson.msBeforeNext)
+    if (ofPerson.consumedPoints <= fromAnywhere.allowed) return ofAddress.consumedPoints
+    let mayTry = false
+    try {
+      mayTry = await isKnown(userId, address)
+    } finally {
+      if (!mayTry) await takeBack(address, userId)
+    }
+    if (!mayTry) refuseCodes(ofPerson.msBeforeNext)
     return ofAddress.consumedPoints
   }
+
+  const takeBack = (address: string, userId: string) =>
+    Promise.all([byAddress.reward(`${address}|${userId}`, 1), byPerson.reward(userId, 1)])
 
   return {
     async guard(input, userId, attempt) {
@@ -147,7 +157,7 @@ export function createWrongCodes(
         isWrong = result === null || result === false
         return result
       } finally {
-        if (!isWrong) await Promise.all([byAddress.reward(key, 1), byPerson.reward(userId, 1)])
+        if (!isWrong) await takeBack(address, userId)
         // The last allowed code was wrong: the wait is counted from now, not from the first wrong code.
         else if (count === fromOneAddress.allowed) await byAddress.block(key, fromOneAddress.seconds)
       }
@@ -203,7 +213,7 @@ const conflictsWithin = { seconds: 3_600, ofLink: 10, ofAccount: 30 }
 export type LinkConflicts = {
   /**
    * Carries out an attempt to use a link. It is counted at its beginning. If it does not end with a conflict, that count
-   * is taken back. So simultaneous attempts learn no more than successive ones.
+   * is taken back, also when it is refused. So simultaneous attempts learn no more than successive ones.
    *
    * @param link the id of the invitation, and of the account that invites
    * @throws DomainError 'too-many' after too many conflicts. It also throws the errors of `attempt`
@@ -216,19 +226,22 @@ export function createLinkConflicts(create: (points: number, seconds: number) =>
   const counter = create(conflictsWithin.ofAccount, conflictsWithin.seconds)
   return {
     async guard({ invitationId, accountId }, attempt) {
-      for (const [key, allowed] of [
-        [invitationId, conflictsWithin.ofLink],
-        [accountId, conflictsWithin.ofAccount],
-      ] as const)
-        await countIn(counter, key, 'Too many taken logins were sent with this link; wait a while', allowed)
+      const counted: string[] = []
       let isConflict = false
       try {
+        for (const [key, allowed] of [
+          [invitationId, conflictsWithin.ofLink],
+          [accountId, conflictsWithin.ofAccount],
+        ] as const) {
+          counted.push(key)
+          await countIn(counter, key, 'Too many taken logins were sent with this link; wait a while', allowed)
+        }
         return await attempt()
       } catch (error) {
         isConflict = error instanceof DomainError && error.code === 'conflict'
         throw error
       } finally {
-        if (!isConflict) for (const key of [invitationId, accountId]) await counter.reward(key, 1)
+        if (!isConflict) for (const key of counted) await counter.reward(key, 1)
       }
     },
   }
