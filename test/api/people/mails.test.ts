@@ -291,6 +291,17 @@ test('a login that reads like a link makes none in the mail', async () => {
     'evil.com_login',
     'evil.example/login@alpha',
     '192.0.2.7/evil',
+    'evil．bank．ua',
+    'evil。bank。ua',
+    'evil｡shop｡ua',
+    'evil․card․ua',
+    'ｅｖｉｌ.ｕａ',
+    '//evil/x',
+    'http:/evil',
+    'evil:／／x',
+    'evil 192.0.2.7',
+    'evil-192．0．2．7.',
+    'evil:8080/x',
   ]
   for (const [index, login] of logins.entries()) {
     const email = `phished-${index}@alpha.example`
@@ -303,7 +314,15 @@ test('a login that reads like a link makes none in the mail', async () => {
 })
 
 test('a login that is an e-mail address or a name with a dot is shown', async () => {
-  for (const [index, login] of ['olena@alpha.ua', 'olena.kovalenko', 'o.kovalenko-2', 'v.1.0'].entries()) {
+  for (const [index, login] of [
+    'olena@alpha.ua',
+    'olena.kovalenko',
+    'o.kovalenko-2',
+    'v.1.0',
+    'v1.2.3.4.5',
+    'bank/олена',
+    'каса: 2',
+  ].entries()) {
     const email = `shown-${index}@alpha.example`
     const invited = await manager.call('POST', '/portal/invitations', { login, role: 'VIEWER', email })
     assert.equal(invited.status, 201, invited.text)
