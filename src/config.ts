@@ -25,6 +25,8 @@ export type Config = {
   port: number
   /** Without a slash at the end. */
   publicUrl: string
+  /** The address of the portal for the platform's own people, without a slash at the end. */
+  staffUrl: string
   /** null: the embedded server in `dataDir`. */
   databaseUrl: string | null
   databasePool: number
@@ -179,6 +181,7 @@ export function readConfig(env: Environment): Config {
   const keys = readKeys(source)
   const mail = readMail(source)
   const ownAddresses = readOwnAddresses(source, listening)
+  const publicUrl = readOwnUrl(source, 'PUBLIC_URL') ?? defaultUrl(listening)
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowsPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
   if (mode === 'live')
@@ -186,7 +189,8 @@ export function readConfig(env: Environment): Config {
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
     ...listening,
-    publicUrl: readPublicUrl(source) ?? defaultUrl(listening),
+    publicUrl,
+    staffUrl: readOwnUrl(source, 'ADMIN_URL') ?? (ownAddresses.admin ? defaultUrl(ownAddresses.admin) : publicUrl),
     databaseUrl,
     databasePool: whole('DATABASE_POOL', 10, 2, 500),
     dataDir: resolve(text('DATA_DIR') ?? './data'),
@@ -316,17 +320,17 @@ function readOwnAddresses({ text, whole, errors }: Source, listening: Address): 
   return { metrics, admin }
 }
 
-/** Returns PUBLIC_URL without a slash at its end, because paths are appended to it; null when it is not set. */
-function readPublicUrl({ url, errors }: Source): string | null {
-  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
-  if (publicUrl === null) return null
-  const { username, password } = new URL(publicUrl)
-  if (username !== '' || password !== '' || /[?#]/.test(publicUrl))
-    errors.push('PUBLIC_URL must have no user, no password, no query and no fragment')
-  return publicUrl.replace(/\/+$/, '')
+/** Returns an address of the platform without a slash at its end, because paths are appended to it; null when it is not set. */
+function readOwnUrl({ url, errors }: Source, name: 'PUBLIC_URL' | 'ADMIN_URL'): string | null {
+  const own = url(name, ['http:', 'https:'])
+  if (own === null) return null
+  const { username, password } = new URL(own)
+  if (username !== '' || password !== '' || /[?#]/.test(own))
+    errors.push(`${name} must have no user, no password, no query and no fragment`)
+  return own.replace(/\/+$/, '')
 }
 
-/** The address that clients call when PUBLIC_URL is not set. */
+/** The address that clients call when PUBLIC_URL or ADMIN_URL is not set. */
 function defaultUrl({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -53,9 +53,9 @@ export async function invite(
   requireRole(owner, role)
   requireAddress(email)
   await countChange(deps, manager, owner)
-  const { mails, publicUrl } = deps
+  const { mails } = deps
   const token = makeSecret()
-  const link = joinLink(publicUrl, token)
+  const link = joinLink(deps, owner, token)
   const [invitationId, userId] = [randomUUID(), randomUUID()]
   return deps.database.transaction(async transaction => {
     await beginChange(transaction, manager, owner)
@@ -122,16 +122,17 @@ export type Joined = { typeAccount: 'bank' | 'retailer' | 'platform'; login: str
  * Accepts a link. An invitation creates the person. A reset sets the password, ends all sessions and keeps the second
  * factor.
  *
+ * @param deps.admitsStaff whether links of the platform's own people are accepted at this port
  * @param input.login a different login, in case the invitation's login is taken
  * @throws DomainError 'invalid', always with the same text, for a wrong, used or expired link; 'invalid' for a
  *   refused password; 'conflict' when the login is taken: the link then stays valid; 'too-many' after too many conflicts
  */
 export async function acceptLink(
-  deps: PeopleDeps & { linkConflicts: LinkConflicts; trace?: Trace },
+  deps: PeopleDeps & { linkConflicts: LinkConflicts; admitsStaff: boolean; trace?: Trace },
   input: { token: string; password: string; login?: string },
 ): Promise<Joined> {
   const target = await store.findLink(deps.database, hashSecret(input.token))
-  if (!target) throw wrongLink()
+  if (!target || (target.owner === 'platform' && !deps.admitsStaff)) throw wrongLink()
   const login = (target.kind === 'invitation' && input.login) || target.login
   requirePassword('password', input.password, await findNamesOf(deps.database, target.owner, login))
   const take = () => takeLink(deps, target, { ...input, login })

@@ -20,8 +20,10 @@ export type PeopleDeps = {
   database: Database
   mails: PeopleMails
   countSettingsChange: CountSettingsChange
-  /** The address of the platform. Links in mails begin with it. */
+  /** The address of the platform. Links begin with it. */
   publicUrl: string
+  /** The address at which the platform's own people work. Their links begin with it. */
+  staffUrl: string
 }
 
 /**
@@ -56,7 +58,11 @@ export const countChange = (
 ): Promise<void> => countSettingsChange(originOfCaller(caller), ownerAccountOf(owner))
 
 /** The link carries its token in the fragment, which servers, logs and referrers never see. */
-export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
+export const joinLink = (
+  { publicUrl, staffUrl }: Pick<PeopleDeps, 'publicUrl' | 'staffUrl'>,
+  owner: AccountOwner,
+  token: string,
+): string => `${owner === 'platform' ? staffUrl : publicUrl}/app/join#${token}`
 
 /**
  * Begins a manager's change of an account: checks that the manager still has access, and locks the manager's row

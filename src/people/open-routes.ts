@@ -19,6 +19,8 @@ export type OpenRoutesDeps = PeopleDeps & {
   malformed: AddressLimit
   hashingPlaces: ConcurrencyLimit
   linkConflicts: LinkConflicts
+  /** Whether links and requests of the platform's own people are taken at this port. */
+  admitsStaff: boolean
   refusals: Pick<Refusals, 'refresh'>
 }
 
@@ -78,7 +80,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     },
     async (request, reply) => {
       const { typeAccount, login } = request.body
-      await requestReset(deps.database, { accountType: typeAccount, login })
+      await requestReset(deps, { accountType: typeAccount, login })
       // Fastify would send `null` as text, so the answer is sent here without a body.
       return (reply as FastifyReply).code(202).send()
     },

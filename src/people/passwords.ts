@@ -60,15 +60,23 @@ const requestsAtOnce = 20
 /**
  * Stores a request for a new password. The function does the same for every login, so that nobody learns which logins
  * exist.
+ *
+ * @param deps.admitsStaff whether requests of the platform's own people are taken at this port; otherwise they are dropped
  */
-export const requestReset = (database: Database, request: resetStore.ResetRequest): Promise<void> =>
-  resetStore.insertRequest(database, request)
+export async function requestReset(
+  { database, admitsStaff }: { database: Database; admitsStaff: boolean },
+  request: resetStore.ResetRequest,
+): Promise<void> {
+  if (request.accountType === 'platform' && !admitsStaff) return
+  await resetStore.insertRequest(database, request)
+}
 
 /**
  * Processes some requests for new passwords: mails a link to each person who has an address. @returns whether there
  * may be more
  */
-export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps): Promise<boolean> {
+export function answerResetRequests(deps: PeopleDeps): Promise<boolean> {
+  const { database, mails } = deps
   return database.transaction(async transaction => {
     const requests = await resetStore.takeRequests(transaction, requestsAtOnce)
     for (const { isLate, ...request } of requests) {
@@ -82,7 +90,7 @@ export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps):
       await recordEntries(transaction, clockOrigin, [
         { action: 'password.reset_link_made', object: userObject(userId), owner: ownerAccountOf(owner) },
       ])
-      const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const
+      const mail = { kind: 'reset', login, link: joinLink(deps, owner, token), expiresAt } as const
       await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
     }
     return requests.length === requestsAtOnce

@@ -13,15 +13,15 @@ export type PeoplePortalDeps = Pick<
   'database' | 'pageReads' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
 > & {
   logins: Logins
-  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa' | 'countSettingsChange'> &
+  people: Pick<AccountRoutesDeps, 'mails' | 'staffUrl' | 'platformMfa' | 'countSettingsChange'> &
     Pick<SelfRoutesDeps, 'countLanguageChange'>
   factors: FactorDeps
 }
 
 export const peoplePortalRoutes: FastifyPluginAsyncTypebox<PeoplePortalDeps> = async (app, deps) => {
   const own = { ...deps, ...deps.factors, ...deps.people, database: deps.database, prefix: '' }
-  const { malformed, hashingPlaces, linkConflicts } = deps.logins
-  await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces, linkConflicts })
+  const { malformed, hashingPlaces, linkConflicts, admitsStaff } = deps.logins
+  await app.register(openPeopleRoutes, { ...own, malformed, hashingPlaces, linkConflicts, admitsStaff })
   await app.register(peopleRoutes, own)
   await app.register(accountRoutes, own)
   await app.register(selfRoutes, { ...own, hashingPlaces })

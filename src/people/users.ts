@@ -204,15 +204,15 @@ export type Link = { expiresAt: Date; link?: string }
  *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails or changes
  */
 export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
-  const { mails, publicUrl } = deps
+  const { mails } = deps
   await countChange(deps, manager, (await findOwn(deps.database, manager, userId)).owner)
   const token = makeSecret()
-  const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
     // If a manager disables the person at the same time, that manager waits for this lock. The disabling then ends
     // this link, too.
     const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
+    const link = joinLink(deps, owner, token)
     const reset = { tokenHash: hashSecret(token), userId, madeBy: manager.userId, minutes: resetHours * 60 }
     const expiresAt = await store.replaceResets(transaction, reset)
     await recordManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })

@@ -328,6 +328,7 @@ export function createWorker(
     mails: outside.mails,
     countSettingsChange: outside.countSettingsChange,
     publicUrl: config.publicUrl,
+    staffUrl: config.staffUrl,
     platformMfa: config.platformMfa,
   }
   const checkpoints = {

@@ -4,7 +4,7 @@ import { isLoopback, isOpenToOthers } from './loopback.ts'
 import { openFiles } from './secret-files.ts'
 
 type Environment = Record<string, string | undefined>
-type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; admin: object | null }
+type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; staffUrl: string; admin: object | null }
 
 /** Returns one sentence for each setting that is probably a mistake, to be logged as a warning. */
 export function settingsAdvice(config: Config, env: Environment): string[] {
@@ -27,6 +27,8 @@ function liveAdvice(config: Config, env: Environment): string[] {
     advice.push(`PUBLIC_URL is not set: partners are given addresses that begin with ${config.publicUrl}`)
   if (config.admin === null)
     advice.push('ADMIN_PORT is not set: /admin can be reached by everybody who can reach this address')
+  else if (!env.ADMIN_URL?.trim())
+    advice.push(`ADMIN_URL is not set: links that the platform’s own people get begin with ${config.staffUrl}`)
   if (!isLoopback(config.host) && !config.publicUrl.startsWith('https:'))
     advice.push(
       'PUBLIC_URL is not https, and the platform listens beyond this machine: tokens and passwords may travel unencrypted',

@@ -148,6 +148,11 @@ export const settingsHelp: readonly Setting[] = [
   },
   { name: 'ADMIN_HOST', byDefault: '127.0.0.1', meaning: 'address of ADMIN_PORT' },
   {
+    name: 'ADMIN_URL',
+    byDefault: 'that of ADMIN_PORT',
+    meaning: 'address that the staff sees, used in their links; for all processes, without ADMIN_PORT: PUBLIC_URL',
+  },
+  {
     name: 'TRUSTED_PROXIES',
     byDefault: 'none',
     meaning: 'addresses or networks, with commas, whose X-Forwarded-For is believed',

@@ -145,6 +145,7 @@ suite('perkline', { concurrency: 3 }, () => {
         ...live,
         PUBLIC_URL,
         ADMIN_PORT: String(ADMIN_PORT),
+        ADMIN_URL: 'https://staff.perkline.example',
       })
       await whole.ready()
       const headers = { authorization: `Bearer ${operatorKey}` }

@@ -45,8 +45,15 @@ test('names that are no settings but look like ours are told, with what may be m
 test('a sandbox that others can reach warns that endpoints may be on its own machine', () => {
   const advice = (settings: { mode?: 'live'; host?: string; publicUrl?: string }) =>
     settingsAdvice(
-      { mode: 'sandbox', host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', admin: {}, ...settings },
-      { PUBLIC_URL: 'set' },
+      {
+        mode: 'sandbox',
+        host: '127.0.0.1',
+        publicUrl: 'http://127.0.0.1:8080',
+        staffUrl: 'http://127.0.0.1:8080',
+        admin: {},
+        ...settings,
+      },
+      { PUBLIC_URL: 'set', ADMIN_URL: 'set' },
     )
   const publicUrl = 'https://sandbox.example'
   for (const open of [{ host: '0.0.0.0' }, { host: '::' }, { publicUrl }, { host: '10.0.0.5', publicUrl }]) {

@@ -36,6 +36,7 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     host: '127.0.0.1',
     port: 8080,
     publicUrl: 'http://127.0.0.1:8080',
+    staffUrl: 'http://127.0.0.1:8080',
     databaseUrl: null,
     databasePool: 10,
     dataDir: resolve('data'),
@@ -122,6 +123,7 @@ test('every setting is taken over', () => {
     METRICS_HOST: '0.0.0.0',
     ADMIN_PORT: '9200',
     ADMIN_HOST: '10.0.0.1',
+    ADMIN_URL: 'https://staff.example',
     TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,::1',
   }
   const { settingsGiven, ...config } = readConfig(given)
@@ -130,6 +132,7 @@ test('every setting is taken over', () => {
     host: '::1',
     port: 9000,
     publicUrl: 'http://[::1]:9000',
+    staffUrl: 'https://staff.example',
     databaseUrl: server.DATABASE_URL,
     databasePool: 25,
     dataDir: '/var/lib/perkline',
@@ -171,6 +174,11 @@ test('a setting that is empty or blank counts as left out', () => {
 
 test('the public address has no slash at its end', () => {
   assert.equal(readConfig({ PUBLIC_URL: 'https://esim.example/' }).publicUrl, 'https://esim.example')
+  const staffUrl = (env: Record<string, string>) => readConfig({ PUBLIC_URL: 'https://esim.example', ...env }).staffUrl
+  assert.equal(staffUrl({}), 'https://esim.example')
+  assert.equal(staffUrl({ ADMIN_PORT: '8090', ADMIN_HOST: '10.0.0.5' }), 'http://10.0.0.5:8090')
+  assert.equal(staffUrl({ ADMIN_PORT: '8090', ADMIN_URL: 'https://staff.example/' }), 'https://staff.example')
+  assert.equal(staffUrl({ ADMIN_URL: 'https://staff.example' }), 'https://staff.example', 'a worker has no ADMIN_PORT')
 })
 
 test('RATE_LIMIT=0 switches the limit off', () => {

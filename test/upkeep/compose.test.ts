@@ -146,7 +146,8 @@ test('started from the file’s own values it is a live platform behind TLS, wit
           setting,
           String(value)
             .replace('/run/secrets', secrets)
-            .replace(/\$\{PUBLIC_URL:-.*\}/, `https://localhost:${tls}`),
+            .replace(/\$\{PUBLIC_URL:-.*\}/, `https://localhost:${tls}`)
+            .replace(/\$\{ADMIN_URL:-(.*)\}/, '$1'),
         ]),
       ),
       DATA_DIR: folder,

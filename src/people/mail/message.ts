@@ -4,12 +4,12 @@ import type { Sender } from '../../mail/sender.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 
-/** Composes the message of a mail. @param publicUrl the platform's address; all links lead there */
+/** Composes the message of a mail. @param publicUrl the platform's address, for mails without a link */
 export async function composePeopleMail(
   { to, language, mail }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
 ): Promise<Buffer> {
-  const text = mailText(mail, language, new URL(publicUrl).host)
+  const text = mailText(mail, language, new URL('link' in mail ? mail.link : publicUrl).host)
   return composeMessage({
     sender,
     to,

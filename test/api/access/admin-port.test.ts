@@ -13,7 +13,7 @@ const person = { typeAccount: 'retailer', login: 'petro', password: 'a long pass
 let platform: TestPlatform
 let atAdmin: PerklineProcess['call']
 before(async () => {
-  platform = await startPlatform({ ADMIN_PORT: '0' })
+  platform = await startPlatform({ ADMIN_PORT: '0', ADMIN_URL: 'https://staff.example' })
   const { adminApp } = platform.platform
   assert.ok(adminApp)
   atAdmin = callAt(await adminApp.listen({ host: '127.0.0.1', port: 0 }))
@@ -86,4 +86,54 @@ test('the portal, its login and the health checks are at both; what partners cal
     assert.equal((await atAdmin('GET', path)).status, 404, path)
   }
   assert.equal((await atAdmin('POST', '/getToken/auth', { body: { clientId: 'a', secret: 'b' } })).status, 404)
+})
+
+test('links of the platform’s people lead to its own address, and set a password there alone', async () => {
+  const token = (await atAdmin('POST', '/auth/login', { body: staff })).body.access_token
+  const invite = (query: string, login: string, role: string) =>
+    atAdmin('POST', `/portal/invitations${query}`, { token, body: { login, role } })
+  const accept = (call: typeof atAdmin, link: string, login: string) =>
+    call('POST', '/portal/invitations/accept', {
+      body: { token: link.split('#')[1], login, password: 'a long pass phrase for everybody' },
+    })
+  const { link } = (await invite('', 'new-staff', 'viewer')).body
+  assert.match(link, /^https:\/\/staff\.example\/app\/join#/)
+  const [refused, wrong] = [await accept(platform.call, link, 'new-staff'), await accept(platform.call, '#none', 'x')]
+  assert.deepEqual([refused.status, refused.body], [wrong.status, wrong.body])
+  assert.equal(refused.status, 400)
+  assert.equal((await accept(atAdmin, link, 'new-staff')).status, 201)
+  const { data } = (await atAdmin('GET', '/portal/users', { token })).body
+  const { userId } = data.find(({ login }: { login: string }) => login === 'new-staff')
+  const reset = await atAdmin('POST', `/portal/users/${userId}/reset-password`, { token })
+  assert.match(reset.body.link, /^https:\/\/staff\.example\//)
+  assert.equal((await accept(platform.call, reset.body.link, 'new-staff')).status, 400)
+  assert.equal((await accept(atAdmin, reset.body.link, 'new-staff')).status, 201)
+  const partner = (await invite('?merchant=grocer', 'new-partner', 'viewer')).body.link
+  assert.ok(partner.startsWith(platform.config.publicUrl), partner)
+  assert.equal((await accept(platform.call, partner, 'new-partner')).status, 201)
+})
+
+test('a forgotten password of the platform’s people is asked for at the admin port alone', async () => {
+  const { database } = platform.platform
+  // Keeps the worker from taking the requests, so that the test sees them.
+  await database.execute(
+    'create function keep_reset() returns trigger language plpgsql as $$ begin return null; end $$',
+  )
+  await database.execute(
+    'create trigger keep_reset before delete on reset_requests for each row execute function keep_reset()',
+  )
+  const request = (call: typeof atAdmin, typeAccount: string, login: string) =>
+    call('POST', '/portal/password-resets', { body: { typeAccount, login } })
+  try {
+    assert.equal((await request(platform.call, 'platform', 'asked-outside')).status, 202)
+    assert.equal((await request(atAdmin, 'platform', 'asked-inside')).status, 202)
+    assert.equal((await request(platform.call, 'retailer', 'asked-partner')).status, 202)
+    const rows = await database.query<{ login: string }>('select login from reset_requests order by login')
+    assert.deepEqual(
+      rows.map(({ login }) => login),
+      ['asked-inside', 'asked-partner'],
+    )
+  } finally {
+    await database.execute('drop trigger keep_reset on reset_requests')
+  }
 })
