@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const answerWithinMs = 10_000
 
-/** A process that has not ended yet. If the system cannot end it, no further one is started. */
+/** The running process. While it has not ended, no further process is started. */
 let running: ChildProcess | null = null
 let last: Promise<unknown> = Promise.resolve()
 
@@ -17,7 +17,7 @@ let last: Promise<unknown> = Promise.resolve()
  * Appends a text and flushes it to the disk. One call runs at a time.
  *
  * @param file an absolute path
- * @throws Error with the `code` of the system, and ETIMEDOUT after 10 seconds
+ * @throws Error with the `code` of the system, or with ETIMEDOUT after 10 seconds
  */
 export const appendToAnchorFile = (file: string, text: string): Promise<void> => inTurn('append', file, text)
 
@@ -30,7 +30,8 @@ export const checkAnchorFile = (file: string): Promise<void> => inTurn('check', 
 type Task = 'append' | 'check'
 
 function inTurn(task: Task, file: string, text: string): Promise<void> {
-  // The time limit includes the wait for earlier calls. Otherwise many calls behind one that hangs would wait for minutes.
+  // The time limit includes the wait for earlier calls. Otherwise, if one call hangs, the calls after it would wait for
+  // minutes.
   const limit = AbortSignal.timeout(answerWithinMs)
   const done = last.then(() => runProcess([task, file], text, limit))
   last = done.catch(() => {})
@@ -54,7 +55,7 @@ async function runProcess(args: [Task, string], text: string, limit: AbortSignal
   child.stderr.on('data', chunk => {
     code += chunk
   })
-  // Ignore errors of this stream, because the end of the process says what was wrong.
+  // Ignore errors of this stream, because the process itself reports what went wrong.
   child.stdin.on('error', () => {})
   child.stdin.end(text)
   try {
@@ -63,7 +64,7 @@ async function runProcess(args: [Task, string], text: string, limit: AbortSignal
   } catch (error) {
     throw limit.aborted ? noAnswer() : error
   } finally {
-    // Kill the process and let go of it, so that this program can end even if that process hangs.
+    // Kill the process and release its streams, so that this program can end even if that process hangs.
     child.kill('SIGKILL')
     child.unref()
     child.stdin.destroy()

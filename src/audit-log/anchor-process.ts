@@ -1,4 +1,7 @@
-/** The process of `anchor-file.ts`. Its arguments are `append` or `check`, and the file; it appends its input. */
+/**
+ * The process that `anchor-file.ts` starts. Its arguments are the task (`append` or `check`) and the file. `append`
+ * appends the standard input to the file.
+ */
 import { access, appendFile, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'

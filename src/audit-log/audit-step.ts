@@ -71,8 +71,9 @@ const findLines = (database: Queryable, after: number): Promise<(Line & { seq: n
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
 /**
- * The head of the whole log at an entry: from the entry itself, or from the record of a removal that ended with it. It is null
- * when there is neither. Number 0 is the head before the first entry.
+ * The head of the whole log at entry `seq`. If this entry was the last one of a removal, the head comes from the record
+ * of the removal. It is null when neither the entry nor such a record exists. Number 0 means the head before the first
+ * entry.
  */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {
   const [head] = await database.query<Head>(

@@ -1,12 +1,12 @@
 /**
- * Keeps the changes of entries small (contract/audit-log.md, "Entries"): nobody can shorten the log, so no caller may fill it
- * with long values. Pure: values in, values out.
+ * Keeps the changes of entries small (contract/audit-log.md, "Entries"): the log cannot be shortened later, so callers
+ * must not be able to fill it with long values. Pure: values in, values out.
  */
 import type { EntryChange } from './entry.ts'
 
 /**
- * The longest list, and the longest JSON text of one, that an entry or the history of a campaign shows in full. Of other
- * lists they show only the length.
+ * Up to these limits, an entry and the history of a campaign show a list in full. Of a longer list they show only the
+ * length.
  */
 const maxListed = { items: 100, characters: 1_024 }
 
@@ -16,7 +16,10 @@ export const isLongList = (value: unknown): boolean =>
 type List = readonly string[]
 const shownList = (list: List): List | number => (isLongList(list) ? list.length : list)
 
-/** What was added to a list and removed from it. If that is long, only how many. @param before null: there was no list */
+/**
+ * The elements that were added to a list and removed from it; only their numbers if they are many or long.
+ * @param before null: there was no list
+ */
 export function listChange(before: List | null, after: List | null): EntryChange[string] {
   if (before === null || after === null) return [before && shownList(before), after && shownList(after)]
   const added = after.filter(element => !before.includes(element))
@@ -26,7 +29,7 @@ export function listChange(before: List | null, after: List | null): EntryChange
 }
 
 const maxBytes = 2_048
-/** The longest values that are tried, in bytes, until a change is small enough. */
+/** Maximum sizes of a value, in bytes. They are tried in this order until the change is small enough. */
 const maxValueBytes = [1_024, 320, 80]
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
@@ -54,7 +57,7 @@ function shortenedPair([old, present]: EntryChange[string], max: number): EntryC
 function shortened(value: unknown, max: number): unknown {
   if (bytesOf(value) <= max) return value
   if (Array.isArray(value)) return value.length
-  // A character has at most four bytes. Half of one would be a text that the database refuses.
+  // A character has at most four bytes. Cut only between characters, because the database refuses half a character.
   if (typeof value === 'string') return `${[...value].slice(0, max / 4).join('')}…`
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part, max)]))

@@ -1,5 +1,5 @@
 /**
- * Numbers the entries in the outbox and appends them to the chains. One process does so at a time, and no change
+ * Numbers the entries in the outbox and appends them to the chains. Only one process does this at a time, and no change
  * waits for it. Entries and the new position in the outbox are written in one transaction, so a killed process leaves
  * both or neither.
  */
@@ -57,8 +57,8 @@ async function take(
 const keyOf = ({ type, id }: RecordedAccount): string => `${type} ${id ?? platformAccountId}`
 
 /**
- * The heads (number and hash of the last entry) of the whole log and of these accounts' chains. If all entries of
- * a chain were removed, its head is the one that was stored at the removal.
+ * The heads (number and hash of the last entry) of the whole log and of the chains of these accounts. If all entries of
+ * a chain were removed, its head comes from the record of the removal.
  */
 async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): Promise<Heads> {
   const [all] = await transaction.query<Head>(

@@ -54,8 +54,8 @@ async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise
 }
 
 /**
- * The stored checkpoints of entries after a number. The hash is null when the note contradicts the stored columns, or
- * is not signed by the platform.
+ * The stored checkpoints whose last entry has a number above `after`. The hash is null when the note contradicts the
+ * stored columns, or is not signed by the platform.
  */
 export async function findKeptAnchors(database: Queryable, after: number): Promise<Anchor[]> {
   const keys = await findAuditKeys(database)

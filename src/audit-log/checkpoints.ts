@@ -1,7 +1,7 @@
 /**
- * Checkpoints: signed statements of how far the log reaches (contract/audit-log.md, "Checkpoints"). A copy outside
- * the database reveals every later change of the entries that it covers, even by somebody with full access to the
- * database.
+ * Checkpoints: signed statements of how far the log reaches (contract/audit-log.md, "Checkpoints"). A copy outside the
+ * database reveals every later change of the entries that it covers, even if somebody with full access to the database
+ * made the change.
  */
 import { platformAccountId } from '../access/caller.ts'
 import { type Clock, realNow } from '../clock.ts'
@@ -83,8 +83,9 @@ async function make(
 }
 
 /**
- * Appends a note. A line feed is written before it, so that it begins on a new line even if a full disk cut off the previous note. An
- * error here is only logged, because the checkpoint is already in the database and in the process's log.
+ * Appends a note. A line feed is written before it, so that it begins on a new line even if a full disk cut off the
+ * previous note. An error here is only logged, because the checkpoint is already in the database and in the process's
+ * log.
  *
  * @returns whether it was appended
  */
@@ -131,7 +132,8 @@ type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: nu
 /**
  * Makes one event for each account that has entries. It names the head of the whole log and of the account's chain.
  *
- * @param offsetMs how far the clock of the rules, which tells when events happened, is ahead of the checkpoint's real time
+ * @param offsetMs how far the platform's clock is ahead of real time. Events have the platform's time, checkpoints real
+ *   time
  */
 async function eventsOf(
   transaction: Queryable,

@@ -9,7 +9,7 @@ import type { Head } from './chain.ts'
 import { accountIs, boundsOf, type Put, where } from './read-store.ts'
 import type { Line } from './verifier.ts'
 
-/** An account in the form in which entries contain it; null: all accounts. */
+/** An account as entries store it; null: all accounts. */
 export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
 
 const linesAtOnce = 1_000
@@ -22,8 +22,8 @@ export const logAccountOf = ({ type, id }: Account): NonNullable<LogAccount> => 
 type Range = { first: number; last: number }
 
 /**
- * The lowest and the highest number of the entries in a period: the account's own numbers, or for all accounts those of the
- * whole log. It is null when the period has no entries.
+ * The lowest and the highest number of the entries in a period. For one account these are the account's own numbers,
+ * otherwise the numbers of the whole log. It is null when the period has no entries.
  */
 async function findRange(database: Queryable, account: LogAccount, span: Span): Promise<Range | null> {
   const number = account ? 'account_seq' : 'seq'
@@ -41,9 +41,9 @@ async function findRange(database: Queryable, account: LogAccount, span: Span): 
 }
 
 /**
- * The columns of `Line`. The last one joins the columns that repeat parts of the entry's text, in the form of
- * `columnsOf` (`verifier.ts`). The time in it has milliseconds, as in the entry. If somebody has changed the column by
- * microseconds, the time has microseconds, and the texts differ.
+ * The columns of `Line`. The last one, `columns`, joins the columns that repeat parts of the entry's text, as
+ * `columnsOf` (`verifier.ts`) does. Its time has milliseconds, as in the entry. If somebody has changed the stored time
+ * by microseconds, `columns` shows them, and the texts differ.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,
@@ -71,8 +71,8 @@ export async function* readLines(database: Queryable, account: LogAccount, span:
 }
 
 /**
- * The heads of all chains before their first stored entry. If old entries were removed, it is the head at the last removed
- * entry; otherwise, the head of an empty chain. `ofAccount` has only chains from which entries were removed.
+ * The head of each chain before its first stored entry. If old entries were removed, this is the head at the last
+ * removed entry; otherwise, the head of an empty chain. `ofAccount` has only chains from which entries were removed.
  */
 export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
   const rows = await database.query<Head & { type: string | null; id: string | null }>(
@@ -114,8 +114,8 @@ export function findCheckpoints(
 }
 
 /**
- * The heads of the account's chain at each of these numbers of the whole log, in the same order; null where the
- * account had no entry up to that number.
+ * For each of these numbers of the whole log, in the same order: the head of the account's chain at that entry; null
+ * where the account had no entry yet.
  */
 export async function findAccountHeads(
   database: Queryable,
@@ -134,7 +134,7 @@ export async function findAccountHeads(
 
 const removedAtOnce = 10_000
 
-/** Removes some of the entries that are older than `years`. @returns whether there may be more */
+/** Removes some of the entries that are older than `years` years. @returns whether there may be more */
 export async function removeOldEntries(database: Queryable, years: number): Promise<boolean> {
   const [row] = await database.query<{ removed: number }>(
     'select remove_old_audit_entries(now() - make_interval(years => $1), $2) as removed',

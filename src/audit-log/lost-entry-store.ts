@@ -11,18 +11,17 @@ import type { Fault } from './verifier.ts'
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
 const maxScanned = 200_000
 /**
- * Entries that are older than this are not compared. The outbox keeps its rows for fewer days, so such an old entry
- * can be in it only because it has waited long to become part of the chain.
+ * Entries that are older than this are not compared. The outbox keeps its rows for fewer days. It still has an older
+ * entry only if that entry joined the chain late.
  */
 const maxDays = 7
 
 /**
- * Finds the first entry since the last checkpoint that was recorded and chained but is no longer in the log; null
- * when none is missing. One statement reads the position of the chain and the log, so that both are from the same
- * snapshot.
+ * Finds the first entry since the last checkpoint that was recorded and chained but is no longer in the log; null when
+ * none is missing. One statement reads the position of the chain and the log, so that both are from the same snapshot.
  *
- * The outbox has the entry without `accountSeq` and `account`, so the comparison leaves these two fields out. Entries may
- * be equal. So the statement counts them: the log must have at least as many as the outbox.
+ * The outbox has the entry without `accountSeq` and `account`, so the comparison leaves these two fields out. Several
+ * entries may then be equal. So the statement counts them: the log must have at least as many as the outbox.
  */
 export async function findLostEntry(database: Queryable): Promise<Fault | null> {
   const [lost] = await database.query<{ next: number | null; last: number }>(`

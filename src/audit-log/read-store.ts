@@ -23,8 +23,8 @@ export type EntrySearch = Period & {
 const maxScanned = 10_000
 
 /**
- * By how much the order of entries by time may differ from their order by number. An entry gets its time when it is
- * written, and its number only after its transaction has committed. No transaction takes as long as this.
+ * How much time may pass until an entry has its number. An entry gets its time when it is written, and its number only
+ * after its transaction has committed. No transaction takes this long.
  */
 const maxDisorder = `interval '2 hours'`
 
@@ -83,7 +83,7 @@ export const accountIs = ({ account }: Period, put: Put): string[] =>
 
 type Filter = (put: Put) => string
 
-/** The most selective filter comes first. Each has an index within an account. */
+/** The most selective filter comes first. For each filter there is an index within an account. */
 function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[] {
   const filters: (Filter | null)[] = [
     object && object.id !== null ? put => `object_type = ${put(object.type)} and object_id = ${put(object.id)}` : null,

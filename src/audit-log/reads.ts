@@ -1,4 +1,4 @@
-/** Reads of the audit log, with the rules of who may read what. */
+/** Reads the audit log, and checks who may read what. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -29,10 +29,11 @@ export type EntriesParams = {
 export type EntryNames = { actors: Map<string, string>; accounts: Map<string, AccountName> }
 
 /**
- * A page of the entries that the caller may read: those of its own account, or all for users of the platform.
+ * A page of the entries that the caller may read: the entries of its own account, or for users of the platform those of
+ * all accounts.
  *
- * @returns also the current names by id: of the actors, and for users of the platform of the accounts
- * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown one
+ * @returns also the current names of the actors, by id; for users of the platform the names of the accounts, too
+ * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown account
  */
 export async function readEntries(
   { database }: { database: Queryable },
@@ -50,7 +51,7 @@ export async function readEntries(
 /**
  * The account whose entries are read; null: all accounts.
  *
- * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown one
+ * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown account
  */
 export async function readableAccount(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * Writes audit entries in the transaction of the change, so that neither exists without the other. Within a second
- * the entry becomes part of the chain (`chain-store.ts`).
+ * Writes audit entries in the transaction of the change, so that a change and its entry are stored together or not at
+ * all. Within a second the entry becomes part of the chain (`chain-store.ts`).
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
@@ -13,12 +13,12 @@ import type { Origin } from './origin.ts'
 export const entryKind = 'audit'
 
 export type Fact = Pick<Entry, 'action' | 'object'> & {
-  /** If it is longer than 2 KB, it is recorded in short (`boundedChange`). */
+  /** A change of more than 2 KB is shortened (`boundedChange`). */
   change?: Entry['change']
   outcome?: Entry['outcome']
   /**
-   * The account that owns the object; default: the platform. An entry usually belongs to the account of the actor. If
-   * the platform acts (the operator or the clock, for example), the entry belongs to this account instead.
+   * The account that owns the object; default: the platform. If the platform acts (the operator or the clock, for
+   * example), the entry belongs to this account. Otherwise it belongs to the account of the actor.
    */
   owner?: RecordedAccount
 }

@@ -1,6 +1,6 @@
 /**
- * All SQL of refusals that were counted but not yet recorded in the audit log. Rows live for some minutes. Times are
- * the database's real time.
+ * All SQL of refusals that were counted but not yet recorded in the audit log. Rows are deleted after some minutes.
+ * Times are real time, by the database's clock.
  */
 import type { Queryable } from '../db/database.ts'
 import type { Origin } from './origin.ts'

@@ -1,8 +1,8 @@
 /**
- * Counts refused attempts to log in, and the addresses that they came from. Every ten minutes it writes one entry for each
- * known login, and one for all unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the
- * log nor the memory, and what was typed is not stored. The counts are stored every few seconds, so that a killed process
- * loses only the counts of its last seconds.
+ * Counts refused attempts to log in, and the addresses that they came from. Every ten minutes it writes one entry for
+ * each known login, and one for all unknown logins together (contract/audit-log.md, "Refusals"). So an attacker who
+ * guesses passwords cannot fill the log or the memory. What users typed is not stored. The counts are stored every few
+ * seconds, so that a killed process loses only the counts of its last seconds.
  */
 import { randomUUID } from 'node:crypto'
 import type { Caller, Trace } from '../access/caller.ts'
@@ -30,7 +30,7 @@ export type Refused = {
 export type Lacking = 'password' | 'code' | 'secret' | 'access'
 
 export type RefusalSums = {
-  /** Counts a refusal. Takes no time and never fails. */
+  /** Counts a refusal. Returns at once and never fails. */
   add(refused: Refused): void
   /** Writes the counts. Counts that cannot be written are kept, and `onError` gets the error. */
   flush(): Promise<void>
@@ -100,8 +100,8 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     })
   }
   /**
-   * Runs `work` after all earlier writes. If two writes ran at the same time, sums that one of them has written as
-   * entries could be stored again by the other.
+   * Runs `work` after all earlier writes. If two writes ran at the same time, one could store sums again that the other
+   * has already written as entries.
    */
   const after = (work: () => Promise<void>) => {
     writing = writing.then(work)
@@ -141,7 +141,7 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // The entry names an actor only when the address alone was refused: then the password was right, so we know who
+  // The entry names an actor only when nothing but the address was refused: the password was right, so we know who
   // tried. After a wrong password it could have been anybody.
   const isProven = origin !== null && action === 'address.refused'
   return {

@@ -8,7 +8,10 @@ import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Anchor, Fault } from './verifier.ts'
 
-/** The minimum time for which entries are kept, for any setting. The database's function also refuses a shorter one. */
+/**
+ * The minimum time for which entries are kept, whatever the setting. The database's function also refuses a shorter
+ * time.
+ */
 export const minYears = 1
 
 /**

@@ -62,7 +62,7 @@ function columnsOf(text: string): string | null {
 }
 
 export type Verifier = {
-  /** @returns false after the first error; the rest need not be read */
+  /** @returns false after the first error; further lines need not be read */
   add(line: Line): boolean
   end(): Verified
   /**

@@ -7,7 +7,9 @@ import type { EntryNames, ShownCheckpoint } from './reads.ts'
 
 const erased = 'erased person'
 
-/** @param isForAll whether the reader sees the log of all accounts, and so the number and the account's name */
+/**
+ * @param isForAll whether the reader sees the log of all accounts. The view then has the number and the account's name
+ */
 export function entryView({ seq, entry }: StoredEntry, names: EntryNames, isForAll: boolean) {
   const { actor, account, ...rest } = JSON.parse(entry) as Entry
   const name = actor.id === null ? null : (names.actors.get(actor.id) ?? (actor.type === 'person' ? erased : null))

@@ -1,4 +1,4 @@
-/** Answers with entries, for the Partner API and the operator. */
+/** Responses with audit log entries, for the Partner API and the operator. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
