@@ -112,8 +112,8 @@ const errorsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 
 /**
- * Sets the headers of the list's answer. Call it only when nothing can fail any more. An error is sent uncompressed, so
- * the header for the compression would be wrong for it.
+ * Sets the headers of the list's response. Call it only when nothing can fail any more: an error is sent uncompressed,
+ * so it must not have the header for the compression.
  */
 const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>
   reply.type('application/json; charset=utf-8').headers(encoding === 'identity' ? {} : { 'content-encoding': encoding })

@@ -1,6 +1,6 @@
 /**
- * Reads a bank's list of campaigns. Nearly all of it is stored as JSON text, so a read joins texts and builds only what the
- * directory says about merchants and countries.
+ * Reads a bank's list of campaigns. Nearly all of it is stored as JSON text, so a read only joins texts. It builds JSON
+ * only for merchants and countries, which come from the directory.
  */
 
 import { type Database, type Queryable, queryable, type Statement } from '../../db/database.ts'
@@ -29,7 +29,10 @@ const segmentHead = `
     || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
-/** The stored text has the last change of all. It is right unless later changes concerned only other banks. */
+/**
+ * The campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If later changes
+ * concerned only other banks, the text is built with the time of the last change that this bank may know.
+ */
 const standing = `case when ${updatedForBank('c', 'b.changed_at')} = c.updated_at then c.standing
   else ',"status":"' || c.status || '","updatedAt":"' || ${shownInstant(updatedForBank('c', 'b.changed_at'))} || '"' end`
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { ListFilters } from './list-store.ts'
 
 /**
- * The version of the JSON format; it is a part of every tag. Increase it when a new version of the program writes different
- * JSON for the same campaigns. The tags that clients have stored then no longer match, and clients read the list again.
+ * The version of the JSON format; it is a part of every tag. Increase it when a new version of the program writes
+ * different JSON for the same campaigns. Stored tags of clients then no longer match, and clients read the list again.
  */
 const form = 1
 

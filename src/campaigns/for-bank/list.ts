@@ -1,4 +1,4 @@
-/** A bank reads its campaigns (contract/campaigns.md, "Bank list"). */
+/** Reads a bank's list of campaigns (contract/campaigns.md, "Bank list"). */
 
 import { type Database, longReadConnections } from '../../db/database.ts'
 import type { LongRead, ReadLimits } from '../../db/streaming/copy-out.ts'

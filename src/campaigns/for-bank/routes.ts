@@ -1,4 +1,4 @@
-/** What banks do with campaigns and merchants (contract/campaigns.md, "Who decides when"). */
+/** Routes of banks: decide about campaigns, and read merchants (contract/campaigns.md, "Who decides when"). */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -160,7 +160,7 @@ function readRetailerRoute(app: App, deps: CampaignRoutesDeps): void {
 
 /**
  * Refuses an id with characters that the database cannot store, such as a NUL, in the same way as an unknown campaign.
- * Without this, the answer would be that the path does not exist.
+ * Without this check, the response would say that the path does not exist.
  */
 const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
   if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')

@@ -1,12 +1,12 @@
-/** What banks send and receive, except the list of campaigns (contract/campaigns.md). */
+/** Schemas of banks' requests and responses, except the list of campaigns (contract/campaigns.md). */
 import Type from 'typebox'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
 import { plainLines } from '../../text/text-rules.ts'
 
 /**
- * The path of a campaign. Its id is any text, because every id that is no campaign of the bank gets the same answer,
- * even an id that is no UUID.
+ * The path of a campaign. The id may be any text: an id that is not a UUID gets the same response as the id of an
+ * unknown campaign.
  */
 export const DecisionPath = Type.Object({
   cashbackId: Type.String({

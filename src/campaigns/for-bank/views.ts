@@ -1,4 +1,4 @@
-/** What banks see of merchants (contract/campaigns.md, "Merchant records"). */
+/** Builds the responses about merchants for banks (contract/campaigns.md, "Merchant records"). */
 import type { Retailer } from './retailers-store.ts'
 
 /** The merchant's private fields are null for every bank. */

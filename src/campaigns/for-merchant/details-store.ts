@@ -1,4 +1,6 @@
-/** Reads all details of one campaign for its merchant in one statement, so that all of them belong to the same version. */
+/**
+ * Reads all details of one campaign for its merchant. One statement reads them, so that all belong to the same version.
+ */
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { BankStatus, CampaignState, ReportingStage } from '../lifecycle/lifecycle.ts'
 

@@ -136,7 +136,7 @@ export function readListRequest(query: Query, schemaErrors: readonly BrokenRule[
   }
 }
 
-/** Deleted campaigns appear only when the query names that status. */
+/** Deleted campaigns appear only when `status` or `generalStatus` asks for them. */
 function statusesOf({ status, generalStatus }: Query): CampaignStatus[] {
   const group = generalStatus === undefined ? null : (generalStatuses[generalStatus] ?? [])
   if (status === undefined) return [...(group ?? campaignStatuses.filter(one => one !== 'deleted'))]

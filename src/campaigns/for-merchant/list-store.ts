@@ -1,4 +1,6 @@
-/** Reads for the merchant's list: the order of all campaigns that match a filter, and the campaigns of one page. */
+/**
+ * Reads for the merchant's list: the sorted ids of all campaigns that match a filter, and the campaigns of one page.
+ */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { type BankStatus, type CampaignStatus, campaignStatuses, type ReportingStage } from '../lifecycle/lifecycle.ts'
 
@@ -66,8 +68,8 @@ const columns: Record<SortBy, string> = {
 const idBytes = 16
 
 /**
- * The sorted ids of the campaigns that match a filter, 16 bytes each, and their number (`total`). `ids` may hold only
- * the first of these campaigns.
+ * The sorted ids of the campaigns that match a filter, 16 bytes each, and the number of these campaigns (`total`).
+ * `ids` may hold only the ids of the first campaigns.
  */
 export type Order = ListVersion & { ids: Buffer; total: number }
 
@@ -80,8 +82,8 @@ const found = `
           and ($6::timestamptz is null or date_to <= $6)`
 
 /**
- * Whether counting the campaigns that match a filter is much faster than sorting them. It is not with a filter by name
- * or SKU, because such a filter reads long texts, once for the count and once more for the sort.
+ * Whether counting the campaigns that match a filter is much faster than sorting them. A filter by name or SKU makes
+ * the count slow, because it reads long texts. The sort would then read them again.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
@@ -89,8 +91,8 @@ export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => n
  * Finds the sorted ids of a merchant's campaigns that match the filter, and the list's version. Campaigns with equal
  * values are sorted by their ids.
  *
- * @param params.max the maximum number of ids; null: all. Campaigns beyond it are only counted. Counting takes a third
- *   of the time that sorting all would take
+ * @param params.max the maximum number of ids; null: all. Further campaigns are only counted. Counting takes a third of
+ *   the time that sorting all would take
  */
 export async function findOrder(
   database: Queryable,
@@ -120,7 +122,7 @@ export const countIds = (ids: Buffer): number => ids.length / idBytes
 
 /**
  * Reads the campaigns of a page. A bank's part is the text `id status stage`, and the stage is empty if there is none.
- * Such a text is a third faster than JSON.
+ * This is a third faster than JSON.
  */
 const itemsStatement: Statement = {
   name: 'merchant-list.items',
@@ -141,7 +143,7 @@ const itemsStatement: Statement = {
 /**
  * The campaigns of one page.
  *
- * @param params.ids the list's ids from its beginning, which include the page
+ * @param params.ids the sorted ids from the start of the list, at least up to the end of the page
  */
 export async function findItems(
   database: Queryable,

@@ -57,8 +57,8 @@ export function createMerchantLists(
       const order = orders.take(key, request) ?? (await orders.read(key, merchantId, request))
       const ids = order.bytes
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
-      // The order of the ids is still right if no field has changed that the list is sorted by. `updatedAt` changes with every
-      // change of a campaign.
+      // The sorted ids are still right if the fields that the list is sorted by have not changed. `updatedAt` changes
+      // with every change of a campaign.
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
       if (!holds) orders.forget(key, order)
       if (!holds && tries < maxTries) continue

@@ -1,4 +1,7 @@
-/** Merchant operations other than the form: read, launch, delete (contract/campaigns.md). */
+/**
+ * Operations of merchants on their campaigns: read, launch, delete (contract/campaigns.md). `form/` creates and edits
+ * campaigns.
+ */
 import type { MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -22,7 +25,7 @@ export function requireOwn(campaign: { merchantId: string }, { merchantId }: Mer
   if (campaign.merchantId !== merchantId) throw new DomainError('forbidden', 'The campaign belongs to another merchant')
 }
 
-/** @throws DomainError 'forbidden' for another merchant's campaign, and for one that a bank has created */
+/** @throws DomainError 'forbidden' for another merchant's campaign, and for a campaign that a bank has created */
 export function requireAuthor(
   campaign: { merchantId: string; createdByBankId: string | null },
   merchant: MerchantCaller,

@@ -1,4 +1,4 @@
-/** What merchants do with their campaigns (contract/campaigns.md), below `/cashbacks/for-merchant`. */
+/** All routes of merchants for campaigns (contract/campaigns.md), below `/cashbacks/for-merchant`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { onlyMerchants } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'

@@ -1,4 +1,4 @@
-/** What merchants get of campaigns and banks (contract/campaigns.md). */
+/** Schemas of the responses about campaigns and banks for merchants (contract/campaigns.md). */
 import Type, { type TSchema } from 'typebox'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { Pagination } from '../../http/paging.ts'

@@ -1,4 +1,4 @@
-/** What merchants see of their campaigns (contract/campaigns.md, "Detail for the merchant"). */
+/** Builds the responses about campaigns for merchants (contract/campaigns.md, "Detail for the merchant"). */
 
 import { type MerchantCaller, mayChange } from '../../access/caller.ts'
 import { pageView } from '../../http/paging.ts'
@@ -12,7 +12,8 @@ import type { ListItem } from './list-store.ts'
 /**
  * The details as JSON text. The fields that only an edit changes, and the terminals, are stored as text.
  *
- * @param merchant decides, with `now`, what the caller may do with the campaign at this moment
+ * @param merchant the caller; its role decides whether it may change anything
+ * @param now the time at which the permitted actions are determined
  */
 export function detailsText(details: Details, merchant: MerchantCaller, now: Date): string {
   const { card, terminals } = details

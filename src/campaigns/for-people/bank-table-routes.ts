@@ -1,4 +1,7 @@
-/** A bank's campaigns for its people, below `/portal/cashbacks`. Unlike the API for systems, it leaves out the long lists. */
+/**
+ * Routes that show a bank's campaigns to its people, below `/portal/cashbacks`. Unlike the API for systems, they leave
+ * out terminals and customers, which may be many.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanks } from '../../access/request/callers.ts'

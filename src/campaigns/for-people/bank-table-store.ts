@@ -77,17 +77,20 @@ const ownPart = `
  */
 const listed = 'cashback_id, created_at as at, campaign_status, name, date_from, date_to, percentage'
 
-/** Whether a search has the default statuses, which apply when the query names none. */
+/** Whether a search includes all default statuses, which apply when the query names none. */
 const hasDefaultStatuses = ({ statuses, bankStatuses: own }: BankCampaignSearch): boolean =>
   campaignStatuses.every(status => status === 'deleted' || statuses.includes(status)) &&
   bankStatuses.every(status => own.includes(status))
 
-/** The newest campaigns of the default statuses, from an index of all campaigns of a bank, newest first. */
+/** The newest campaigns when all default statuses are requested. An index has all campaigns of a bank, newest first. */
 const newestOfAll: Listing['newest'] = behind => `
   select ${listed} from campaign_banks
   where bank_id = $5 and campaign_status = any($6::text[]) and status = any($7::text[]) and ${behind('created_at')}`
 
-/** The newest campaigns of a few statuses. Another index finds the newest ones for each pair of a status and a bank status. */
+/**
+ * The newest campaigns of a few statuses. An index finds the newest campaigns of each pair of campaign status and bank
+ * status.
+ */
 const newestOfSome: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select ${listed} from campaign_banks

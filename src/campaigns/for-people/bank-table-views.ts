@@ -39,7 +39,7 @@ export function bankCampaignView(campaign: BankCampaign) {
 /**
  * One campaign as JSON text. The fields that only an edit changes are stored as text.
  *
- * @param now decides what the bank may do with the campaign at this moment
+ * @param now the time at which the permitted actions are determined
  */
 export function bankCampaignText(details: BankCampaignDetails, bankId: string, now: Date): string {
   const { segment } = details

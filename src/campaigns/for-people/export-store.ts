@@ -14,7 +14,9 @@ import type { Party } from './home-store.ts'
 /** Which campaigns the file contains. The bank's statuses are ignored for a merchant. */
 export type ExportSearch = Omit<BankCampaignSearch, 'sort'>
 
-/** Percentages and money are decimal text. Fields that only the other side has are null. */
+/**
+ * Percentages and money are decimal text. Fields that exist only for a bank are null for a merchant, and the reverse.
+ */
 export type ExportedCampaign = {
   cashbackId: string
   name: string

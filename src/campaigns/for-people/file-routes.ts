@@ -1,4 +1,7 @@
-/** Files of a campaign that people download, below `/portal`: its terminals, and a bank's own customers in its segment. */
+/**
+ * CSV files for download, below `/portal`: the caller's campaigns, a campaign's terminals, and a bank's own customers
+ * in a segment.
+ */
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'

@@ -8,7 +8,7 @@ import { Home, HomeQuery } from './home-schemas.ts'
 import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } from './home-store.ts'
 import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 
-/** Maximum number of open campaigns that are read; those where the caller can act come first. */
+/** Maximum number of open campaigns that are read. Campaigns where the caller can probably act come first. */
 const maxOpenCampaigns = 500
 const maxImposed = 5
 

@@ -29,8 +29,8 @@ const openStatuses = [
 ] as const satisfies CampaignStatus[]
 
 /**
- * SQL that finds a partner's open campaigns by an index. Campaigns in which the partner can probably act come first, then those
- * that end soonest. The lifecycle decides what is really possible.
+ * SQL that finds a partner's open campaigns by an index. Campaigns in which the partner can probably act come first,
+ * then those that end soonest. The lifecycle decides which actions are really possible.
  */
 const parts = {
   bank: {
@@ -45,7 +45,7 @@ const parts = {
 
 const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
 
-/** A partner's campaigns that may have tasks. Campaigns where the partner can act come first, then those that end soonest. */
+/** A partner's campaigns that may have tasks, in the order of `parts`. */
 export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
   const { from, order } = parts[party.type]
   const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
@@ -100,8 +100,8 @@ export type ImposedCampaign = {
 }
 
 /**
- * The campaigns that banks have created for a merchant, that it pays for, and whose period has not ended. Campaigns that end
- * soonest come first.
+ * Finds the campaigns that banks have created and that the merchant pays for, as long as their period has not ended.
+ * Campaigns that end soonest come first.
  */
 export function findImposedCampaigns(
   database: Queryable,

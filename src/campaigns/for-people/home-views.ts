@@ -3,7 +3,10 @@ import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
 import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
 
-/** All tasks in these campaigns: first this partner's tasks, then the other side's. In both, the nearest deadline comes first. */
+/**
+ * All tasks in these campaigns: first this partner's tasks, then the other side's. In each group, the nearest deadline
+ * comes first.
+ */
 export function taskViews(campaigns: readonly OpenCampaign[], party: Party, now: Date) {
   const views = campaigns.flatMap(campaign => {
     const tasks = tasksOf(campaign, now)
@@ -79,7 +82,7 @@ type Counts = Awaited<ReturnType<typeof countByStatus>>
 export function countsView(counts: Counts, party: Party) {
   const sum = (fits: (row: Counts[number]) => boolean) =>
     counts.filter(fits).reduce((total, { count }) => total + count, 0)
-  // The list by the bank's own status leaves out deleted campaigns, so the count that links to it does the same.
+  // The page that this count links to does not list deleted campaigns, so they are not counted.
   const hasStatus = (status: string) => (row: Counts[number]) => row.bankStatus === status && row.status !== 'deleted'
   return {
     byStatus: Object.fromEntries(campaignStatuses.map(status => [status, sum(row => row.status === status)])),

@@ -31,13 +31,13 @@ export type Task = {
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
 /**
- * All steps that have a transition. Most of the steps that `tasksOf` tries have none. Looking a step up here is quicker
- * than letting the lifecycle refuse it.
+ * All steps that have a transition. Most of the steps that `tasksOf` tries have none. A lookup here is faster than a
+ * refusal by the lifecycle.
  */
 const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
 
 /**
- * Everything that can be done now to bring a campaign forward.
+ * All tasks that bring a campaign forward and can be done now.
  *
  * @param campaign with all its banks
  */
@@ -96,7 +96,8 @@ function addOfBank(
 }
 
 /**
- * The tasks that a bank may see: its own tasks, and those tasks of the merchant that the bank waits for.
+ * The tasks that a bank may see: its own tasks, the merchant's tasks about this bank, and, if the bank takes part, the
+ * tasks about the whole campaign.
  */
 export function seenByBank(tasks: readonly Task[], campaign: lifecycle.CampaignState, bankId: string): Task[] {
   const takesPart = campaign.banks.some(bank => bank.bankId === bankId && bank.status === 'approved')

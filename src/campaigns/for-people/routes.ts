@@ -1,4 +1,7 @@
-/** Reads of campaigns for people of banks and merchants, below `/portal`. Roles are the same as for other campaign routes. */
+/**
+ * Routes that read a campaign's terminals and segment for people of banks and merchants, below `/portal`. Roles are the
+ * same as for other campaign routes.
+ */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'

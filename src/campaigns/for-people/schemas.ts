@@ -1,4 +1,4 @@
-/** Schemas of a campaign's reads that both sides have. */
+/** Schemas of campaign data that banks and merchants both read. */
 
 import Type from 'typebox'
 import { named, nullable } from '../../http/openapi/operations.ts'

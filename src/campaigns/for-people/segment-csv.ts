@@ -1,6 +1,6 @@
 /**
- * A bank's part of a segment as a CSV file of up to a million customers, converted while it is read. The ids are stored as the
- * text of a JSON array.
+ * A bank's part of a segment as a CSV file of up to a million customers. The ids are stored as the text of a JSON
+ * array. The text is converted while it is read.
  */
 
 import { Transform } from 'node:stream'
@@ -12,7 +12,7 @@ import { ofJson, openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 
 /**
- * Opens the file. `database`, `signal`, the result and the errors are those of `openCopy`.
+ * Opens the file. `database`, `signal`, the result and the errors are as for `openCopy`.
  *
  * @param part the bank's part of the campaign's segment
  */
@@ -44,7 +44,7 @@ function toLines(): Transform {
       let end = 0
       let lines = isFirst ? `${csvCell('customerId')}\r\n` : ''
       isFirst = false
-      // A string that the end of the piece cuts off does not match yet; it is completed by the next piece.
+      // A string that is cut off at the end of the piece does not match yet. The next piece completes it.
       for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"/g)) {
         lines += `${csvCell(JSON.parse(match[0]) as string)}\r\n`
         end = match.index + match[0].length

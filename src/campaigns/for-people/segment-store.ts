@@ -1,7 +1,7 @@
 /** Reads the sizes of a campaign's segment, bank by bank, for the portal. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
-/** Each bank's part of the segment; `formedAt` is null while there is none. */
+/** A bank's part of the segment; `formedAt` is null while the bank has no part. */
 export type SegmentPart = {
   bankId: string
   bankName: string

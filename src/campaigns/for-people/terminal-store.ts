@@ -1,4 +1,7 @@
-/** Reads a campaign's terminals for the portal: searches with the time at which each was added, and the campaign's own list. */
+/**
+ * Reads a campaign's terminals for the portal: searches, with the time at which each terminal was added, and the
+ * campaign's own list.
+ */
 
 import type { Queryable } from '../../db/database.ts'
 import { type Page, skipped } from '../../http/paging.ts'
@@ -71,7 +74,7 @@ export async function findTerminals(
 const terminalsAtOnce = 5_000
 
 /**
- * Reads all matching terminals, a few thousand with each statement, in the order of `findTerminals`. Between two
+ * Reads all matching terminals in the order of `findTerminals`, a few thousand with each statement. Between two
  * statements it holds no connection to the database.
  *
  * @throws Error at the end when the campaign was edited meanwhile, because terminals may then be missing
@@ -83,8 +86,8 @@ export async function* readTerminals(
 ): AsyncGenerator<ShownTerminal[]> {
   const source = await sourceOf(database, cashbackId)
   const listed = source?.isOfDirectory ? ofDirectory : own
-  // The directory may change between two reads, and row numbers would then shift. So each read continues after the last
-  // identifier. A campaign's own list is read by position; zeros before it make texts sort like numbers.
+  // The directory may change between two reads, and positions would then shift. So each read continues after the last
+  // identifier. A campaign's own list is read by position. Leading zeros make positions sort as text like numbers.
   const key = source?.isOfDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
   for (let after: string | null = null; ; ) {
     const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(
