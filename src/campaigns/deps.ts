@@ -1,9 +1,8 @@
-/** The dependencies of operations on campaigns. */
+/** The dependencies of the operations of campaigns, segments and reconciliation. */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import type { PendingLimits } from './form/pending-store.ts'
 
-/** The dependencies of the operations of campaigns, segments and reconciliation. */
 export type CampaignDeps = {
   database: Database
   clock: Clock

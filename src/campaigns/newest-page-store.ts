@@ -1,22 +1,22 @@
 /**
- * Reads a page of a campaign list, however long the list is. An index gives the newest campaigns of the requested
- * statuses, up to `maxScanned`; only these are filtered and sorted. For a list without filters that is sorted newest
- * first, it reads only the campaigns up to the end of the page.
+ * Reads a page of a campaign list; the time does not grow with the length of the list. An index gives the newest
+ * campaigns of the requested statuses, up to `maxScanned`; only these are filtered and sorted. For a list without
+ * filters that is sorted newest first, it reads only the campaigns up to the end of the page.
  */
 import type { Queryable } from '../db/database.ts'
 import { maxScanned, type Page, skipped } from '../http/paging.ts'
 
 export type Listing = {
   /**
-   * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` builds the condition that a column comes after the
-   * cursor, and `max` is the maximum number of rows.
+   * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` builds the condition that a row comes after
+   * the cursor, from the column with its time. `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
   /** Whether an index gives the rows of `newest` in their order, so that reading them twice is faster than storing them. */
   isInOrder: boolean
   /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
-  /** Another sort of the same campaigns; null: newest first. */
+  /** The sort of the list; null: newest first. */
   order: { by: string; ascending: boolean } | null
   /** Whether filter or order need the campaign `c`. Reading `c` costs more than the whole row of `newest`. */
   readsCampaigns: boolean
@@ -45,16 +45,16 @@ const behind = (at: string): string =>
 /** A lateral join looks up single campaigns. With a plain join the planner may read all campaigns. */
 const campaigns = 'cross join lateral (select * from campaigns where cashback_id = w.cashback_id offset 0) c'
 
-/** Whether a page needs to read no more than it shows. */
+/** Whether the list is unfiltered and newest first, so that nothing after the end of the page needs to be read. */
 export const isPlain = ({ filter, order }: Listing): boolean => filter === null && order === null
 
 /**
  * The ids of one page. The statement has four steps:
  * - `looked`: the newest campaigns after the cursor, at most `max` ($3) and one more
- * - `found`: those of the first `max` that match the filter
+ * - `found`: the campaigns among the first `max` of `looked` that match the filter
  * - `shown`: the campaigns of the page, sorted
- * - `ends`: campaign number `max` of `looked`, after which the next read continues, and the one after it, which shows
- *   that there are older campaigns. It is empty when fewer than `max` were read
+ * - `ends`: campaign number `max` of `looked` and the one after it; empty when fewer than `max` were read. The next
+ *   read continues after the first; the second shows that there are older campaigns
  *
  * Without a filter, `found` need not be counted when `max` campaigns were read.
  */
@@ -86,9 +86,9 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   if (!row) throw new Error('A select without a table has one row')
   const { ids, found, hasOlder } = row
   const hasFurther = row.lastShown !== null && row.last < found
-  // If the list is newest first and more campaigns were read than the page shows, the next page begins after the last one shown.
-  // In all other cases the cursor skips all campaigns that were read. In another sort, the pages of the campaigns that were
-  // read are requested by page number, without a new cursor.
+  // If the list is newest first and more campaigns were read than the page shows, the next page begins after the last
+  // shown campaign. Otherwise the cursor skips all campaigns that were read. In another sort, users reach the other
+  // campaigns that were read by page number, with the same cursor.
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }

@@ -1,10 +1,10 @@
-/** What a bank may know about when a campaign has changed (contract/http.md, "Versions of a campaign"). */
+/** The time of a campaign's last change, as far as a bank may know it (contract/http.md, "Versions of a campaign"). */
 import type { Queryable, Statement } from '../db/database.ts'
 import type { LockedCampaign } from './lifecycle/locking-store.ts'
 
 /**
- * SQL for the `updatedAt` that a bank gets: the last change of the campaign's status or terms, or of the bank's own part or segment.
- * Other banks' decisions, and who else is invited, do not count.
+ * SQL for the `updatedAt` that a bank gets: the last change of the campaign's status or terms, or of the bank's own
+ * part or segment. Changes of other banks' parts do not count.
  *
  * @param campaign the name of the campaign's row in the query
  * @param changedAt SQL for `changed_at` of the bank's row in `campaign_banks`

@@ -1,4 +1,4 @@
-/** What partners see of campaigns (contract/campaigns.md). */
+/** Builds the response to changes of campaigns (contract/campaigns.md). */
 import type { LockedCampaign } from './lifecycle/locking-store.ts'
 
 /** The body of the answer to confirm, reject, create and all other transitions. */

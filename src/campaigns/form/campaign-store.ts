@@ -126,9 +126,9 @@ const updateStatement: Statement = {
 }
 
 /**
- * Writes new terms to a campaign that the transaction has locked. It also marks the merchant's list as changed in its
- * order, because the list can be sorted by these terms. Banks' lists are sorted by copies of some terms in
- * `campaign_banks`; these change, too. The campaign's version is not raised here: `writeDecisions` does it.
+ * Writes new terms to a campaign that the transaction has locked. The merchant's list may be sorted by these terms, so
+ * it is marked as reordered. Banks' lists are sorted by copies of some terms in `campaign_banks`, so the copies are
+ * updated, too. `writeDecisions` raises the campaign's version.
  *
  * @param terminals null: the stored terminals stay
  */
@@ -143,7 +143,10 @@ export async function updateTerms(
   await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card, ...terminals])
 }
 
-/** The values in the order of the columns from `name` to `terminals_count`. Terminals are passed separately: they may be long. */
+/**
+ * The values in the order of the columns from `name` to `terminals_count`. Terminals are passed separately, because
+ * they may be long.
+ */
 function termsValues(terms: Terms, countryId: string): unknown[] {
   return [
     terms.name,
@@ -191,7 +194,8 @@ export async function findTerms(transaction: Queryable, cashbackId: string): Pro
   const plain = (amount: string) => String(Number(amount))
   return {
     ...terms,
-    // PostgreSQL returns amounts with zeros at the end. Amounts of a request have none, and both must be comparable.
+    // PostgreSQL returns amounts with zeros at the end. Remove them, so that stored amounts can be compared with those
+    // of a request.
     minAmount: plain(terms.minAmount),
     maxAmount: plain(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),

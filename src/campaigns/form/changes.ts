@@ -1,5 +1,5 @@
 /**
- * Finds out what an edit changes, and whether it may change that (contract/campaigns.md, "Edit"). Pure: values in,
+ * Finds out which fields an edit changes, and whether they may change (contract/campaigns.md, "Edit"). Pure: values in,
  * errors out.
  */
 
@@ -12,7 +12,8 @@ import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
  * The fields after an edit. A field of the edit whose value cannot be read is left out, so that no rule is checked with
- * its old value. If the edit clears `allProducts`, it is true when the campaign has neither SKUs nor categories.
+ * its old value. If the edit clears `allProducts`, this field becomes true when the campaign has neither SKUs nor
+ * categories.
  *
  * @param names the fields that the edit gives
  */
@@ -59,8 +60,8 @@ const decimals: readonly FieldName[] = [
 ]
 
 /**
- * The changes of an edit as the history shows them: values as in the form. Of long lists, and always of terminals, it shows only
- * the length, because each edit is stored, and readers get the whole history at once.
+ * The changes of an edit as the history shows them, with values as in the form. Of long lists, and always of terminals,
+ * it shows only the length, because the history keeps every edit.
  */
 export function shownChanges(
   present: Partial<Fields>,
@@ -81,7 +82,7 @@ export function shownChanges(
 
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
 
-/** The changes that the campaign's state does not allow. */
+/** The errors for changes that the campaign's state does not allow. */
 export function lockedErrors(
   campaign: lifecycle.CampaignState,
   params: {
@@ -110,7 +111,7 @@ function whyLocked(name: FieldName, { status, dateTo }: lifecycle.CampaignState,
   return awaits ? broken(name, 'unchanged-approved') : broken(name, 'unchanged-status', { status })
 }
 
-/** The first text of the old list that the new one lacks. */
+/** The first text of the old list that is not in the new list. */
 function firstMissing(before: unknown, after: unknown): string | null {
   if (!Array.isArray(before) || !Array.isArray(after)) return null
   return before.find(element => !after.includes(element)) ?? null

@@ -60,7 +60,7 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 type NewCampaign = {
   fields: Partial<Fields>
   formErrors: readonly BrokenRule[]
-  /** Undefined when the form lacks a valid merchant. This is one of the form's errors. */
+  /** Undefined when the form has no valid merchant. `formErrors` then has an error about it. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
   partnerErrors(found: DirectoryEntries): BrokenRule[]
@@ -113,7 +113,9 @@ export function bankErrors(invited: readonly string[] | undefined, found: Direct
   )
 }
 
-/** The errors for values of the form that the directory lacks. A malformed code has been reported already. */
+/**
+ * The errors for values of the form that are not in the directory. The schema already reports a malformed country code.
+ */
 export function directoryErrors(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
   const { countryCode, paymentSystemsId = [] } = fields
   const errors = paymentSystemsId.flatMap((id, index) =>

@@ -101,9 +101,9 @@ async function editWith(
 }
 
 /**
- * Checks that a campaign that no bank has approved yet stays within the merchant's limits for such campaigns.
+ * Checks the merchant's limits for campaigns that no bank has approved yet. Does nothing for other campaigns.
  *
- * @throws DomainError 'invalid' when it becomes too large
+ * @throws DomainError 'invalid' when the edit makes the campaign too large
  */
 async function requireRoom(
   transaction: Queryable,
@@ -134,9 +134,9 @@ const isPending = ({ status, banks }: LockedCampaign): boolean =>
   status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
 
 /**
- * Locks the campaign, which must be the caller's own.
+ * Locks the campaign. Its author must be the calling merchant.
  *
- * @throws DomainError for a campaign that is unknown or belongs to somebody else: 'invalid' when the form has errors,
+ * @throws DomainError for a campaign that is unknown or has another author: 'invalid' when the form has errors,
  *   otherwise 'not-found' or 'forbidden'
  */
 async function lockOwn(
@@ -162,8 +162,8 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
  * How the given terminals differ from the current ones; null when none are given.
  *
  * With `terminalsPlatform`, readers of the campaign get the terminals of the platform's directory, and the campaign's
- * own list is hidden. An edit may send the terminals of the directory back unchanged. That is no change, so the hidden
- * list stays.
+ * own list is hidden. An edit may send the terminals of the directory back unchanged. This is not a change, and the
+ * hidden list stays.
  */
 async function changeOfTerminals(
   transaction: Queryable,

@@ -1,4 +1,6 @@
-/** Limits how often a campaign is edited per day: each edit is kept in its history (contract/campaigns.md, "Edit"). */
+/**
+ * Limits how often a campaign is edited per day, because its history keeps every edit (contract/campaigns.md, "Edit").
+ */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { secondsLeftToday, todaySql } from '../../db/today-sql.ts'
 import { DomainError } from '../../errors.ts'
@@ -7,7 +9,7 @@ import { retryAfter } from '../../work/counting.ts'
 /** How many edits of one campaign are allowed on one day, by real time in UTC. */
 export const maxEdits = 1_000
 
-/** Counts an edit, unless the campaign has had all of today's. */
+/** Counts an edit, unless the campaign has reached its maximum for today. */
 const countStatement: Statement = {
   name: 'campaigns.count-edit',
   text: `
@@ -22,8 +24,8 @@ const countStatement: Statement = {
 }
 
 /**
- * Counts an edit that changes something. Edits at the same time cannot exceed the limit together, because the statement
- * checks it.
+ * Counts an edit that changes something. The statement also checks the limit, so edits at the same time cannot exceed
+ * it together.
  *
  * @throws DomainError 'too-many' when the campaign has reached its maximum of edits for today
  */

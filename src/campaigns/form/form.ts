@@ -23,7 +23,7 @@ export type ReadFields = { fields: Partial<Fields>; errors: BrokenRule[] }
 
 /** Maximum length of the lists of banks and of payment systems. */
 export const maxIds = 1_000
-/** Maximum number of errors that are listed. Nobody reads more. */
+/** Maximum number of errors in a response. Nobody reads more. */
 export const maxErrors = 100
 
 /** The value of an optional field that is left out or null. */
@@ -121,7 +121,9 @@ export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   return errors
 }
 
-/** The terms that the fields make. When `allProducts` is left out, it is true if neither SKUs nor categories are given. */
+/**
+ * Makes the terms from the fields. When `allProducts` is left out, it is true if neither SKUs nor categories are given.
+ */
 export const termsOf = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
   ...fields,
   allProducts: fields.allProducts ?? (fields.sku.length === 0 && fields.categoryId.length === 0),
@@ -134,7 +136,7 @@ function text(value: unknown, _field: string, _errors: BrokenRule[]): string | u
   return typeof value === 'string' ? value : undefined
 }
 
-/** Characters that end a line or change the direction of the following text. */
+/** Control characters, and characters that end a line or change the direction of the following text. */
 const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 /** Spaces and invisible characters, such as a zero-width space. */
 const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
@@ -146,7 +148,7 @@ function readName(value: unknown, field: string, errors: BrokenRule[]): string |
   return value
 }
 
-/** SVG is refused, because its scripts would run if somebody opened the picture in a tab of its own. */
+/** SVG is refused, because its scripts would run if somebody opened the picture in a new tab. */
 const svg = /^data:image\/svg/i
 
 function banner(value: unknown, field: string, errors: BrokenRule[]): string | undefined {

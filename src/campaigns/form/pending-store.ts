@@ -1,7 +1,7 @@
 /**
- * Limits the pending campaigns of a merchant, those that no bank has approved yet, in number and size
- * (contract/limits.md, "Campaigns and stock"). A lock makes checks for the same merchant run one after the other, so
- * that two requests at the same time cannot exceed a limit together.
+ * Limits the number and the total size of a merchant's pending campaigns (contract/limits.md, "Campaigns and stock"). A
+ * campaign is pending while no bank has approved it yet. A lock makes checks for the same merchant run one after the
+ * other, so that two requests at the same time cannot exceed a limit together.
  */
 
 import type { Clock } from '../../clock.ts'
@@ -11,11 +11,11 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** The maximum size of the texts that banks get of all these campaigns together. */
+  /** The maximum total size of these campaigns, as banks get them. */
   bytes: number
 }
 
-/** The form of a campaign that is created or edited. */
+/** The parts of a created or edited campaign that make its size. */
 type Content = {
   /** The terms without terminals, as banks get them (`cardText`). */
   card: string
@@ -26,11 +26,13 @@ type Content = {
 type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals: number; presentBytes: number }
 
 /**
- * Counts the merchant's pending campaigns and adds up their sizes, except for the campaign `$2`, which is being edited. A
- * campaign that was deleted within the last day, by the platform's clock (`$4`), adds its size, too, because it stays in the lists of its banks. Otherwise a
- * merchant could make these lists longer and longer by creating and deleting campaigns.
- * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and `terminals` are
- * stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
+ * Counts the merchant's pending campaigns and adds up their sizes, without the campaign `$2`, which is being edited.
+ * The sum includes campaigns that were deleted within the last day, by the platform's clock (`$4`), because they stay
+ * in the banks' lists. Otherwise a merchant could make these lists longer and longer by creating and deleting
+ * campaigns.
+ *
+ * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and
+ * `terminals` are stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
  */
 const useStatement = `
   with directory as materialized (
@@ -65,7 +67,10 @@ function sizeOf(campaign: string): string {
   return `octet_length(${campaign}.card) + ${terminals}`
 }
 
-/** The limits that a new campaign would break. Until this transaction ends, other checks of the same merchant wait. */
+/**
+ * The errors for limits that a new campaign would exceed. Until this transaction ends, other checks of the same
+ * merchant wait.
+ */
 export async function newCampaignErrors(
   transaction: Queryable,
   limits: PendingLimits,
@@ -77,8 +82,8 @@ export async function newCampaignErrors(
 }
 
 /**
- * The limits that a pending campaign would break by an edit that makes it longer. Until this transaction ends, other
- * checks of the same merchant wait.
+ * The errors for limits that an edit of a pending campaign would exceed. An edit that does not make the campaign longer
+ * is always accepted. Until this transaction ends, other checks of the same merchant wait.
  */
 export async function editErrors(
   transaction: Queryable,
@@ -98,7 +103,7 @@ async function lockUse(
     merchantId,
     cashbackId,
     limits.campaigns,
-    // After the wait for the lock, so that what was deleted during it counts.
+    // Read the clock after the wait for the lock, so that campaigns that were deleted during the wait count.
     clock.now(),
   ])
   if (!use) throw new Error('An aggregate has one row')

@@ -16,9 +16,9 @@ export const formLimitBytes = 16 * 1024 * 1024
  * has.
  */
 const formBounds = { values: 1_000_000, containers: 60_000 }
-/** The module with which another process reads the terminals of a large form (`readAside`). */
+/** The module that another process uses to read the terminals of a large form (`readAside`). */
 const asideReader = new URL('./terminal-list.ts', import.meta.url)
-/** Maximum time in which a form must arrive. It is long enough for a slow connection; only authenticated senders may take so long. */
+/** Maximum time for receiving a form. It suits a slow connection; only authenticated senders get so much time. */
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
@@ -28,7 +28,10 @@ const maxTerminals = 50_000
 const maxListed = 10_000
 
 const notControl = `[^${controls}]`
-/** Spaces that are no control characters. It has no character in common with `visible`, so matching a pattern of both takes linear time. */
+/**
+ * Spaces that are not control characters. No character is in both `space` and `visible`, so matching a pattern of both
+ * takes linear time.
+ */
 const space = `[^\\S${controls}]`
 const visible = `[^\\s${controls}]`
 

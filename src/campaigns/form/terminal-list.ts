@@ -1,6 +1,6 @@
 /**
- * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is walked over
- * only once; for a large body this happens in another process.
+ * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is
+ * read only once. For a large body, another process does this.
  */
 import type { Terminal } from './terms.ts'
 
@@ -18,7 +18,7 @@ export type ReadTerminals = {
 }
 
 export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')] }
-/** Maximum number of repeated ids that are listed. Nobody reads more. */
+/** Maximum number of repeated ids that are reported. Nobody reads more. */
 const maxRepeated = 100
 
 /**
@@ -48,7 +48,7 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
   return { list: isWhole ? { count: terminals.length, text: textOf(terminals) } : null, repeated }
 }
 
-/** Runs in the process that reads large bodies: returns the body with its terminals read. */
+/** Runs in the process that reads large bodies. Returns the body with its terminals already converted. */
 export function readAside(body: object): { body: object; lists: { list: string[]; entries: unknown[] }[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
   if (!terminals?.list?.text) return { body, lists: [] }
@@ -60,8 +60,8 @@ export function readAside(body: object): { body: object; lists: { list: string[]
 }
 
 /**
- * Whether `readAside` has read the list already. It leaves bytes in the list, which no client can send, because JSON
- * has no bytes.
+ * Whether `readAside` has read the list already. Its result contains bytes. No client can send bytes, because JSON has
+ * none.
  */
 const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array

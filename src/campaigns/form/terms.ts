@@ -50,9 +50,9 @@ export type Origin = {
 }
 
 /**
- * The fields of the bank view that only an edit changes, as the JSON text that readers get, without its closing brace. Banks,
- * the merchant and the operator get the same text, so a field that only the merchant may see (`hiddenFromBanks`) has no place
- * in it. Terminals are stored separately, because they are long and may come from the platform's directory.
+ * JSON text of the fields that only an edit changes, without its closing brace. Banks, the merchant and the operator
+ * get the same text, so it must not contain fields that only the merchant may see (`hiddenFromBanks`). Terminals are
+ * stored separately, because they are long and may come from the platform's directory.
  */
 export function cardText(origin: Origin, terms: Offer, countryId: string): string {
   const { cashbackId, merchantId, createdByBankId, createdAt } = origin

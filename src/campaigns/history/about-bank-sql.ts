@@ -1,10 +1,11 @@
-/** SQL for the entries of a history that are about one bank. They are found by an index. */
+/** SQL for the entries of a history that are about one bank. An index finds them. */
 
-/** The order in which the index holds them, the newest first. */
+/** The order of the entries in the index, newest first. */
 export const newestAboutBank = 'h.cashback_id desc, h.bank_id desc, h.history_id desc'
 
 /**
- * Whether the entry `h` is about a bank of a campaign. Use it with the order `newestAboutBank`, so that no other entries are read.
+ * SQL for whether the entry `h` is about a bank of a campaign. Use it with the order `newestAboutBank`, so that no
+ * other entries are read.
  *
  * @param before only entries before this one; left out: all
  */

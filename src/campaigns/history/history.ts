@@ -7,12 +7,12 @@ import { requireParty } from './parties.ts'
 import { type Decision, findDecisions, findHistoryPage, type HistoryEntry, type HistoryPage } from './store.ts'
 
 /**
- * A page of the history, oldest entries first. A bank gets the campaign's own steps and those of its part. A merchant gets
- * rounded sizes of segments.
+ * A page of the history, oldest entries first. A bank gets the entries about the campaign itself and about its own
+ * part. A merchant gets rounded sizes of segments.
  *
- * @param params.before the `next` of the page after it; null: the newest page
- * @throws DomainError 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' for another merchant's
- *   campaign
+ * @param params.before the `next` of the page that was read before; null: the newest page
+ * @throws DomainError 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' for another
+ *   merchant's campaign
  */
 export async function readHistory(
   { database }: { database: Queryable },
@@ -31,7 +31,7 @@ export async function readHistory(
 }
 
 /**
- * The decisions of the campaign's banks, as they stand; a bank gets its own.
+ * The current decisions of the campaign's banks; a bank gets only its own.
  *
  * @throws DomainError as `readHistory`
  */

@@ -106,7 +106,7 @@ export const HistoryAnswer = {
   headers: historyHeaders,
 }
 
-/** How the pages of a history follow each other. */
+/** Describes the pages of a history, for the API's documentation. */
 export const aboutPages =
   'Without `before` it has the newest entries: at most 100, and fewer where they are large. The `Link` header leads to older ones, page ' +
   'by page. A page may be short or empty and still have a next one.'

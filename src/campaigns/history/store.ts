@@ -54,32 +54,41 @@ export async function findParties(
   return parties ?? null
 }
 
-/** Fields in entries of the campaign itself that would tell a bank about the other banks, or about what only the merchant sees. */
+/**
+ * Fields of entries about the campaign itself that banks must not get: they tell about other banks, or only the
+ * merchant may see them.
+ */
 const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
 
 /** SQL for the changes of an entry as banks see them. */
 const shownToBanks = `case when h.subject <> 'campaign' then h.changes else h.changes - '{${fieldsAboutOthers}}'::text[] end`
 
-/** The longest page, and how many bytes of changes and comments it may have. A page has at least one entry. */
+/**
+ * The maximum number of entries in a page, and of bytes of their changes and comments. A page with a single entry may
+ * be larger.
+ */
 const pageLimits = { entries: 100, bytes: 512 * 1024 }
-/** How many entries are examined for a page of the merchant: all of the page, and one more, which shows that there are older ones. */
+/**
+ * How many entries are read to make a page of the merchant or the platform. The additional one shows whether there are
+ * older entries.
+ */
 const examined = pageLimits.entries + 1
-/** A bank's page passes over edits of what banks do not see. */
+/** How many entries are read to make a page of a bank. It skips edits of fields that banks do not see. */
 const examinedForBank = 500
 
-/** An entry that a page may have. */
+/** An entry that may become part of a page. */
 type Candidate = { id: number; isShown: boolean; bytes: number }
 
 /**
- * SQL for the newest entries before the entry `$2`: of the campaign `$1`, of the campaign itself, and of its bank `$3`. PostgreSQL uses
- * the index only if the condition is a comparison of rows and `order by` names every column of the index. Otherwise it may read the
- * entries of other campaigns.
+ * SQL for the newest entries before the entry `$2`: all entries of the campaign `$1`, those about the campaign itself,
+ * and those about its bank `$3`. PostgreSQL uses the index only if the condition is a comparison of rows and `order by`
+ * names every column of the index. Otherwise it may read the entries of other campaigns.
  */
 const ofCampaign = `(h.cashback_id, h.history_id) < ($1, $2::bigint) and h.cashback_id >= $1 order by h.cashback_id desc, h.history_id desc`
 const aboutCampaign = `h.cashback_id = $1 and h.bank_id is null and h.history_id < $2 order by h.bank_id desc, h.history_id desc`
 const aboutBank = `${isAboutBank('$1::uuid', '$3::uuid', '$2::bigint')} order by ${newestAboutBank}`
 
-/** SQL for the entries of a part. @param part one of the conditions above */
+/** SQL that reads the candidates for a page. @param part one of the conditions above */
 const candidates = (part: string, changes: string, limit: number) => `
   select id, shown is distinct from '{}' as "isShown",
     coalesce(octet_length(shown::text), 0) + coalesce(octet_length(comment), 0) as bytes
@@ -92,7 +101,7 @@ const candidatesStatement: Statement = {
   text: `${candidates(ofCampaign, 'h.changes', examined)} order by id desc`,
 }
 
-/** A bank gets the steps of the campaign and those of its own part. */
+/** A bank gets the entries about the campaign itself and those about its own part. */
 const candidatesForBankStatement: Statement = {
   name: 'campaigns.history-candidates-for-bank',
   text: `
@@ -102,8 +111,9 @@ const candidatesForBankStatement: Statement = {
 }
 
 /**
- * `$1` are the entries, `$2` is the bank that reads, `$3` the merchant that reads. When another bank caused a step, the bank sees neither who it
- * was nor the comment. The login of a person is shown only to the person's own bank or merchant.
+ * `$1` are the ids of the entries, `$2` is the reading bank, `$3` the reading merchant; both are null for the platform.
+ * When another bank caused a step, a bank gets neither that bank's name nor its comment. The login is shown only to the
+ * platform and to the actor's own bank or merchant.
  */
 const entriesStatement: Statement = {
   name: 'campaigns.history',
@@ -129,11 +139,12 @@ const entriesStatement: Statement = {
     order by h.history_id`,
 }
 
-/** Entries in the order of the history. `next`: the older ones are those before this entry; null: there are none. */
+/** Entries, oldest first. `next`: the next page has the entries before this one; null: there are no older entries. */
 export type HistoryPage = { entries: HistoryEntry[]; next: number | null }
 
 /**
- * The newest entries, or the newest of those before an entry. A bank's page may be short or empty and still have older ones.
+ * The newest entries, or the newest ones before the entry `before`. A bank's page may be short or empty although older
+ * entries exist.
  *
  * @param before the `next` of another page of the same reader; null: the newest page
  */

@@ -1,4 +1,4 @@
-/** What readers of a history get. */
+/** Builds the responses with the history and with the banks' decisions. */
 import type { Decision, HistoryEntry, HistoryPage } from './store.ts'
 
 export const historyPageView = ({ entries }: HistoryPage) => entries.map(entryView)

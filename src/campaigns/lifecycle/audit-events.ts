@@ -22,11 +22,11 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
  * of banks. If the transition concerns one bank, this is the feed of that bank. If it concerns the campaign, these are
  * the feeds of all banks that were invited at that version. `members` has, for each bank, the version that invited it
  * and the version that removed it. The rule then looks for the event in the feed of each recipient, by its type, time
- * and bank. The events are looked up campaign by campaign: between the ids of two campaigns there may be the ids of
- * very many orders, whose events would be read, too.
+ * and bank. The events are looked up campaign by campaign. A range of campaign ids may also contain the ids of very
+ * many orders, and their events would be read, too.
  *
- * @param numberAllEvents gives numbers to recorded events, without which no feed shows them; left out for a database that must
- *   not be changed
+ * @param numberAllEvents gives numbers to recorded events, because feeds show only events with numbers; left out for a
+ *   database that must not be changed
  */
 export const campaignEvents = (within: Within, numberAllEvents?: NumberAllEvents): Read => ({
   of: 'campaign_history',

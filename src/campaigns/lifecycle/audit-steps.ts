@@ -17,7 +17,7 @@ import {
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
 
-/** The statuses from the launch on: no bank is undecided any more. */
+/** The statuses of launched campaigns. None of their banks is pending. */
 const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
@@ -58,7 +58,7 @@ export const campaignCheckFunctions = [
 ]
 
 /**
- * The steps over campaigns with everything that belongs to them, and over customers.
+ * The steps that check campaigns with all their data, and customers.
  *
  * @param more further statements over the same ranges of campaigns
  */

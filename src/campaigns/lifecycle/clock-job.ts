@@ -12,9 +12,9 @@ import { writeDecisions } from './transitions-store.ts'
 
 /**
  * The maximum number of starts, of ends and of completions in one transaction. The transaction locks the lists of the
- * banks concerned, and other changes for these banks wait until it ends. A larger number would get through the due campaigns
- * sooner, but preparing their events keeps the process busy, and its requests wait. With 200, the 99th percentile of the
- * times of other requests was three times as long (`bench -- clock`).
+ * banks concerned, and other changes for these banks wait until it ends. A larger number would finish the due campaigns
+ * sooner, but the process would be busy with their events, and requests to it would wait. With 200, the 99th percentile
+ * of the times of other requests was three times as long (`bench -- clock`).
  */
 const maxAtOnce = 40
 
@@ -22,9 +22,9 @@ const maxAtOnce = 40
  * Brings up to `maxAtOnce` campaigns of each kind to the state that they should have now. A campaign that has missed
  * several transitions makes all of them. Several processes may do this at once, because each locks its campaigns.
  *
- * @param waits what to do with a campaign that another transaction has locked. false: skip it. true: wait for it. Then
- *   a result of false means that everything that was due at the beginning is done
- * @returns whether more campaigns may be due
+ * @param waits whether to wait for campaigns that another transaction has locked, or to skip them
+ * @returns whether more campaigns may be due. After a call with `waits`, false means that everything that was due at
+ *   its start is done
  */
 export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
   const { database, clock, completeAfterMs } = deps

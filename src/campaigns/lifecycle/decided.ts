@@ -1,4 +1,4 @@
-/** What a decision changes. All functions are pure; `transitions-store.ts` writes the result. */
+/** Finds out what a decision changes. All functions are pure; `transitions-store.ts` writes the result. */
 import { laterThan } from '../../clock.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
 import type { Facts } from './events.ts'
@@ -7,7 +7,7 @@ import type { LockedCampaign } from './locking-store.ts'
 
 /** The changes of an edit or a segment: the old and new value of each field, or null to show only that the field has changed. */
 export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
-/** How many customers a segment, or a bank's part of it, had before and has now; null: there was or is none. */
+/** How many customers a segment, or a bank's part of it, had before and has now; null: no segment or no part. */
 type SegmentChange = { customersCount: readonly [old: number | null, present: number | null] }
 /** A change of fields without a transition. The history records it like a transition. */
 export type Note =
@@ -25,7 +25,7 @@ export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: re
 export type Outcome = Decided & {
   after: LockedCampaign
   steps: readonly Step[]
-  /** The banks whose rows repeat the new status of the campaign, and have no step of their own. */
+  /** The banks without a step of their own. Their rows repeat the campaign's status, so they need the new one. */
   followers: readonly { cashbackId: string; bankId: string; toStatus: CampaignState['status'] }[]
   /** Whether an edit changes terms that banks see. */
   hasNewTerms: boolean
@@ -101,10 +101,7 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/**
- * The banks that have no transition of their own when the campaign's status changes; empty when it does not change. The rows of these
- * banks repeat the campaign's status, so they need the new one.
- */
+/** The banks that have no step of their own when the campaign's status changes; empty when it does not change. */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))

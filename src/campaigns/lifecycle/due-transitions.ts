@@ -1,7 +1,6 @@
 /**
- * Makes the transitions of a campaign that are due by the clock (contract/campaigns.md, "The period"). A job does this,
- * and so does a request before it decides about a campaign. So no decision is based on a state that the campaign should
- * already have left.
+ * Makes the transitions of a campaign that are due by the clock (contract/campaigns.md, "The period"). A job does this.
+ * A request also does it before it decides about a campaign, so that no decision is based on an outdated state.
  */
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'

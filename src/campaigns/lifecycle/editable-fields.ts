@@ -30,8 +30,9 @@ export const editableFields = [
 export type EditableField = (typeof editableFields)[number]
 
 /**
- * The fields that only the merchant sees. Banks get neither their values (so `cardText` leaves them out) nor their changes.
- * An edit of these alone is no event for banks, and the version that a bank has seen stays current.
+ * The fields that only the merchant sees. Banks get neither their values (so `cardText` leaves them out) nor their
+ * changes. If an edit changes only these fields, banks get no event, and the version that a bank has seen stays
+ * current.
  */
 export const hiddenFromBanks: readonly EditableField[] = ['participantsIds']
 export const isHiddenFromBanks = (field: string): boolean => hiddenFromBanks.some(hidden => hidden === field)

@@ -1,4 +1,4 @@
-/** Which entries of the audit log a decision about a campaign leaves (contract/audit-log.md, "Entries"). Pure. */
+/** Makes the audit log entries for a decision about a campaign (contract/audit-log.md, "Entries"). Pure. */
 import type { EntryChange } from '../../audit-log/entry.ts'
 import type { Origin } from '../../audit-log/origin.ts'
 import type { Fact } from '../../audit-log/recording.ts'
@@ -10,9 +10,9 @@ import type { Change } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
 /**
- * The entries of one decision. For a partner's decision it is one entry, in the partner's own audit log. For a change
- * by the operator or the clock, the merchant gets one entry if the campaign's status changes, and each bank whose part
- * changes gets one.
+ * The entries of one decision. A partner's decision gives one entry, in the partner's own audit log. When the operator
+ * or the clock changes something, the merchant gets an entry if the campaign's status changes, and each bank gets one
+ * if its part changes.
  */
 export function entriesOf(decided: Decided, origin: Origin): Fact[] {
   const { campaign, decision, notes = [], facts = {} } = decided
@@ -35,8 +35,8 @@ function noted(note: Note, notes: readonly Note[]): Pick<Fact, 'action' | 'chang
 }
 
 /**
- * The sum of all banks' customers, each rounded, because the merchant reads this entry and must not learn a bank's
- * exact number. The old sum is null if there was no segment before.
+ * The sum of all banks' customers. Each bank's number is rounded, because the merchant reads this entry and must not
+ * learn a bank's exact number. The old sum is null if there was no segment before.
  */
 function roundedSums(notes: readonly Note[]): EntryChange[string] {
   const sum = (place: 0 | 1): number | null => {

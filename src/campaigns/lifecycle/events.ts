@@ -1,5 +1,6 @@
 /**
- * Decides which events a decision about a campaign causes, for whom and in which order (contract/events.md, "Types"). Pure.
+ * Makes the events of a decision about a campaign: which ones, for whom and in which order (contract/events.md,
+ * "Types"). Pure.
  */
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { RecordedEvent } from '../../events/event-writing.ts'
@@ -42,8 +43,8 @@ const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
 }
 
 /**
- * The events of one decision: first those of an edit, then of the campaign's status, then of the banks' parts in the order of
- * the decision, and last of a segment.
+ * The events of one decision, in this order: an edit, the campaign's status, the banks' parts in the order of the
+ * decision, a segment.
  *
  * @param after the campaign with the decision's changes
  */
@@ -109,8 +110,8 @@ const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) 
   reportId === undefined ? { stage } : { stage, reportId, differences }
 
 /**
- * The events `campaign.updated` of an edit. The one for the merchant names all changed fields. The one for the banks names only
- * the fields that banks may see, and is left out if none of these has changed.
+ * The events `campaign.updated` of an edit. The event for the merchant names all changed fields. The event for the
+ * banks names only the fields that banks may see. If none of these has changed, the banks get no event.
  */
 function editEvents(
   { changes }: Extract<Note, { trigger: 'edit' }>,
@@ -131,9 +132,9 @@ function editEvents(
 }
 
 /**
- * Makes the events `segment.formed`. A bank is told the exact number of its customers in the segment, or 0 when the bank no
- * longer has a part of the segment. The merchant is told rounded numbers of the banks that have a part. If these are more than
- * `maxBanksPerEvent`, the merchant gets several events.
+ * Makes the events `segment.formed`. A bank gets the exact number of its customers in the segment, or 0 when it no
+ * longer has a part of the segment. The merchant gets rounded numbers of all banks that have a part, in several events
+ * if there are more than `maxBanksPerEvent` banks.
  */
 function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedEvent[] {
   const ofSegment = notes.filter(note => note.trigger === 'segment')

@@ -8,13 +8,18 @@ import { updatedForBank } from '../seen-by-bank-store.ts'
 import { type Decision, effectOf } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
-/** `isExpected` gets the entity tags of a version, and says whether the request accepts it. Left out: any version is accepted. */
+/**
+ * `isExpected` tells whether the request accepts a version with these entity tags. Left out: any version is accepted.
+ */
 export type Guard = { isExpected?(tags: readonly string[]): boolean }
 
 /** The strong entity tag of a version of a campaign. */
 export const versionTag = (version: number): string => `"${version}"`
 
-/** The strong entity tag of a version for a bank. The number of the version would tell how often what others see has changed. */
+/**
+ * The strong entity tag of a version for a bank. It has no version number, because the number would reveal how often
+ * other banks' parts have changed.
+ */
 export const instantTag = (updatedAt: Date): string => `"${updatedAt.toISOString()}"`
 
 const stale = () =>
@@ -24,8 +29,9 @@ const stale = () =>
   )
 
 /**
- * Asks for a decision about the present state, after a check of the version that the request is based on. A repeat, which
- * changes nothing, is not checked. A refusal is: the caller must learn that it has not seen the state that is the reason.
+ * Decides about the current state, after a check of the version that the request is based on. A repeated request
+ * changes nothing, so its version is not checked. If the decision would be refused, the version is checked first, so
+ * that the caller learns that the state has changed.
  *
  * @param requireVersion throws 'stale' when the request is based on another version
  * @throws DomainError what `requireVersion` and `decide` throw
@@ -45,9 +51,10 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
 }
 
 /**
- * Reads which versions a bank may base its decision on: the last one that changed the terms or the bank's own part (`version`),
- * and all later ones. `instants` are the `updatedAt` values of these versions. The history has them, except perhaps the present
- * one, so this one is added, and the one that the bank gets now. If an older version has the same `updatedAt`, the value is left out, because it is ambiguous.
+ * Reads which versions a bank may base its decision on: the last one that changed the terms or the bank's own part
+ * (`version`), and all later ones. `instants` are the `updatedAt` values of these versions. Most come from the history.
+ * The current value (`now`) may not be in the history, so it is added. A value that an older version also has is
+ * ambiguous, so it is left out. The value that the bank gets (`shown`) is always included.
  */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',
@@ -68,9 +75,9 @@ const seenStatement: Statement = {
 }
 
 /**
- * Checks the version that a bank's decision is based on. It is stale only if the terms or the bank's own part have
- * changed since; other changes of the campaign do not matter. The bank may name the version by its number or by its
- * `updatedAt`. Lock the campaign before the call.
+ * Checks the version that a bank's decision is based on. The version is stale only if the terms or the bank's own part
+ * have changed since; other changes of the campaign do not matter. The bank may name the version by its number or by
+ * its `updatedAt`. Lock the campaign before the call.
  *
  * @throws DomainError 'stale', also for a tag that the campaign never had
  */

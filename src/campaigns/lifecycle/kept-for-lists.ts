@@ -1,9 +1,9 @@
-/** Values that are stored beside a campaign's states, so that lists and home pages need not read every campaign. */
+/** Values that are stored with a campaign, so that lists and home pages need not read every campaign. */
 import type { CampaignState, Change } from './lifecycle.ts'
 
 /**
- * Whether the merchant can probably act now, so that its home page finds this campaign first. The lifecycle decides what is
- * really possible. The audit repeats this rule in SQL.
+ * Whether the merchant can probably act now. Its home page shows these campaigns first. The lifecycle decides which
+ * actions are really possible. The audit repeats this rule in SQL.
  */
 export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignState): boolean {
   switch (status) {
@@ -25,7 +25,7 @@ export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignStat
 /** A change of one count of a partner's campaigns. `bankStatus` is empty for a merchant. */
 export type CountChange = { partyId: string; status: string; bankStatus: string; by: number }
 
-/** How the counts of the merchant's and the banks' campaigns change, for each of their statuses. */
+/** The changes of the counts of the merchant's and the banks' campaigns, for each status. */
 export function countChanges(
   decided: readonly { before: CampaignState; changes: readonly Change[]; after: CampaignState }[],
 ): CountChange[] {

@@ -88,7 +88,7 @@ type TransitionOf<Of extends Subject> = Of extends Subject
   : never
 export type Transition = TransitionOf<Subject>
 
-/** The table of all transitions; what is not listed is impossible. */
+/** All possible transitions. */
 export const transitions: readonly Transition[] = [
   ...campaignTransitions([
     [null, 'create', '', 'awaitingBankApproval'],
@@ -176,7 +176,7 @@ export type Change = { trigger: Trigger } & (
 export type Decision = { changes: readonly Change[] }
 
 const dayMs = 86_400_000
-/** Deleting needs at least this long before the start (contract/campaigns.md, "Who decides when"). */
+/** A campaign can be deleted until this long before its start (contract/campaigns.md, "Who decides when"). */
 export const deleteBeforeStartMs = 2 * dayMs
 
 const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string): never => {
@@ -320,8 +320,8 @@ export function remove(campaign: CampaignState, now: Date): Decision {
  * Decides about an edit that changes which banks are invited.
  *
  * @param bankIds all banks that are to be invited from now on
- * @throws DomainError 'campaign-state' when the banks can no longer change, or when one would be removed after a bank
- *   has approved
+ * @throws DomainError 'campaign-state' when the banks can no longer change, or when the edit removes a bank although a
+ *   bank has already approved
  */
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
@@ -345,7 +345,7 @@ export const isAgreed = (campaign: CampaignState): boolean =>
   campaign.status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
 
 /**
- * The next change that is due by `now`. Call it again after the changes are made, until there are none, because a campaign may
+ * The next change that is due by `now`. Apply it and call this again until the result is null, because a campaign may
  * have started and ended in the meantime.
  *
  * @param completeAfterMs the wait between `compensationReceived` and `completed`
@@ -379,7 +379,7 @@ function end(campaign: CampaignState): Decision {
 }
 
 /**
- * Ends the wait after the compensation, by time or by the operator.
+ * Completes the campaign after the compensation was received: when the wait is over, or by the operator.
  *
  * @throws DomainError 'campaign-state' when the campaign is neither `compensationReceived` nor already `completed`
  */
@@ -486,8 +486,8 @@ const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
 /**
- * The rule code of a refusal because the period has not ended; undefined for other reasons. The portal shows a text of its own for
- * this code, because users can get this refusal even on a page that is up to date.
+ * The rule code of a refusal if the reason is that the period has not ended; undefined for other reasons. The portal
+ * shows its own text for this code, because users can get this refusal even on a page that is up to date.
  */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
@@ -521,10 +521,10 @@ export function bankReportingStatus(stage: ReportingStage | null): BankReporting
 /** The contract's value `settlementConfirmed` for a bank's reporting stage. */
 export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
 
-/** Whether a decision is possible now: used to offer it to users. */
+/** Whether a decision would change something now. Tells users which actions they can take. */
 export const isPossible = (decide: () => Decision): boolean => effectOf(decide) === 'changes'
 
-/** What asking for a decision gives now. */
+/** Whether a decision would change something now, would repeat an earlier one, or would be refused. */
 export function effectOf(decide: () => Decision): 'changes' | 'repeats' | 'is refused' {
   try {
     return decide().changes.length > 0 ? 'changes' : 'repeats'

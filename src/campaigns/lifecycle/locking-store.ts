@@ -1,6 +1,6 @@
 /**
- * Locks campaigns before they are changed: one by its id, or those that have something due by the clock. It locks their rows
- * until the transaction ends.
+ * Locks campaigns before they are changed: one campaign by its id, or those with transitions that are due by the clock.
+ * Their rows stay locked until the transaction ends.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { BankState, CampaignState } from './lifecycle.ts'
@@ -88,7 +88,7 @@ const waitForDueStatement: Statement = {
 }
 
 /**
- * Locks campaigns that have something due by the clock.
+ * Locks campaigns with transitions that are due by the clock.
  *
  * @param params.limit maximum for each kind: starts, ends, completions
  * @param params.waits false: skips campaigns that others have locked

@@ -1,7 +1,7 @@
 /**
- * Writes every change of status. The campaign is locked (`locking-store.ts`), the lifecycle decides, and one statement writes the
- * new states, the history and the versions of the merchants' lists. It checks the starting states of the decision again. Events,
- * audit log entries and the banks' lists are written after it, in the same transaction.
+ * Writes every change of status. The campaign is locked (`locking-store.ts`), the lifecycle decides, and one statement
+ * writes the new states, the history and the versions of the merchants' lists. The statement checks the starting states
+ * of the decision again. Events, audit log entries and the banks' lists are written after it, in the same transaction.
  */
 import { recordEntries } from '../../audit-log/recording.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
@@ -41,10 +41,10 @@ const listRows = rowList(followerRows.next, { merchantId: 'uuid', isRearranged: 
 const actorRows = rowList(listRows.next, { type: 'text', id: 'uuid', subject: 'text', role: 'text', comment: 'text' })
 
 /**
- * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in the order of
- * the history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank only gives the bank's
- * part a new version. An existing row is changed only if its state is still `from_status` or `from_state`. The
- * statement returns how many rows were changed, so that `writeRows` notices any that were not.
+ * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in
+ * the order of the history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank
+ * gives the bank's part a new version. An existing row is changed only if its state is still `from_status` or
+ * `from_state`. The statement returns how many rows were changed, so that `writeRows` notices any that were not.
  */
 const writeStatement: Statement = {
   name: 'campaigns.write-moves',
@@ -126,9 +126,9 @@ const bankListsStatement: Statement = {
 }
 
 /**
- * Changes a bank's segment without a decision, such as the removal of a customer, and raises the campaign's version, so that
- * cached answers about it are no longer used. The campaign is locked meanwhile. The lists, which all campaigns of the merchant and
- * of the bank need, are locked only after the change, because it may take seconds.
+ * Changes a bank's segment without a decision, such as the removal of a customer. Also raises the campaign's version,
+ * so that cached responses about the campaign are no longer used. The campaign is locked first. The lists are locked
+ * only after the change: it may take seconds, and all campaigns of the merchant and of the bank need these lists.
  *
  * @param change changes the segment
  */
@@ -150,8 +150,9 @@ export async function changeSegment(
 }
 
 /**
- * Writes decisions about campaigns that this transaction has locked. Even a decision without a transition gives the campaign a
- * new version and `updatedAt`. Call it for every change, even of fields alone. Call it last, because it locks the banks' lists.
+ * Writes decisions about campaigns that this transaction has locked. Every decision, even one without a transition,
+ * gives the campaign a new version and `updatedAt`. Call it for every change, even if only fields change. Call it last,
+ * because it locks the banks' lists.
  *
  * @returns the campaigns in their new state
  */
@@ -234,9 +235,9 @@ async function announce(transaction: Queryable, outcomes: readonly Outcome[], or
 }
 
 /**
- * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Other banks do not see the change,
- * and the version of their lists must not tell them of it. Call it last in a transaction,
- * because it locks the lists.
+ * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Other banks do not
+ * see the change, so the version of their lists must not change. Call it last in a transaction, because it locks the
+ * lists.
  */
 async function raiseBankLists(
   transaction: Queryable,
