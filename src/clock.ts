@@ -1,12 +1,13 @@
 /**
- * The one clock that all rules use (contract/reliability.md, "Clocks"). Real time is the database's, so that processes
- * whose machines' clocks differ follow the same time. Between two reads of the database's clock, a process counts with
- * its monotonic clock. So a jump of the machine's clock changes nothing, and time continues while the database is away.
+ * The one clock that all rules use (contract/reliability.md, "Clocks"). Real time is the time of the database, so that
+ * all processes agree even if their machines' clocks differ. Between two reads of the database's clock, a process
+ * counts with its monotonic clock. So a jump of the machine's clock changes nothing, and time continues while the
+ * database is away.
  */
 
 /**
- * The instant at which `performance.now()` was 0. It is an instant of the machine's clock until this process has first
- * read the database's clock, and of the database's clock afterwards.
+ * The instant at which `performance.now()` was 0. It comes from the machine's clock until this process first reads the
+ * database's clock. After that it comes from the database's clock.
  */
 let startedAtMs = performance.timeOrigin
 
@@ -48,8 +49,8 @@ export type Clock = {
   /** How far the clock is ahead of real time. */
   offsetMs(): number
   /**
-   * @param asOfMs when the read of the offset began (`performance.now()`). If the current offset was set after that,
-   *   the result is outdated
+   * @param asOfMs when the read of the offset began (`performance.now()`). If the current offset comes from a later
+   *   read, the call changes nothing
    */
   setOffsetMs(offsetMs: number, asOfMs?: number): void
 }
@@ -70,7 +71,7 @@ export function createClock(): Clock {
 
 /**
  * Returns `now` if it is later than the previous record, otherwise one millisecond after the previous record. So no two
- * versions of a record have the same time. `now` can be the same or earlier within one millisecond, after a failover, and
- * in a sandbox.
+ * versions of a record have the same time. `now` is sometimes not later: when two changes happen within one
+ * millisecond, after a failover, or in a sandbox.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))

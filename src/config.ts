@@ -1,6 +1,6 @@
 /**
  * The settings (contract/operations.md, "Settings"). This is the only file that reads the environment. Every setting is
- * checked at the start, and all errors are reported at once, so that nobody has to fix them one restart at a time.
+ * checked at the start, and all errors are reported at once, so that one restart is enough to fix them.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -48,14 +48,17 @@ export type Config = {
   redisUrl: string | null
   /** Limit of eSIM requests per bank; null: switched off. */
   rateLimit: { perSecond: number; burst: number } | null
-  /** Limit for all APIs except eSIM, per account, or per address without a token; null: switched off. */
+  /** Limit for all APIs except eSIM: per account, or per address for requests without a token; null: switched off. */
   apiRateLimit: { perSecond: number; burst: number } | null
   openReservations: number
   /** The share of a tariff's unsold stock that one bank may have reserved, in per cent. */
   reservationShare: number
   /** The maximum number of pending campaigns of a merchant: campaigns that no bank has approved yet. */
   pendingCampaigns: number
-  /** The maximum size of a merchant's pending campaigns, as banks get them: with terminals, banners and other terms. */
+  /**
+   * The maximum total size, in MiB, of a merchant's pending campaigns as banks receive them: with terminals, banners
+   * and other terms.
+   */
   pendingCampaignMib: number
   completeAfterDays: number
   webhooks: WebhookSettings
@@ -63,7 +66,7 @@ export type Config = {
   eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
-  /** Whether the platform's people need second factors while the platform has set no policy. */
+  /** The rule for second factors of the platform's own users, until the platform sets a policy. */
   platformMfa: (typeof mfaRules)[number]
   /** Years for which entries of the audit log are kept. */
   auditYears: number
@@ -72,11 +75,11 @@ export type Config = {
   retention: Retention
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
-  /** The only address of the admin interface; null: it shares the address of everything else. */
+  /** The address of the admin interface and the staff's portal; null: they are served at `host` and `port`. */
   admin: Address | null
   trustedProxies: string[]
   shutdown: Shutdown
-  /** The names of the given settings, for support. */
+  /** The names of the settings that are set, for support. */
   settingsGiven: string[]
   /** Distinguishes this process from others in logs and metrics. */
   instance: Instance
@@ -92,7 +95,7 @@ export type Shutdown = {
 
 export type Instance = {
   name: string
-  /** Whether INSTANCE sets the name. If not, the name is that of the machine. */
+  /** Whether INSTANCE sets the name. Otherwise, it is the machine's name. */
   isGiven: boolean
 }
 
@@ -101,7 +104,7 @@ export type WebhookSettings = {
   /** Maximum simultaneous requests of a process. */
   concurrency: number
   ports: number[]
-  /** Networks that may be called besides public ones. */
+  /** Networks that may be called in addition to public ones. */
   allowedAddresses: string[]
   /** PEM file of further certificate authorities. */
   caFile: string | null
@@ -141,7 +144,8 @@ export const processEnvironment = (): Environment => process.env
 export const startedByNpm = (env: Environment): boolean => env.npm_command !== undefined
 
 /**
- * Returns the environment of the process, completed by the `.env` file in the working folder. The environment wins.
+ * Returns the environment of the process. Variables that are not set there come from the `.env` file in the working
+ * folder.
  */
 export function environment(): Environment {
   for (const [name, value] of Object.entries(parseEnv(readDotEnv()))) process.env[name] ??= value ?? ''
@@ -261,7 +265,7 @@ const readRetention = ({ days }: Source): Config['retention'] => ({
   msisdnDays: days('KEEP_MSISDN_DAYS'),
 })
 
-/** The source of settings for the steps of `readConfig`. */
+/** The functions that read single settings, for the parts of `readConfig`. */
 type Source = ReturnType<typeof createReaders> & {
   /** The text of a setting, or of the file that contains a secret; null when it is not set. */
   text(name: string): string | null
@@ -467,7 +471,7 @@ function readKeyFile(path: string, setting: string): string | null {
 }
 
 /**
- * The address that `perkline health` calls: PERKLINE_URL, or else the address of a process with these settings.
+ * Returns the address that `perkline health` calls: PERKLINE_URL, or else the address that HOST and PORT give.
  *
  * @throws ConfigError for an invalid address
  */
@@ -482,9 +486,9 @@ export function readHealthUrl(env: Environment): string {
 }
 
 /**
- * Reads only the master keys, for commands that need nothing else.
+ * Reads only the master keys, for commands that need no other setting.
  *
- * @throws ConfigError when this machine has none, or an invalid one
+ * @throws ConfigError when this machine has no master key, or when one is invalid
  */
 export function readMasterKeysOnly(env: Environment): Buffer[] {
   const text = givenText(env)

@@ -191,8 +191,8 @@ export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
 ]
 
 /**
- * Adds a rule to a schema whose pattern or format alone would give an unclear message: the rule for programs, and its
- * English text for the documents.
+ * Returns the keywords that name a rule in a schema whose pattern or format alone would give an unclear message:
+ * `x-rule` for programs, and `x-must-be` with the English text for the documentation.
  */
 export const mustBe = (rule: RuleCode, params: RuleParams = {}): { 'x-must-be': string; 'x-rule': Rule } => ({
   'x-must-be': ruleText({ rule, params }).replace(/^be /, ''),

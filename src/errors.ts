@@ -66,9 +66,9 @@ export class DomainError extends Error {
   readonly rules: readonly BrokenRule[]
   /** The first broken rules of a file, if the file's rules have codes. */
   readonly problems: readonly Problem[] | undefined
-  /** How many problems the file has in all; undefined: `problems` has all of them. */
+  /** The total number of problems in the file; undefined: `problems` contains all of them. */
   readonly problemCount: number | undefined
-  /** Data that a program needs to continue; fields of the Partner API's error body. */
+  /** Data that a client program needs to continue. It becomes fields of the Partner API's error body. */
   readonly facts: Readonly<Record<string, string | number>> | undefined
 
   constructor(

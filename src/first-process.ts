@@ -1,7 +1,7 @@
 /**
- * In a container the program is often the first process (PID 1). The system does not end this process at a signal that the
- * program does not handle. So this module handles SIGINT and SIGTERM while nothing else does, for example during the start: it
- * ends the process with the exit code that a shell reports for the signal. Import it first.
+ * In a container the program is often the first process (PID 1). The system does not end this process at a signal that
+ * the program does not handle. So this module handles SIGINT and SIGTERM while no other code does, for example during
+ * the start. It ends the process with the exit code that a shell reports for the signal. Import this module first.
  */
 import { constants } from 'node:os'
 

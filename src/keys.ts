@@ -1,6 +1,6 @@
 /**
- * Keys derived from MASTER_KEY, one for each purpose, so that no two uses share a key. The first master key is used for
- * new data; data made with any of the others can still be read (rotation without downtime).
+ * Keys derived from MASTER_KEY, one for each purpose, so that no two purposes share a key. New data uses the first
+ * master key. Data made with another of the master keys can still be read (rotation without downtime).
  */
 import { createHash, hkdfSync } from 'node:crypto'
 

@@ -6,8 +6,8 @@ import { type DestinationStream, pino } from 'pino'
 const maxWaiting = 1024 * 1024
 
 /**
- * Opens the log's output. When the log cannot be written, nothing fails and nothing waits, not even the end of the
- * process. Writing resumes when there is space again.
+ * Opens the log's output. If the log cannot be written, the process neither fails nor waits, not even at its end.
+ * Writing resumes when there is space again.
  */
 export function openLogOutput(): DestinationStream {
   const output = fstatSync(1)
@@ -15,8 +15,8 @@ export function openLogOutput(): DestinationStream {
 }
 
 /**
- * Uses Node's own stream, which never waits for a reader. A thread that writes to a full pipe would wait forever, and
- * so would the end of the process.
+ * Uses Node's own stream, which never waits for a reader. With the stream of pino, a thread would wait forever on a
+ * full pipe, and the process could not end.
  */
 function toPipe(): DestinationStream & { flushSync(): void } {
   let waiting = ''

@@ -8,8 +8,9 @@ import { openLogOutput } from './log-output.ts'
 export type { Logger }
 
 /**
- * A database error's `detail` and `where` contain values of rows, so they are left out. The error 'unavailable' and its cause
- * have no stack: it does not show why the service is away, and while the database is away, each request logs this error.
+ * A database error's `detail` and `where` contain values of rows, so they are left out. The error 'unavailable' and its
+ * cause are logged without their stacks. These stacks do not show why the service is away, and while the database is
+ * away, every request logs this error.
  */
 function errorFields(error: unknown, hasStack = true): object {
   if (!(error instanceof Error)) return { type: typeof error }
@@ -26,7 +27,10 @@ const quotesInput = (error: Error): boolean =>
 
 const messageOf = (error: Error): string => (quotesInput(error) ? 'withheld: it may quote a value' : error.message)
 
-/** The stack begins with the message, so only its places are kept if the message is withheld. */
+/**
+ * Returns the stack. It begins with the message. So if the message is withheld, only the lines with code locations are
+ * kept.
+ */
 function stackOf(error: Error): string | undefined {
   if (!quotesInput(error)) return error.stack
   const places = error.stack?.split('\n').filter(line => /^ +at /.test(line))
@@ -49,8 +53,8 @@ export function createLogger(level: string, stream?: DestinationStream, instance
 }
 
 /**
- * The fields that the formatter does not print by itself, because `terminalMessage` writes them or a terminal needs
- * none of them.
+ * Request fields that the formatter must not print itself: `terminalMessage` prints some of them, and a terminal does
+ * not need the rest.
  */
 const requestFields = 'method,route,statusCode,ms,caller,identity,subject,requestId'
 

@@ -491,11 +491,12 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
   else {
     const { message } = (await import('./cli/files.ts')).writeError('The output', error)
-    // A command prints its result after its work, so a repetition would do the work twice.
+    // A command prints its result after its work is done. Running it again would do the work twice, so the message says
+    // that it is done.
     end(new CommandError(`${message} The command itself is done.`))
   }
 })
-// The command `serve` logs its errors, and its log says more about an error than one sentence could.
+// The command `serve` logs uncaught errors itself, in more detail than one sentence.
 program.hook('preAction', (_, command) => {
   serves = command.name() === 'serve'
   if (!serves) process.on('uncaughtException', end)

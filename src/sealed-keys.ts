@@ -1,6 +1,6 @@
 /**
- * Keys that must survive a change of the master key. Each is random, made once for a database, and stored encrypted in
- * it.
+ * Keys that stay the same when the master key changes. Each is random, made once for a database, and stored encrypted
+ * in the database.
  */
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from './db/database.ts'
@@ -40,7 +40,7 @@ export async function readSealedKey(
   return sealerOf(masterKeys).open(row.sealed, Buffer.from(purpose))
 }
 
-/** Encrypts a key again with the first master key, so that the other keys can be removed. */
+/** Encrypts a key again with the first master key, so that the other master keys can be removed. */
 export async function resealKey(database: Queryable, masterKeys: readonly Buffer[], purpose: string): Promise<void> {
   const key = await loadSealedKey(database, masterKeys, purpose)
   const sealed = sealerOf(masterKeys).seal(key, Buffer.from(purpose))

@@ -9,19 +9,19 @@ export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
  * What was read from a file of anchors. `passedOver` is the number of notes that other platforms signed; they are not
- * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence for the user, which says
- * why no signature was checked; null when every signature was checked, or there are no notes.
+ * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence that tells the
+ * user why no signature was checked. It is null when every signature was checked, or when there are no notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; incomplete: number; unsigned: string | null }
 
 export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, incomplete: 0, unsigned: null }
 
 /**
- * Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line.
+ * Reads signed notes. A partner's file has events instead: one `audit.checkpoint` event in each line.
  *
  * @param keys null: do not check signatures
  * @param chain the chain of the file. Checkpoints of other chains are ignored; null: it is unknown, so all are used
- * @throws CommandError naming the first line that is no event
+ * @throws CommandError that names the first line that is not a checkpoint, or when it is unknown which notes to use
  */
 export async function readAnchors(
   file: { path: string; text: string },
@@ -45,11 +45,11 @@ export async function readAnchors(
 }
 
 /**
- * Returns the notes of the platform whose keys were given: all notes of each installation that has a note with a right
- * signature. If no note has a right signature, it returns all notes. Otherwise forged notes would be taken for notes of
- * another platform and be ignored.
+ * Returns the notes of the platform whose keys were given. A platform is known by its installation: if one of its notes
+ * has a valid signature, all notes of that installation are returned. If no note has a valid signature, all notes are
+ * returned. Otherwise forged notes would count as notes of another platform and be ignored.
  *
- * @throws CommandError when there are several installations and no keys, because it is unknown whose log the file is
+ * @throws CommandError when there are several installations but no keys, so that it is unknown whose log the file is
  */
 function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] {
   const installations = new Set(notes.map(({ installation }) => installation))

@@ -138,7 +138,11 @@ function beginningOf({ checkedFrom }: Verified): string[] {
   ]
 }
 
-/** Returns which entries the checkpoints cover. @param source where the checkpoints are stored; null when none were given */
+/**
+ * Returns lines that say which entries the checkpoints cover.
+ *
+ * @param source where the checkpoints are stored; null when none were given
+ */
 function coverageOf({ covered, entries }: VerifiedLog, source: string | null): string[] {
   const { checkpoints, until, uncovered } = covered
   if (entries === 0) return []
@@ -147,7 +151,7 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
   return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
-/** Returns remarks on what was not checked, so that the reader does not believe that it was. */
+/** Returns remarks on everything that was not checked, so that the reader does not assume that it was. */
 function remarksOn({ passedOver, incomplete, unsigned }: ReadAnchors): string[] {
   const foreign = counted(passedOver, 'note of another platform was', 'notes of another platform were')
   const broken = counted(incomplete, 'note is incomplete and was', 'notes are incomplete and were')
@@ -166,7 +170,7 @@ type VerifiedLog = Verified & { covered: Covered }
 
 async function askPlatform(anchorFile: string | undefined): Promise<Checked> {
   const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes, true)
-  // Without any checkpoint the check would succeed and prove nothing.
+  // With no complete checkpoint the check would succeed but prove nothing.
   if (anchors !== undefined && splitNotes(anchors).every(isIncomplete))
     throw new CommandError(`${anchorFile} has no checkpoint, so nothing was checked.`)
   const { incomplete, ...verified } = await callAdmin<VerifiedLog & { incomplete: number }>({
@@ -206,8 +210,8 @@ async function verifyFile(
 }
 
 /**
- * Explains that the end of a file is missing. A file that contains only a period looks the same as a file whose end was
- * cut off. Only the person who made the file knows which of the two it is.
+ * Explains that the end of a file is missing. A file that covers only a period looks the same as a file that was cut
+ * off. Only the person who made the file knows whether the end is missing.
  */
 function cutOff(outside: readonly Anchor[]): string {
   return `A checkpoint covers entries until ${lastOf(outside)}. If the file is of a period only, check it with the checkpoints until its end.`

@@ -75,9 +75,10 @@ const served = () =>
   )
 
 /**
- * Waits until a copy has replayed PostgreSQL's log. Before that it already accepts reads, but its data still changes.
+ * Waits until a copy has replayed PostgreSQL's log. Before that, the copy already accepts reads, but its data still
+ * changes.
  *
- * @throws CommandError when that takes too long
+ * @throws CommandError when the replay takes too long
  */
 async function endOfRecovery(database: Database): Promise<void> {
   const giveUpAtMs = performance.now() + recoverWithinMs

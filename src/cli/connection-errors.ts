@@ -2,11 +2,11 @@
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
-/** The error message when the connection was made, but nothing came on it for the time limit: a minute, or half an hour for a long call. */
+/** The error message when the platform accepted the connection but sent nothing within the time limit. */
 export const tooSlow = () =>
   new CommandError('The platform took the request, but did not answer in time. Please check its log.')
 
-/** The error message when the answer is not from an admin interface of Perkline. */
+/** The error message when the answer does not come from the admin interface of Perkline. */
 export const notPerkline = () => new CommandError('The answer did not come from Perkline: please check PERKLINE_URL.')
 
 /**
@@ -43,7 +43,7 @@ export const wrongKey = (shown: string) =>
       'With the embedded database the key is in DATA_DIR/operator.key.',
   )
 
-/** The platform's message for a path that none of its services has (`http/unknown.ts`). */
+/** The platform's message for a path that no service has (`http/unknown.ts`). */
 const noSuchPath = 'There is nothing at this path'
 
 /** Whether a 404 is about the path itself, and not about an object that it names. */
@@ -76,7 +76,7 @@ const broken = new Set(['ECONNRESET', 'EPIPE'])
  * Makes the error for a platform that did not answer at all.
  *
  * @param error the error of the socket
- * @param changes whether the request was to change something
+ * @param changes whether the request would change something
  */
 export function unreachable(error: unknown, shown: string, changes: boolean): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException

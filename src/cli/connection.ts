@@ -70,8 +70,8 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
-  // The platform accepts only keys of printable ASCII characters (`isOperatorKey`), so any other key is wrong. Some of the other
-  // characters could not even be sent in a header.
+  // The platform accepts only keys of printable ASCII characters (`isOperatorKey`), so any other key is wrong. Some
+  // other characters cannot even be sent in a header.
   if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
 
   const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -118,8 +118,8 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
   request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
-    // Keep this listener, because the connection may also break while the answer is read. The reader of the answer
-    // handles such an error itself.
+    // Keep this listener after the response: the connection may break while the answer is read, and an error without a
+    // listener would end the process. The code that reads the answer reports the error.
     request.on('error', reject)
   })
   const stop = (response?: IncomingMessage) => {

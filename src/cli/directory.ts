@@ -13,9 +13,9 @@ import { type OutputOptions, plain, print } from './output.ts'
 const maxBytes = 64 * 1024 * 1024
 
 /**
- * `perkline apply FILE.yaml`: sends the directory file and the terminals files that it names, whose paths are
- * relative to its folder. A missing terminals file is left out, so that the platform reports it with its line,
- * together with all other errors.
+ * `perkline apply FILE.yaml`: sends the directory file and the terminals files that it names. Their paths are relative
+ * to the folder of the directory file. A missing terminals file is left out, so that the platform reports it with its
+ * line, together with all other errors.
  */
 export async function applyDirectory(path: string, options: OutputOptions & { dryRun?: boolean }): Promise<void> {
   const directory = await readText(path, maxBytes)
@@ -54,7 +54,10 @@ const kindNames: Record<EntryKind, string> = {
   tariff: 'tariff',
 }
 
-/** The lines that show a change: `bank alpha updated`, and then one line for each field, like `  name: Alpha -> Alpha Bank`. */
+/**
+ * Returns the lines that show a change. The first is like `bank alpha updated`. Each field then has a line like
+ * `  name: Alpha -> Alpha Bank`.
+ */
 function linesOf({ kind, code, change, fields }: Change): string[] {
   const lines = Object.entries(fields).map(([name, field]) => {
     if (!Array.isArray(field))

@@ -25,7 +25,10 @@ type Status = {
   pending: number
 }
 
-/** `perkline events status`: shows the state of events, endpoints and deliveries. Exit code 1: events have waited for over a minute. */
+/**
+ * `perkline events status`: shows the state of events, endpoints and deliveries. The exit code is 1 when events have
+ * waited for over a minute.
+ */
 export async function showEventsStatus(options: OutputOptions): Promise<void> {
   const status = await callAdmin<Status>({ method: 'GET', path: '/events/status' })
   const { enabled, failing, disabled } = status.endpoints

@@ -7,8 +7,8 @@ import { CommandError } from './failure.ts'
 
 const chunkBytes = 256 * 1024
 /**
- * How many bytes are read at once. They are few enough to stay in the processor's cache while their lines are
- * processed.
+ * The number of bytes in one read of `linesOf`. It is small enough that the bytes stay in the processor's cache while
+ * their lines are processed.
  */
 const linesBytes = 64 * 1024
 const maxLineLength = 16 * 1024 * 1024
@@ -59,8 +59,8 @@ export async function readText(path: string, maxBytes: number, mayBreakOff = fal
  * Reads an open file in chunks.
  *
  * @param position where to start; null: the current position, which pipes need
- * @param room the memory in which each chunk is returned, until the next one is read; undefined: each chunk gets new
- *   memory
+ * @param room a buffer that all chunks share, so each chunk is valid only until the next one is read; undefined: each
+ *   chunk has its own buffer
  * @throws CommandError when the file can't be read to its end
  */
 export async function* chunksOf(
@@ -80,8 +80,8 @@ export async function* chunksOf(
 }
 
 /**
- * Reads the lines of a text file, many at once. Only a line feed ends a line, because a text may contain other
- * separators. A line of more than 16 Mi characters is returned in parts.
+ * Reads the lines of a text file, many at once. Only a line feed ends a line, because the text of a line may contain
+ * other line separators. A line of more than 16 Mi characters is returned in parts.
  *
  * @throws CommandError when the file can't be read to its end
  */
@@ -102,11 +102,11 @@ export async function* linesOf(path: string): AsyncGenerator<string[], void, und
   }
 }
 
-/** The error of reading `path`. */
+/** Makes the error for a file that can't be read. */
 const readError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be read: ${reasonOf(error)}.`)
 
-/** The error of writing `path`. */
+/** Makes the error for a file that can't be written. */
 export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
 
@@ -120,8 +120,9 @@ export type PartFile = {
 }
 
 /**
- * Creates a file that only its owner may read, beside `path`. Its name is new, so it never is a link or a file of
- * somebody else. It is deleted when a signal stops the command, because nobody else would do so.
+ * Creates a file beside `path` that only its owner may read. Its name is random and must not exist yet, so it is never
+ * a link or a file of another user. If a signal stops the command, the file is deleted, because no other program would
+ * delete it.
  *
  * @throws CommandError when the file can't be written
  */
@@ -162,8 +163,8 @@ function removeWhenStopped(path: string): () => void {
 }
 
 /**
- * Writes a file that only its owner may read. It gets its name when it is complete: after an error there is no incomplete
- * file, and an existing file is unchanged. A pipe or a device is written directly.
+ * Writes a file that only its owner may read. The file gets its final name only when it is complete. So an error leaves
+ * no incomplete file, and an existing file stays unchanged. A pipe or a device is written directly.
  *
  * @param pieces what to write; its errors are passed on
  * @throws CommandError when the file can't be written

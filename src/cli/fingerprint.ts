@@ -5,8 +5,8 @@ import { deriveKeys } from '../keys.ts'
 import { type OutputOptions, print } from './output.ts'
 
 /**
- * `perkline keys fingerprint`: prints 8 digits for each master key, to be written on the envelope that holds it. The
- * digits come from a key derived for this purpose only, so they reveal nothing about the master key.
+ * `perkline keys fingerprint`: prints 8 digits for each master key. The operator writes them on the envelope that holds
+ * the key. The digits come from a key derived for this purpose only, so they reveal nothing about the master key.
  */
 export function showFingerprint(options: OutputOptions): void {
   const fingerprints = deriveKeys(readMasterKeysOnly(processEnvironment()), 'fingerprint').map(({ key }) =>

@@ -1,4 +1,4 @@
-/** `perkline health`: for probes of container engines and systemd where curl is missing. */
+/** `perkline health`: for health probes of container engines and systemd on machines without curl. */
 import { get as getPlain } from 'node:http'
 import { get as getByTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,9 +15,10 @@ const askAgainMs = 250
 const maxAnswerBytes = 4_096
 
 /**
- * Asks a process whether it is alive or ready, and repeats this until the process is, or `--wait` seconds are over.
+ * Asks a process whether it is alive or ready. Repeats this until the answer is yes, or until `--wait` seconds are
+ * over.
  *
- * @throws CommandError with exit code 1 and one line when it is not
+ * @throws CommandError with exit code 1 and one line when the process is not alive or not ready
  */
 export async function askHealth(options: HealthOptions): Promise<void> {
   const url = (options.url ?? readHealthUrl(processEnvironment())).replace(/\/+$/, '')

@@ -9,8 +9,8 @@ export type LineCopier = (lineNumber: number) => Promise<boolean>
 
 /**
  * Copies chosen lines of a file unchanged, without their line end and without a byte-order mark at the beginning.
- * Counts lines in the same way as the platform (`readLines` in text/csv-lines.ts), so line numbers of its answers fit.
- * Keeps at most one chunk in memory, for lines of any length.
+ * Counts lines in the same way as the platform (`readLines` in text/csv-lines.ts), so the line numbers in its answers
+ * match. Keeps at most one chunk in memory, for lines of any length.
  */
 export function createLineCopier(
   chunks: AsyncIterator<Uint8Array>,

@@ -3,7 +3,7 @@
 export type OutputOptions = { json?: boolean }
 
 /**
- * The only function that writes to stdout. With `--json` it prints only the value, on one line.
+ * Prints a result on stdout. With `--json` it prints only the value, on one line.
  *
  * @param lines the same result for people
  */
@@ -28,8 +28,8 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
 }
 
 /**
- * Removes control characters except line breaks from other people's text, because such characters could control the
- * terminal. Characters that turn the direction of text are removed, too: they could show a line in another order.
+ * Replaces control characters except line breaks, because they could control the terminal. It also replaces characters
+ * that change the direction of text, because they could show a line in another order.
  */
 export const plain = (text: string): string => text.replace(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, ' ')
 

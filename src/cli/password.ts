@@ -48,7 +48,7 @@ async function askTwice(): Promise<string> {
   throw new CommandError('The passwords did not match, so no user was added.')
 }
 
-/** Asks on stderr, because stdout is for the command's result. The typed text is not shown. */
+/** Asks on stderr, because stdout is for the command's result. The terminal does not show the typed text. */
 function ask(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })

@@ -17,8 +17,8 @@ type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
 
 /**
- * `perkline profiles import FILE.csv`: imports a stock file (contract/operations.md, "The stock file"). The file is streamed, so its
- * length does not matter.
+ * `perkline profiles import FILE.csv`: imports a stock file (contract/operations.md, "The stock file"). The file is
+ * streamed, so it may have any length.
  */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
   const { rejects: rejectsPath } = options
@@ -44,8 +44,9 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
 }
 
 /**
- * Takes steps until one fails. The file of rejects is written while the answer arrives, after the platform has imported the
- * good lines. So an error in it must not end the command before the counts are printed.
+ * Runs steps until one fails, and keeps the error for later. The file of rejects is written while the answer arrives,
+ * when the platform has already imported the good lines. So an error in writing it must not end the command before the
+ * counts are printed.
  */
 function untilFailure() {
   let failure: unknown = null

@@ -1,6 +1,6 @@
 /**
- * The file of rejected lines. The command copies them from the operator's own file, because the platform returns only
- * line numbers and reasons: secrets must not travel back.
+ * The file of rejected lines. The command copies them from the operator's own file, because the platform must not send
+ * secrets back. It returns only line numbers and reasons.
  */
 import { type FileHandle, stat } from 'node:fs/promises'
 import { CommandError, usageError } from './failure.ts'
@@ -69,7 +69,7 @@ async function refuseTarget(target: string, sourcePath: string, source: Awaited<
 }
 
 /**
- * Returns a function that collects lines and writes them in batches. It copies its input, because a reference to a
+ * Returns functions that collect lines and write them in batches. `write` copies its input, because a reference to a
  * part of a chunk would keep the whole chunk in memory.
  */
 function createWriter(file: FileHandle, target: string) {

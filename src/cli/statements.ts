@@ -30,7 +30,7 @@ const netOf = ({ totals }: Statement): string =>
   totals.map(({ net, currency }) => `${net} ${currency}`).join(', ') || '-'
 const salesOf = ({ totals }: Statement): number => totals.reduce((sum, { sales }) => sum + sales, 0)
 
-/** `perkline statements list`: closed statements of a range of days, and the missing days. */
+/** `perkline statements list`: the closed statements of a range of days, and the first missing day of each bank. */
 export async function listStatements(options: DaysOptions): Promise<void> {
   const found = await callAdmin<{ data: Statement[]; missing: Missing[]; nextCursor: string | null }>({
     method: 'GET',

@@ -11,8 +11,8 @@ type Support = { at: string }
 type Overview = { campaigns: object; orders: object }
 
 /**
- * `perkline support-bundle FILE.tar.gz`: writes information for support staff, without rows of the database and without secrets. An
- * existing file is not overwritten.
+ * `perkline support-bundle FILE.tar.gz`: writes information for support staff, without rows of the database and without
+ * secrets. An existing file is not overwritten.
  */
 export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {
   const support = await callAdmin<Support>({ method: 'GET', path: '/support' })

@@ -2,7 +2,12 @@
 
 const blockBytes = 512
 
-/** @param files each with its name, at most 100 ASCII characters, and its content */
+/**
+ * Returns the archive.
+ *
+ * @param files each with its content and a name of at most 100 ASCII characters
+ * @param at the modification time of the files
+ */
 export function tarOf(files: readonly { name: string; content: Buffer }[], at: Date): Buffer {
   const parts = files.flatMap(({ name, content }) => [
     header(name, content.length, at),

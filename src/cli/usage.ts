@@ -8,7 +8,7 @@ type Work<T> = (options: T, args: [string, ...string[]]) => void | Promise<void>
 /**
  * Makes the action of a command.
  *
- * @param work gets the options and the arguments; its usage errors look like commander's own
+ * @param work gets the options and the arguments. Its usage errors are shown in the same form as commander's own errors
  */
 export function run<T extends OutputOptions = OutputOptions>(work: Work<T>) {
   return async (...args: unknown[]): Promise<void> => {
@@ -37,7 +37,10 @@ export function finish(command: Command, path: string): void {
   }
 }
 
-/** Refuses a second value of an option. Otherwise the last value would be used, and nobody would notice that the first is ignored. */
+/**
+ * Refuses a second value of an option. Otherwise the last value would be used, and nobody would notice that the first
+ * one is ignored.
+ */
 function refuseSecond(command: Command, option: Option): void {
   let isGiven = false
   command.on(`option:${option.name()}`, () => {
@@ -53,8 +56,8 @@ export function filled(value: string): string {
 }
 
 /**
- * Parses a type, or `type:id`. An empty part, for example from an unset variable of a script, is refused: it would find nothing, which
- * looks like a good sign.
+ * Parses a type, or `type:id`. An empty part, for example from an unset variable of a script, is refused. Otherwise the
+ * search would find nothing, and the user could take that for a good result.
  */
 export function typeOrObject(value: string): string {
   if (/^:|:$/.test(filled(value)))

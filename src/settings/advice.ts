@@ -36,7 +36,10 @@ function liveAdvice(config: Config, env: Environment): string[] {
   return advice
 }
 
-/** A sandbox sends webhooks to its own machine, which is safe only while all its users may use that machine's services. */
+/**
+ * A sandbox may send webhooks to its own machine. That is safe only if everybody who can reach the sandbox may also use
+ * the other services on that machine.
+ */
 function sandboxAdvice(config: Config): string[] {
   if (!isOpenToOthers(config)) return []
   return [
@@ -46,15 +49,18 @@ function sandboxAdvice(config: Config): string[] {
 }
 
 const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
-/** Kubernetes sets these variables in every container when there is a service of that name. */
+/** Kubernetes sets these variables in every container when there is a Kubernetes service named `perkline`. */
 const ofKubernetes = /^PERKLINE_(?:SERVICE_|PORT(?:_|$))/
 /**
- * Variables that are not settings, although their names are close to one. Many shells set `MAIL` to the user's
- * mailbox.
+ * Variables that are not settings although their names are close to one. For example, many shells set `MAIL` to the
+ * path of the user's mailbox.
  */
 const common = ['MAIL']
 
-/** Returns a sentence for each variable that is not a setting, but has our prefix or a name close to a setting's. */
+/**
+ * Returns a sentence for each variable that is not a setting, but begins with `PERKLINE_` or has a name close to a
+ * setting's name.
+ */
 export function unknownSettings(names: readonly string[]): string[] {
   return names.flatMap(name => {
     if (known.includes(name) || common.includes(name) || ofKubernetes.test(name)) return []

@@ -1,22 +1,25 @@
 /**
- * Finds connections to other machines that would carry passwords and customers' data unencrypted or without checking who the other
- * machine is. Live mode refuses such connections.
+ * Finds connections to other machines that would carry passwords and customers' data without encryption, or without a
+ * check of the other machine's certificate. Live mode refuses such connections.
  */
 import { isLoopback } from './loopback.ts'
 
 /** The settings that hold addresses of servers. Each address is a valid URL. */
 export type Connections = {
   databaseUrl: string | null
-  /** PGHOST: the host for a database URL without one. */
+  /** PGHOST: the host for a database URL that has no host. */
   databaseHost: string | undefined
   smtpUrl: string | null
   redisUrl: string | null
 }
 
-/** What is wrong with a connection to another machine. `plain`: no TLS; `unverified`: TLS, but nobody checks the certificate. */
+/**
+ * What is wrong with a connection to another machine. `plain`: it uses no TLS; `unverified`: it uses TLS but does not
+ * check the certificate.
+ */
 type Weakness = 'plain' | 'unverified'
 
-/** @returns one error for each connection to another machine without TLS, or with a certificate that nobody checks */
+/** @returns one error for each connection to another machine that uses no TLS or does not check the certificate */
 export function plaintextErrors({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
   const errors: string[] = []
   const refuse = (name: string, weakness: Weakness | null, how: Record<Weakness, string>) => {

@@ -1,4 +1,4 @@
-/** The settings with their defaults, as `perkline help settings` lists them; `.env.example` names the same ones. */
+/** The settings with their defaults, as `perkline help settings` lists them. `.env.example` lists the same settings. */
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 

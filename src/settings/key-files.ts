@@ -49,7 +49,7 @@ export function keepMasterKey(dataDir: string): string {
 }
 
 /**
- * Copies the key to its new place and makes it durable before removing the old file. An interrupted start leaves the
+ * Copies the key to its new place and flushes it to disk before removing the old file. An interrupted start leaves the
  * key in both places, and the next start continues. Several starts may do this at once.
  */
 function moveFormerKey(dataDir: string): void {
@@ -78,7 +78,7 @@ function keep(path: string, make: () => string): string {
 }
 
 /**
- * Makes a file that appears complete or not at all, and that survives a power cut. Without the key in it, the
+ * Makes a file that appears complete or not at all, and that survives a power cut. If the key in it were lost, the
  * database could not be read any more. An existing file stays unchanged.
  */
 function makeFile(path: string, content: string): void {

@@ -1,6 +1,6 @@
 /** How the settings MASTER_KEY and OPERATOR_KEY are written. */
 
-/** The keys of a setting that may have several, with commas. */
+/** Returns the keys of a setting. The setting may have several keys, separated by commas. */
 export const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
 
 const minOperatorKeyLength = 32

@@ -1,6 +1,6 @@
 /**
- * Reads secret settings. Each may be in a file that `NAME_FILE` names, because container engines and systemd pass secrets
- * in this way.
+ * Reads secret settings. Each may also be in a file that `NAME_FILE` names, because container engines and systemd pass
+ * secrets in this way.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
@@ -41,7 +41,7 @@ export function readSecret(name: SecretName, read: Read, errors: string[]): stri
   }
 }
 
-/** Reads at most `bytes` from the start of a file. The file may be a pipe, and may have no end. */
+/** Reads at most `bytes` from the start of a file. The file may be a pipe, or a device without an end. */
 function readStart(path: string, bytes: number): Buffer {
   const file = openSync(path, 'r')
   try {
@@ -61,7 +61,7 @@ function readStart(path: string, bytes: number): Buffer {
 export const isSecretGiven = (name: SecretName, read: Read): boolean =>
   read(name) !== null || read(`${name}_FILE`) !== null
 
-/** Returns the names of the settings whose file every user of this machine can read. */
+/** Returns the names of the `_FILE` settings whose file every user of this machine can read. */
 export function openFiles(read: Read): string[] {
   const isOpen = (path: string | null) =>
     path !== null && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) > 0

@@ -8,9 +8,9 @@ const maxShutdownMs = 600_000
 /**
  * Makes the functions that read values of settings.
  *
- * @param text returns the text of a setting; null when it is not given
- * @param errors gets a message for each wrong value. The function then returns a substitute, so that reading
- *   continues
+ * @param text returns the text of a setting; null when it is not set
+ * @param errors receives a message for each wrong value. The function then returns a substitute, so that the other
+ *   settings can still be read
  */
 export function createReaders(text: (name: string) => string | null, errors: string[]) {
   const whole = (name: string, byDefault: number, min: number, max: number): number => {
