@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the platform: one Fastify app, and the one list that registers each API by name. Rules for every
- * request (ids, bodies, errors, limits of time and size) are here.
+ * The HTTP side of the platform: one Fastify app, and the one list that registers each API by name. This file also has
+ * the rules for every request: ids, bodies, errors, limits of time and size.
  */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -68,8 +68,8 @@ import { placesOf } from './places.ts'
 import { portalRoutes } from './portal-routes.ts'
 
 /**
- * Selects the services that an app serves. With ADMIN_PORT, the interfaces of the operator's staff have an app of their
- * own, apart from the partners' app. Both apps serve the portal and its login.
+ * Which services an app serves. With ADMIN_PORT there are two apps: one for partners, and one for the operator's staff.
+ * Both serve the portal and its login.
  */
 type Door = 'all' | 'partners' | 'staff'
 
@@ -99,14 +99,14 @@ export type AppDeps = {
   portalFolder: string
   /** null in live mode: the paths of the sandbox then do not exist. */
   sandbox: SandboxRoutesDeps | null
-  /** Whether the process is about to stop; each connection then ends with its next answer. */
+  /** Whether the process is about to stop. Each connection is then closed after its next answer. */
   isStopping(): boolean
   /** Why this process cannot take requests now; null when it can. */
   notReady(): Promise<string | null>
 }
 
 /**
- * Clients that send headers or a small body more slowly than this are cut off (contract/reliability.md, "Facts").
+ * Clients that send headers or a small body more slowly than this are disconnected (contract/reliability.md, "Facts").
  * Uploads of files have a minimum rate instead.
  */
 const headersTimeoutMs = 5_000
@@ -114,7 +114,7 @@ const defaultBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
 /** The maximum length of a request's address. It is the same as Node's limit for all headers together. */
 const maxAddressLength = 16 * 1024
-/** How many parameters that are not well-formed an error names. */
+/** The maximum number of malformed query parameters that one error names. */
 const maxNamed = 100
 
 declare module 'fastify' {
@@ -159,8 +159,8 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
     schemaController: { compilersFactory: { buildSerializer } },
-    // A path parameter may be as long as a whole address. So an id that is too long reaches its own rule and gets the
-    // error of that rule.
+    // A path parameter may be as long as a whole address. So an id that is too long reaches the rule for that id and
+    // gets its error.
     routerOptions: { maxParamLength: maxAddressLength },
     // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
     requestTimeout: 0,
@@ -171,8 +171,8 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       connectionsCheckingInterval: 1_000,
       // Requests without the header Host are refused by our own code, because Node's answer to them has no body.
       requireHostHeader: false,
-      // With this option, Node.js does not read a request without a body to its end. This reading was a tenth of the
-      // work for a short answer.
+      // With this option, a request without a body has no body stream to read to its end. Reading that stream was a
+      // tenth of the work for a short answer.
       optimizeEmptyRequests: true,
     },
     clientErrorHandler: answerUnreadable,
@@ -191,7 +191,8 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
 }
 
 /**
- * Registers the rules for every request before its caller is known: ids, headers, log, metrics, and the rules of HTTP.
+ * Registers the rules that apply to every request before its caller is known: ids, headers, log, metrics, and HTTP
+ * itself.
  */
 function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitHeaders): void {
   app.setValidatorCompiler(validatorCompiler)
@@ -217,7 +218,8 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
 
 function limitConnections(app: FastifyInstance, deps: AppDeps): void {
   keepClientAddresses(app.server)
-  // A quarter of the descriptors is left for known callers, the database and files, however many connect to both apps.
+  // Both apps together give at most three quarters of the file descriptors to anonymous connections. The rest is left
+  // for known callers, the database and files.
   const endSilent = limitAnonymousConnections(app, deps.door === 'staff' ? 1 / 4 : 1 / 2)
   endConnectionsOnStop(app, deps.isStopping, endSilent)
   endStalledConnections(app.server)
@@ -247,7 +249,7 @@ function checkInput(app: FastifyInstance, deps: AppDeps): void {
   answerExpectations(app, bodyLimitBytes)
 }
 
-/** The tokens of the platform's own people are valid at the other port only (ADMIN_PORT). */
+/** Refuses the tokens of the platform's own staff, which are valid only at ADMIN_PORT. */
 function refuseStaff(app: FastifyInstance): void {
   app.addHook('preParsing', ({ caller }, _reply, _payload, done) => {
     const isStaff = caller?.type === 'platform' && caller.userType === 'portal_user'
@@ -256,8 +258,8 @@ function refuseStaff(app: FastifyInstance): void {
 }
 
 /**
- * Registers the APIs of the services that this app serves. The Partner API, the operator's interface and `/portal` register their
- * route modules in files of their own (`partner/routes.ts`, `admin/routes.ts`, `portal-routes.ts`).
+ * Registers the APIs of the services that this app serves. The Partner API, the operator's interface and `/portal`
+ * register their route modules in their own files (`partner/routes.ts`, `admin/routes.ts`, `portal-routes.ts`).
  */
 async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
@@ -390,7 +392,7 @@ const none = {}
 
 /**
  * Returns the headers with the rate limit for each answer of the eSIM API and the Partner API. They are also sent when
- * no limit was counted: for an unknown path or a missing token.
+ * the request did not count against a limit, for example without a token or for an unknown path.
  */
 function announceRateLimits({ esim, accountLimiter }: AppDeps): (request: FastifyRequest) => Record<string, string> {
   const unused = (limiter: RateLimiter | null, holder: 'bank' | 'account') =>

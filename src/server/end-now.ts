@@ -1,6 +1,6 @@
 /**
- * Ends the process at once. If a call on a file hangs, such as on a disk of another machine, `process.exit` would wait
- * for it forever. Then only a signal ends the process.
+ * Ends the process at once. If a call on a file hangs, for example on a network disk, `process.exit` would wait for it
+ * forever. In that case only a signal ends the process.
  */
 export function endNow(exitCode: number): void {
   if (process.getActiveResourcesInfo().some(name => name.startsWith('FSReq'))) process.kill(process.pid, 'SIGKILL')

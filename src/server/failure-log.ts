@@ -1,6 +1,6 @@
 /**
- * Logs failures of repeated work, such as the jobs while the database is away. It logs the first failure of each kind,
- * then at most one line a minute with the number of failures, and one line when the work succeeds again.
+ * Logs failures of repeated work, for example of the jobs while the database is away. It logs the first failure of each
+ * kind, then at most one line a minute with the number of failures, and one line when the work succeeds again.
  */
 import type { Logger } from '../log.ts'
 
@@ -39,8 +39,8 @@ export function createFailureLog(logger: Logger, texts = ofJobs): FailureLog {
 }
 
 /**
- * Failures with the same result are counted as one kind. The message is used only for an error without a code, because a message may
- * name a port or a row, and would then differ each time.
+ * Returns the kind of a failure: its name and code. Without a code, the message is used instead. A message may contain
+ * a port or a row, so it could differ each time.
  */
 function kindOf(error: unknown): string {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }

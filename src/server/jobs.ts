@@ -1,6 +1,6 @@
 /**
- * Background jobs. Answers are correct even while no job runs: readers compute what is due, and the jobs only carry it out.
- * Several processes may run the jobs at once; their statements share the work.
+ * Background jobs. Answers are correct even while no job runs: readers compute what is due, and the jobs only carry it
+ * out. Several processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordOverlapsEnding } from '../access/credential-store.ts'
@@ -59,15 +59,17 @@ type Job = {
   everyMs: number
   /** The interval after a run that had work; default: `everyMs`. */
   busyEveryMs?: number
-  /** While this other job has more to do, the job does only one piece of its own work per interval. */
+  /**
+   * The name of another job. While that job has more to do, this one does only one piece of its own work per interval.
+   */
   yieldsTo?: string
-  /** How long a move of the sandbox clock waits for this job; default: until nothing is due. */
+  /** How long a change of the sandbox clock waits for this job; default: until nothing is due. */
   waitedForMs?: number
   /**
    * Does a limited piece of the work that is due.
    *
-   * @param waits whether to wait for rows that others have locked; if not, such rows are skipped. A job may always skip
-   *   them if readers compute its result anyway
+   * @param waits true: waits for rows that other transactions have locked; false: skips locked rows. A job may skip
+   *   them in both cases if readers compute its result anyway
    */
   run(deps: JobDeps, waits: boolean): Promise<Outcome>
 }
@@ -75,14 +77,14 @@ type Job = {
 /**
  * What a run of a job returns:
  * - true: there may be more work
- * - 'soon': there is none left, but this run had some, so the job runs again after `busyEveryMs`
- * - false: there is none left
+ * - 'soon': there is no work left, but this run had some, so the job runs again after `busyEveryMs`
+ * - false: there is no work left
  * - null: this run did nothing, because another process is doing the job
  */
 type Outcome = boolean | 'soon' | null
 
 /**
- * Numbers some of the recorded events; its parameter `waits` and its result are those of `Job.run`. It is also called before an
+ * Numbers some of the recorded events. Its parameter `waits` and its result are as in `Job.run`. It also runs before an
  * answer that must contain the events of all earlier changes.
  */
 export async function numberEvents(
@@ -102,8 +104,8 @@ type Intervals = Pick<Job, 'everyMs' | 'busyEveryMs'>
 export const numberingIntervals: Intervals = { everyMs: 250, busyEveryMs: 100 }
 
 /**
- * Returns how long a job waits for its next run. If a run took longer than the interval, the next one begins at the next
- * multiple of the interval. It is a pure function.
+ * Returns how long a job waits before its next run. If a run took longer than the interval, the next one begins at the
+ * next multiple of the interval. It is a pure function.
  *
  * @param outcome the value that the run returned (`Job.run`)
  */
@@ -181,9 +183,9 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
-  // This job numbers the recorded events. So in `runDue` it must come after all jobs that record events.
-  // While thousands of campaigns end at one instant, one piece of events is numbered in each interval, so that requests wait less. Other
-  // events that are recorded meanwhile wait behind those of the campaigns.
+  // This job numbers the recorded events, so in `runDue` it must come after all jobs that record events. While
+  // thousands of campaigns end at one instant, each interval numbers only one batch of events, so that requests wait
+  // less. Events that are recorded meanwhile wait until the campaigns' events are numbered.
   { name: 'sequence-events', ...numberingIntervals, yieldsTo: passTime, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database, onHandedOver }) => handOverAll(database, onHandedOver) },
   {
@@ -194,7 +196,8 @@ const jobs: readonly Job[] = [
       return false
     },
   },
-  // When thousands of campaigns end at one instant, first change all of their states, and then chain their audit log entries.
+  // While thousands of campaigns end at one instant, each interval chains only one batch of audit log entries, so that
+  // the campaigns change first.
   {
     name: 'chain-audit-log',
     everyMs: 250,
@@ -203,7 +206,7 @@ const jobs: readonly Job[] = [
   },
 ]
 
-/** Does all work that is due now. It also waits for pieces of work that other processes have begun. */
+/** Does all work that is due now. It also waits for the work that other processes have begun. */
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
     const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
@@ -215,7 +218,7 @@ export async function runDue(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Compares the stock with the state that was reported last. A change is reported only after it has lasted for a while.
+ * Compares the stock with the state that was last reported. A change is reported only after it has lasted for a while.
  * Call this function before the clock is moved forward, so that it stores when the change began.
  */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
@@ -225,7 +228,8 @@ export async function lookAtStock(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Starts every job, at once and then at its interval. The next run never begins before the current one has ended.
+ * Starts every job: the first run is at once, and the next ones follow at the job's interval. A run never begins before
+ * the previous one has ended.
  *
  * @returns `stop`, which waits for the current runs
  */
@@ -265,7 +269,7 @@ function startJob(job: Job, deps: JobDeps, { onError, observe, backlogs }: Watch
       if (outcome === true) backlogs.add(job.name)
       else backlogs.delete(job.name)
     } while (!signal.aborted && outcome === true && !yields())
-    // The other process may fail at the job, so a run that did nothing is no success.
+    // A run that did nothing, because another process does the job, is no success: that process may fail.
     if (hasRun) observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
     return outcome
   }

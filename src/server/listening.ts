@@ -16,8 +16,8 @@ export async function listenAt(app: FastifyInstance, address: Address, setting: 
 }
 
 /**
- * Checks whether the address is free, before the start does anything else. The first start makes the credentials of
- * the sample data and shows them only once, so it must be able to listen.
+ * Checks that the address is free, before the sample data is loaded. The credentials of the sample data are made only
+ * once and shown when the platform listens, so the platform must be able to listen.
  */
 export async function expectFree(address: Address, setting: Settings = 'PORT'): Promise<void> {
   try {

@@ -4,17 +4,20 @@ import { Gauge, type Registry } from 'prom-client'
 
 /** How long a value that was read from the database is used for all scrapes of the metrics. */
 const readEveryMs = 15_000
-/** How long the last value is used while reading fails. Then there is no value, so that alerts notice. */
+/** How long the last value is used while reading fails. After that, the metric has no value, so that alerts notice. */
 const keptMs = 5 * 60_000
-/** How long a scrape waits for a read. It is less than `waitMs`, so that the last value is shown, and not none. */
+/**
+ * How long a scrape waits for a read. It is shorter than `waitMs`, so that a slow read shows the last value instead of
+ * no value.
+ */
 const readWithinMs = 1_500
 
 /** Reports reads that fail (`FailureLog`); the name of a read is that of its metric. */
 export type ReadLog = { failed(name: string, error: unknown): void; succeeded(name: string): void }
 
 /**
- * @returns a function that reads at most every 15 seconds. In between it returns the last value, also while reading fails or
- *   takes long, but for 5 minutes at most; null when there is none
+ * @returns a function that reads at most every 15 seconds and returns the last value in between. It also returns the
+ *   last value while reading fails or takes long, but for 5 minutes at most; null when there is no value
  */
 export function cached<T>(name: string, log: ReadLog, read: () => Promise<T>): () => Promise<T | null> {
   let begunAtMs = Number.NEGATIVE_INFINITY
@@ -46,9 +49,9 @@ export function cached<T>(name: string, log: ReadLog, read: () => Promise<T>): (
 const waitMs = 2_000
 
 /**
- * @returns a function that reads a value, but returns null when the read takes longer than two seconds. On a silent
- *   connection it takes much longer, and the other metrics must not wait for it. The read goes on, and calls that come
- *   meanwhile wait for the same read
+ * @returns a function that reads a value, or returns null if the read takes longer than two seconds. On a connection
+ *   that does not answer, a read takes much longer, and the other metrics must not wait for it. The read goes on, and
+ *   later calls wait for the same read
  */
 export function timeLimited<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null

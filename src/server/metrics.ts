@@ -25,7 +25,7 @@ type Sources = {
   lateSeconds(): Promise<number>
   countFeedWaiting(): number
   countEndpoints(): Promise<{ enabled: number; failing: number; disabled: number; pending: number }>
-  /** Told of reads that fail. */
+  /** Logs reads that fail, and reads that succeed again. */
   log: ReadLog
 }
 
@@ -132,8 +132,9 @@ function addProcessGauges(registers: Registers, sources: Sources): void {
 }
 
 /**
- * Adds the gauges of stock, live reservations and late statements. While the database is away, each keeps its last value for some
- * minutes. An error would make the whole page of metrics fail, just when the other metrics are needed most.
+ * Adds the gauges of stock, live reservations and late statements. While the database is away, the gauges of stock and
+ * reservations keep their last value for some minutes. An error must not make the whole page of metrics fail, because
+ * the other metrics are then needed most.
  */
 function addStockGauges(registers: Registers, sources: Sources): void {
   const countStock = cached('perkline_stock_level', sources.log, sources.countStock)
@@ -216,7 +217,7 @@ function addEndpointGauges(registers: Registers, sources: Sources): void {
   })
 }
 
-/** Measures the time of every request by its route, never by its path. */
+/** Measures the time of every request by its route, never by its path, which may contain ids. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'

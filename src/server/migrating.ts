@@ -22,7 +22,8 @@ const askAgainMs = 1_000
  * Brings the database to this version and exits (`perkline migrate`).
  *
  * @param options.json true: prints the applied migrations as one JSON value
- * @param options.wait how many seconds to wait for a database that is not up yet, as when the whole machine starts
+ * @param options.wait how many seconds to wait for a database that is not running yet, for example while the machine
+ *   starts
  */
 export async function migrateOnly({ json, wait }: { json: boolean; wait: number }): Promise<void> {
   const config = readConfig(environment())
@@ -68,9 +69,10 @@ type MigrationCheck = {
 }
 
 /**
- * `perkline migrate --check`: changes nothing.
+ * `perkline migrate --check`: reports the missing migrations and changes nothing.
  *
- * @throws CommandError when there is no database yet; with exit code 3 when the previous version, or a connected one, could not continue serving
+ * @throws CommandError when there is no database yet; with exit code 3 when the previous version, or a connected one,
+ *   could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
   const config = readConfig(environment())

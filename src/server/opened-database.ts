@@ -42,8 +42,9 @@ export async function openConfiguredDatabase(
 }
 
 /**
- * Starts the embedded server, and starts it again whenever it ends. It keeps trying while the server can't start, for
- * example because the disk is full: callers get 503 meanwhile, and nobody has to restart the platform.
+ * Starts the embedded server, and starts it again whenever it ends. If the server can't start, for example because the
+ * disk is full, this function tries again until it can. Meanwhile callers get 503, and nobody has to restart the
+ * platform.
  */
 async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   const { startEmbeddedDatabase } = await import('../db/embedded/server.ts')
@@ -85,10 +86,14 @@ async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   }
 }
 
-/** How long a start waits for a database server that is starting itself, such as after a crash. */
+/** How long a start waits for a database server that is itself starting, for example after a crash. */
 const recoveryMs = 60_000
 
-/** Waits while the database server says that it is starting or recovering. @throws its last error after a minute */
+/**
+ * Waits while the database server reports that it is starting or recovering.
+ *
+ * @throws the server's last error after a minute
+ */
 export async function waitForRecovery(database: Database, logger: Logger): Promise<void> {
   const giveUpAtMs = performance.now() + recoveryMs
   for (let tried = 1; ; tried++) {

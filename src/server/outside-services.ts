@@ -17,8 +17,8 @@ const mailTimeoutMs = 10_000
 const sandboxSender = 'Perkline sandbox <sandbox@perkline.example>'
 
 /**
- * Returns the function that sends mails to people: through the mail server, or without one into a folder in a
- * sandbox. In live mode without a mail server no mails are sent.
+ * Returns the function that sends mails to people through the mail server. Without a mail server, a sandbox writes them
+ * to a folder, and live mode sends none.
  */
 export async function createPeoplePost(
   config: Config,
@@ -63,14 +63,14 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Errors of a wrong setting: the path is a folder, or leads through a file. */
+/** Errors that a wrong setting causes: the path is a folder, or contains a file where a folder must be. */
 const wrongPath = ['EISDIR', 'ENOTDIR']
 
 /**
- * Checks whether checkpoints can be appended to AUDIT_ANCHOR_FILE. The start goes on when they cannot, because the disk of
- * another machine may be missing or read-only, and nothing else waits for it (contract/reliability.md, "When something is away").
+ * Checks whether checkpoints can be appended to AUDIT_ANCHOR_FILE. If not, the start continues: a network disk may be
+ * missing or read-only, and nothing else needs the file (contract/reliability.md, "When something is away").
  *
- * @throws ConfigError when the path cannot be that of a file
+ * @throws ConfigError when the path cannot be the path of a file
  */
 export async function expectAnchorFile(file: string | null, logger: Logger): Promise<void> {
   if (file === null) return

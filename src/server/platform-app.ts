@@ -117,7 +117,7 @@ const callersOf = ({ start, access, refusalSums }: Parts) => ({
   publicUrl: start.config.publicUrl,
 })
 
-/** The dependencies that authenticate the operator as well. */
+/** The dependencies that authenticate partners, people and the operator. */
 const guardOf = (parts: Parts) => ({
   ...callersOf(parts),
   operatorKeys: [parts.start.config.operatorKey, ...parts.start.config.furtherOperatorKeys],
@@ -127,8 +127,8 @@ const guardOf = (parts: Parts) => ({
 const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
   database: pools.others,
   clock,
-  // Single orders are read through the pool of sales, because its connections already have the plans of the statements
-  // that read orders.
+  // Single orders are read through the pool of sales, because its connections have already planned the statements that
+  // read orders.
   orderLookUp: createOrderLookUp({
     database: pools.database,
     clock,

@@ -60,7 +60,10 @@ export type Start = {
   running: readonly Service[]
   logger: Logger
   onError(error: unknown): void
-  /** The functions that end the parts. Each part adds its function at the front, so that the last part ends first. */
+  /**
+   * The functions that end the parts. Each part adds its function at the front, so that the part created last ends
+   * first.
+   */
   closers: (() => Promise<void>)[]
 }
 
@@ -103,8 +106,8 @@ export async function prepareDatabase({ config, logger }: Start, { database, acc
 }
 
 /**
- * Warns when the machine's clock differs from the database's clock so much that it would confuse readers of the log.
- * The log uses the machine's clock, and the rules use the database's clock.
+ * Warns when the machine's clock differs too much from the database's clock. The log uses the machine's clock, and the
+ * rules use the database's clock, so a large difference would confuse readers of the log.
  */
 function warnOfOffset(logger: Logger): void {
   const offsetSeconds = Math.round(machineOffsetMs() / 1000)
@@ -115,7 +118,7 @@ function warnOfOffset(logger: Logger): void {
     )
 }
 
-/** Creates the part that knows who calls and whose access has ended: keys, tokens and sessions. */
+/** Creates the parts that identify callers and refuse those who have lost access: keys, tokens and sessions. */
 export async function createAccess({ config, running, logger, onError, closers }: Start, { database, access }: Pools) {
   const { masterKeys } = config
   await ensureTokenKey(database, masterKeys, realMs())
@@ -247,8 +250,8 @@ export async function createSales(
 }
 
 /**
- * Listens for notifications of the database. When another process has changed something that this process keeps in
- * memory, it reads that again.
+ * Listens for notifications of the database. When another process has changed data that this process keeps in memory,
+ * this process reads it again.
  */
 export async function listenForChanges(
   { config, logger, onError, closers }: Start,
@@ -287,7 +290,10 @@ export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts,
   pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
 })
 
-/** Creates the dependencies of sending to endpoints (`deps`), and what changes of endpoints need beside them (`ofEndpoints`). */
+/**
+ * Creates the dependencies that sending to endpoints needs (`deps`), and those that changing endpoints needs in
+ * addition (`ofEndpoints`).
+ */
 export async function createWebhooks(
   { config, closers }: Start,
   { pools, clock, outside, monitoring }: Pick<Parts, 'pools' | 'clock' | 'outside' | 'monitoring'>,
@@ -379,7 +385,7 @@ export function createWorker(
 async function stopWorker(started: readonly { stop(): Promise<void> }[], checkpoints: CheckpointDeps): Promise<void> {
   if (started.length === 0) return
   await Promise.all(started.map(each => each.stop()))
-  // Sign a checkpoint before the process ends, so that it covers everything the process has done.
+  // Sign a checkpoint before the process ends, so that everything the process has done is covered.
   await makeCheckpoint(checkpoints).catch((error: unknown) =>
     checkpoints.logger.warn(
       { err: error },

@@ -1,6 +1,6 @@
 /**
- * Puts the platform together from its settings: database, keys, clock, caches, jobs, and the HTTP app. It makes no
- * decisions; it only says which part gets which dependencies.
+ * Puts the platform together from its settings: database, keys, clock, caches, jobs, and the HTTP app. It contains no
+ * rules; it only says which part gets which dependencies.
  */
 import type { FastifyInstance } from 'fastify'
 import { createRefusalSums } from '../audit-log/refusal-sums.ts'
@@ -31,14 +31,13 @@ import {
 export type Platform = {
   app: FastifyInstance
   /**
-   * The app at ADMIN_PORT. It is null without that setting, and when this process runs none of the services of that
-   * port.
+   * The app at ADMIN_PORT. It is null without that setting, or when this process runs none of the services of that app.
    */
   adminApp: FastifyInstance | null
   metrics: Metrics
   database: Database
   deps: AppDeps
-  /** Starts background jobs. Call it after the sample data was loaded, because that data is dated back. */
+  /** Starts background jobs. Call it after the sample data was loaded, because that data has times in the past. */
   startJobs(): void
   /** From now on the process reports that it is not ready. */
   drain(): void
@@ -49,8 +48,8 @@ export type Platform = {
 /**
  * @param config with its keys filled in (`withKeys`)
  * @param only the services that this process runs; null: all
- * @throws ConfigError for wrong settings, SchemaError when this version cannot use the database, SealingError when the master keys do
- *   not belong to it; each has a message for the operator
+ * @throws ConfigError for wrong settings; SchemaError when this version cannot use the database; SealingError when the
+ *   master keys do not belong to the database. Each error has a message for the operator
  */
 export async function createPlatform(
   config: Config & { operatorKey: string },

@@ -1,6 +1,6 @@
 /**
- * Metrics of the process (its version, whether it is ready, its jobs, requests that wait) and of the platform's state: the last
- * audit, missing migrations, overdue reservations, and campaigns by status.
+ * Metrics of the process (its version, whether it is ready, its jobs, requests that wait) and of the platform's state:
+ * the last audit, missing migrations, overdue reservations, and campaigns by status.
  */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
@@ -22,7 +22,7 @@ type Sources = {
   countLapsed(): Promise<number>
   countCampaigns(): Promise<{ status: string; campaigns: number }[]>
   sharesLimits(): boolean
-  /** Told of reads that fail. */
+  /** Logs reads that fail, and reads that succeed again. */
   log: ReadLog
 }
 
@@ -52,8 +52,8 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
 }
 
 function addBuildInfo(registry: Registry, instance: Instance): void {
-  // Prometheus labels each process with its address. Replace this label only by a name from the settings, which says
-  // more.
+  // Prometheus labels each process with its address. Replace this label only if the settings give a name, which says
+  // more than the address.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',
@@ -144,7 +144,7 @@ function jobMetrics(registers: Registry[]) {
     registers,
   })
   return {
-    /** Shows a job from its start, before its first run has ended. */
+    /** Makes the metrics show a job even before its first run has ended. */
     jobStarts(job: string, everyMs: number) {
       interval.set({ job }, everyMs / 1_000)
       lastSuccess.set({ job }, realMs() / 1_000)

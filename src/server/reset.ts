@@ -34,7 +34,9 @@ export async function reset(json: boolean): Promise<void> {
   process.stdout.write(json ? `${JSON.stringify({ dataDir, deleted: isThere })}\n` : `${text}\n`)
 }
 
-/** Checks that the database was not used in live mode. Its mode may differ from that of the present settings. */
+/**
+ * Checks that the database was not used in live mode. The settings may name another mode than the database was used in.
+ */
 async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger('silent'))
   try {
@@ -49,8 +51,8 @@ async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<voi
 async function remove(dataDir: string, cluster: string): Promise<void> {
   const release = await takeFolder(dataDir)
   try {
-    // From here on, the next start counts as a first start. If this command is interrupted, that start also deletes the
-    // files left under this name.
+    // After this rename, the next start counts as a first start. If this command is interrupted, that start also
+    // deletes the files left under this name.
     const old = join(dataDir, 'postgres.new-removed')
     await rm(old, { recursive: true, force: true })
     await rename(cluster, old)

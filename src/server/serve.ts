@@ -32,8 +32,8 @@ const readWithinMs = 1_000
  * Runs the platform until it is stopped.
  *
  * @param only names of services, separated by commas; undefined: all
- * @throws ConfigError for wrong settings; SchemaError when this version cannot use the database; SealingError when the master keys do
- *   not belong to the database; Error when the database is not available, or the platform cannot listen
+ * @throws ConfigError for wrong settings; SchemaError when this version cannot use the database; SealingError when the
+ *   master keys do not belong to the database; Error when the database is not available, or the platform cannot listen
  */
 export async function serve(only: string | undefined): Promise<void> {
   const env = environment()
@@ -42,8 +42,8 @@ export async function serve(only: string | undefined): Promise<void> {
   const stream = onTerminal ? await terminalStream() : undefined
   const logger = createLogger(config.logLevel, stream, config.instance.name)
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
-  // An uncaught error ends the process. It is logged here, because Node.js would print it unchanged, with values of database
-  // rows in it.
+  // An uncaught error ends the process. It is logged here, because Node.js would print it unchanged, including values
+  // of database rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
     endNow(1)
@@ -64,8 +64,8 @@ export async function serve(only: string | undefined): Promise<void> {
     await platform.close()
     throw error
   }
-  // React to the signal only here. If the process stopped while it loads the samples, the next start would load them
-  // again.
+  // React to the signal only here. If a signal stopped the process while it loads the samples, the next start would
+  // load them again.
   await signalled
   await wait(noticeMs)
   metricsServer?.close()
@@ -75,7 +75,11 @@ export async function serve(only: string | undefined): Promise<void> {
   setTimeout(() => endNow(0), readWithinMs).unref()
 }
 
-/** Loads sample data at the first start of a sandbox, starts the jobs, and listens. @throws Error when a port is taken */
+/**
+ * Loads sample data at the first start of a sandbox, starts the jobs, and listens.
+ *
+ * @throws Error when a port is taken
+ */
 async function openToRequests(
   platform: Platform,
   { config, logger, onTerminal }: { config: Config; logger: Logger; onTerminal: boolean },
@@ -104,8 +108,8 @@ function readServices(only: string | undefined): Service[] | null {
 }
 
 /**
- * For how long a second signal counts as the first one. npm passes a terminal's signal on to a process that has
- * received the signal already.
+ * A second signal within this time counts as the same one. npm passes a terminal's signal on to a process that has
+ * already received it.
  */
 const sameSignalMs = 1_000
 

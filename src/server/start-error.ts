@@ -1,7 +1,7 @@
 /** Error messages for a start that cannot use the database. */
 import { DomainError } from '../errors.ts'
 
-/** Explains an unreachable database at a start. During a request the message is different. */
+/** Throws an error that explains why a start cannot reach the database. Requests get another message. */
 export function startError(error: unknown): never {
   if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
   const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }
@@ -16,8 +16,8 @@ export const mayAnswerLater = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
 
 /**
- * Whether PostgreSQL said that it is starting, recovering or stopping (SQLSTATE 57P03). It takes connections by itself when that is
- * over.
+ * Whether PostgreSQL said that it is starting, recovering or stopping (SQLSTATE 57P03). After starting or recovering,
+ * it accepts connections by itself.
  */
 export const isStarting = (error: unknown): boolean =>
   error instanceof DomainError && (error.cause as { code?: unknown } | undefined)?.code === '57P03'

@@ -1,6 +1,6 @@
 /**
- * What `npm start` prints for people: the addresses that this process serves, and after the first start lines to paste and the
- * sample credentials.
+ * What `npm start` prints for people: the addresses that this process serves, and after the first start example
+ * commands to paste and the sample credentials.
  */
 import { resolve } from 'node:path'
 import { type Config, type Service, services } from '../config.ts'
@@ -8,9 +8,10 @@ import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 import { placesOf } from './places.ts'
 
 /**
- * Returns the text to print. It has the addresses; if sample data was made at this start, also the lines to paste, where this process
- * serves all that they call, and the sample credentials and logins; and in a sandbox with the embedded database the next steps.
- * Without a terminal, a start without new sample data prints nothing in live mode or with `DATABASE_URL`.
+ * Returns the text to print. It always has the addresses, and in a sandbox with the embedded database also the next
+ * steps. If this start made sample data, the text also has the sample credentials and logins, and commands to paste if
+ * this process serves everything that they call. In live mode or with `DATABASE_URL`, the text is empty if there is
+ * neither a terminal nor new sample data.
  *
  * @param running the services that this process runs
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
@@ -33,7 +34,7 @@ export function welcome(
   return `\n${parts.join('\n\n')}\n\n`
 }
 
-/** The services that the lines to paste call. */
+/** The services that the commands to paste call. */
 const pasted: readonly Service[] = ['auth', 'cashback', 'esim', 'partner', 'portal']
 
 const linesToPaste = (
@@ -47,7 +48,7 @@ ${campaignLines}
 ${settlementLines}
 ${eventLines}`
 
-/** These come late, so that they are still visible in the terminal after the start. */
+/** Secrets come near the end of the text, so that they are still visible in the terminal after the start. */
 function secrets({ credentials, logins }: Samples): string {
   const credentialLines = credentials.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
@@ -95,8 +96,7 @@ const folder = ({ dataDir }: Config): string => (dataDir === resolve('data') ? '
 const toStart = (config: Config): string => folder(config) + (config.port === 8080 ? '' : `PORT=${config.port} `)
 
 /**
- * Returns the settings with which a command finds this platform. With default settings, a command finds the platform
- * by itself.
+ * Returns the settings with which a command finds this platform. They are empty if all settings have their defaults.
  */
 function where(config: Config): string {
   const address = config.admin ?? { host: '127.0.0.1', port: config.port }
@@ -105,10 +105,10 @@ function where(config: Config): string {
 }
 
 /*
- * These lines run in bash, zsh and dash, also when pasted as one block: they have no comments, which an interactive zsh
- * does not know, and do not rely on splitting of unquoted values. The campaign ends an hour from now. So the clock
- * moves by only an hour, and the samples stay valid. Dates are computed with GNU's or BSD's `date` when the lines are
- * pasted, which may be days after the start.
+ * The commands to paste run in bash, zsh and dash, also when pasted as one block. They have no comments, because an
+ * interactive zsh does not accept comments, and they do not rely on word splitting of unquoted values. The campaign
+ * ends an hour from now, so the clock moves by only an hour and the samples stay valid. Dates are computed with GNU's
+ * or BSD's `date` when the commands are pasted, which may be days after the start.
  */
 const timeFunction =
   'in_seconds() { at=$(($(date +%s) + $1)); date -u -d @$at +%FT%TZ 2>/dev/null || date -u -r $at +%FT%TZ; }'
