@@ -27,7 +27,10 @@ import { withCheckedCaller } from './request/with-checked-caller.ts'
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
 
 const directoryBytes = 64 * 1024 * 1024
-/** The maximum number of terminals files in a request. The JSON body has them as one object: each name is a file's path. */
+/**
+ * The maximum number of terminals files in a request. In the JSON body, each file is a field whose name is the file's
+ * path.
+ */
 const maxTerminalsFiles = 100_000
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */

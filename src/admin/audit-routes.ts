@@ -1,4 +1,4 @@
-/** The audit for the operator: running it, and the result of the last one. */
+/** Routes with which the operator runs an audit, and reads the result of the last one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Clock } from '../clock.ts'

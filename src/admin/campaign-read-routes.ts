@@ -151,8 +151,8 @@ const listedView = ({ retailerId, retailerCode, retailerName, retailerNameEn, ..
 })
 
 /**
- * Returns the JSON text of a campaign with its history. The fields that only an edit changes are stored as text
- * already, in `card`.
+ * Returns the JSON text of a campaign with its history. `card` already is JSON text: it has the fields that change only
+ * when the campaign is edited.
  */
 function detailsText(campaign: CampaignDetails, history: readonly object[]): string {
   const { card, retailerId, retailerCode, retailerName, retailerNameEn, ...rest } = campaign

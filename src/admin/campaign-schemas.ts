@@ -61,7 +61,9 @@ export const CampaignPage = listingOf(
 
 const { terminals: _terminals, ...terms } = offer
 
-/** Used only in the documentation. It does not build the answer, because a campaign's terms are sent as stored text. */
+/**
+ * Used only in the documentation. It does not serialize the answer, because a campaign's terms are sent as stored text.
+ */
 export const CampaignWithHistory = Type.Object(
   {
     ...origin,

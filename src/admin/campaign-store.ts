@@ -56,8 +56,8 @@ const lastChanged =
 /**
  * Finds the same rows as `lastChanged`, but lets the database merge the sorted rows of all statuses. So it reads only
  * about `max` rows in total, instead of `max` rows for each status. A search by name examines thousands of rows, and
- * then this query costs a tenth of the other one. A page without such a filter needs few rows, so `lastChanged` is
- * better for it: planning this query would take longer than reading the page.
+ * this query then costs a tenth of `lastChanged`. A page without a search needs few rows. For such a page,
+ * `lastChanged` is better, because planning this query would take longer than reading the page.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -71,7 +71,7 @@ const lastChangedMerged =
     return `select p.* from (${ofEach.join(' union all ')}) as p`
   }
 
-/** Reads the newest campaigns of a bank. An index of all campaigns of the bank has them in this order. */
+/** Reads the newest campaigns of a bank by an index, which has all campaigns of the bank in this order. */
 const newestOfBank =
   (bank: string): Listing['newest'] =>
   behind =>
@@ -79,7 +79,10 @@ const newestOfBank =
     select cashback_id, created_at as at, name from campaign_banks
     where bank_id = ${bankOf(bank)} and campaign_status = any($5::text[]) and ${behind('created_at')}`
 
-/** Like `newestOfBank`, for a few statuses: an index finds the newest campaigns of each campaign status and bank status. */
+/**
+ * Like `newestOfBank`, but for only some campaign statuses. An index finds the newest campaigns of each campaign status
+ * and bank status.
+ */
 const newestOfBankIn =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   (behind, max) =>
@@ -128,8 +131,8 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
 }
 
 /**
- * Reads one page of campaigns. The campaigns of a bank are sorted newest first, and all others by their last change, the latest
- * first. `next` and `isComplete` are as in `ListingPagination` (`http/paging.ts`).
+ * Reads one page of campaigns. A bank's campaigns are sorted by creation, newest first. All others are sorted by their
+ * last change, latest first. `next` and `isComplete` are as in `ListingPagination` (`http/paging.ts`).
  */
 export async function findCampaigns(
   database: Queryable,
@@ -160,7 +163,10 @@ export async function findCampaigns(
   return { campaigns, totalItems, isComplete: totalItems <= maxScanned, hasMore, next }
 }
 
-/** Counts the campaigns of a merchant or of a bank. Without either, it counts all campaigns, but at most one more than `maxScanned`. */
+/**
+ * Counts the campaigns of a merchant or of a bank. Without either, it counts all campaigns, up to one more than
+ * `maxScanned`.
+ */
 async function countOf(database: Queryable, { statuses, merchantCode, bankCode }: CampaignSearch): Promise<number> {
   const [counted] =
     bankCode === null && merchantCode === null
@@ -201,7 +207,10 @@ export type CampaignDetails = {
   /** null until the merchant's payment is received. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
-  /** JSON text of the fields that change only when the campaign is edited. It has no closing brace, because other fields follow. */
+  /**
+   * JSON text of the fields that change only when the campaign is edited. It has no closing brace, because other fields
+   * follow.
+   */
   card: string
 }
 

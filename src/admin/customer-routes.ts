@@ -1,6 +1,6 @@
 /**
- * Routes with which the operator reads the customer directory: how many customers each bank has, which bank a customer belongs
- * to, and all data of one customer. Files of customers are taken in `customer-file-routes.ts`.
+ * Routes with which the operator reads the customer directory: how many customers each bank has, which bank a customer
+ * belongs to, and all data of one customer. `customer-file-routes.ts` has the routes that take files of customers.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -24,7 +24,10 @@ const Customers = Type.Object(
 )
 const customerId = Type.String({ minLength: 1, maxLength: 128, description: 'The customer', examples: ['100045'] })
 
-/** The ids of customers are personal data. They are sent in the body, because proxies and browsers store the URLs of requests. */
+/**
+ * The ids of customers are personal data. They are sent in the body, because proxies and browsers store the URLs of
+ * requests.
+ */
 const FindBody = Type.Object({ customerId }, closed)
 const ExportBody = Type.Object(
   {

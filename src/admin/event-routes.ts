@@ -35,7 +35,7 @@ const OfAccount = Type.Object(
   { title: 'AccountEndpoint', description: 'An endpoint' },
 )
 const notFound = { 404: 'There is no such endpoint' }
-/** Endpoints with the names of their accounts. */
+/** Returns endpoints with the names of their accounts. */
 async function viewsOf({ database }: Deps, found: readonly Endpoint[]) {
   const codes = await findCodes(
     database,

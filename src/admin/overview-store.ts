@@ -20,7 +20,7 @@ const byStatus = (table: string) => `
   (select json_build_object('active', count(*) filter (where status = 'active'),
     'suspended', count(*) filter (where status <> 'active')) from ${table})`
 
-/** @param input.ordersSince the instant from which on orders are counted */
+/** @param input.ordersSince counts only orders made since this instant */
 export async function readOverview(database: Queryable, input: { now: Date; ordersSince: Date }): Promise<Overview> {
   const [overview] = await database.query<Omit<Overview, 'orders'>>(
     `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,

@@ -1,4 +1,4 @@
-/** Routes that show the current directory of partners to the operator's people, who want to change it. */
+/** Routes that show the current directory of partners to the operator's staff, who may want to change it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'

@@ -1,6 +1,6 @@
 /**
- * Routes with which the operator imports, withdraws and counts eSIM profiles, and rotates keys: new keys for tokens,
- * and encrypting everything again with a new master key.
+ * Routes with which the operator imports, withdraws and counts eSIM profiles, makes new keys for tokens, and encrypts
+ * everything again with a new master key.
  */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'

@@ -1,5 +1,5 @@
 /**
- * The platform's part of the support bundle (contract/production.md, "Commands"). Support staff elsewhere read it, so it
+ * The platform's part of the support bundle (contract/production.md, "Commands"). Outside support staff read it, so it
  * has no rows, no values of settings and no secrets.
  */
 import process from 'node:process'
@@ -150,7 +150,7 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
     },
   )
 
-  // This route answers with the text that METRICS_PORT serves. The OpenAPI document leaves it out, because an example would have
+  // This route returns the same text as METRICS_PORT. The OpenAPI document leaves it out, because an example would have
   // thousands of lines.
   app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
     metrics: await support.readMetrics(),

@@ -38,18 +38,18 @@ export type VerifyOptions = {
   /** Fails if the newest record is older than this. */
   expectAfter: Date | null
   /**
-   * Counts the rows of the original platform that were created until an instant. It is null when the copy is not
-   * compared with the original.
+   * Counts the rows of the original platform that were created until an instant; null: do not compare the copy with the
+   * original.
    */
   liveCounts: ((until: Date) => Promise<TableCount[]>) | null
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
 const drawnProfiles = 1_000
-/** The time limit for counting all rows. A table of many millions of rows takes long. */
+/** The time limit for counting the rows of one table. A table of many millions of rows takes long. */
 const countWithin = '30min'
 
-/** Whether a platform is running on this database. Such a database is not a copy. */
+/** Whether a platform is running on this database. If so, the database is not a restored copy. */
 export const isServedOn = async (database: Queryable): Promise<boolean> => (await countServing(database)) > 0
 
 /** Runs every check. A check that cannot run counts as failed and says why. */
@@ -97,7 +97,7 @@ async function attempt(name: string, check: () => Promise<Outcome>): Promise<Cop
   }
 }
 
-/** The database's own message, if there is one: it names the damaged file or block. */
+/** Returns the database's own message if there is one, because it names the damaged file or block. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof Error) return cause.message
@@ -132,7 +132,7 @@ async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): 
   }
 }
 
-/** The checks of `perkline audit`, one by one. */
+/** Runs the checks of `perkline audit`, and returns each as a check of the copy. */
 async function checkBooks(connection: Queryable, options: VerifyOptions, now: Date): Promise<CopyCheck[]> {
   const { database, masterKeys, onProgress } = options
   const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
@@ -175,7 +175,7 @@ function latestOf(newest: Contents['newest']): Date | null {
   return instants.length === 0 ? null : new Date(Math.max(...instants))
 }
 
-/** The table with what ended lately: secrets, credentials, people. */
+/** The table of credentials, people and client secrets whose access has ended. */
 const endedAccess = 'ended_access'
 const accessIsBack =
   '. LOOK AT ended_access: access that has ended there works again in this copy. End it again before partners come back (docs/backup.md)'

@@ -29,7 +29,7 @@ export async function countTables(database: Queryable, until: Date | null): Prom
   return counts
 }
 
-/** Queries for the time of the newest record of each kind. These times show how much a copy lacks. */
+/** Queries for the time of the newest record of each kind. These times show how much data the copy is missing. */
 const newestOf = {
   order: {
     table: 'orders',
@@ -45,8 +45,9 @@ export type RecordKind = keyof typeof newestOf
 export const recordKinds = Object.keys(newestOf) as RecordKind[]
 
 /**
- * The time of the newest record of a kind. @returns null when there is no record, or when the copy's version does not
- * have this kind yet
+ * Returns the time of the newest record of a kind.
+ *
+ * @returns null when there is no record, or when the version of the copy does not have this kind yet
  */
 export async function findNewest(database: Queryable, kind: RecordKind): Promise<Date | null> {
   const { table, text } = newestOf[kind]
@@ -62,7 +63,7 @@ export async function readRecovery(database: Queryable): Promise<boolean> {
   return row?.replaying === true
 }
 
-/** Returns the present time by the product's clock, which a sandbox may have moved. */
+/** Returns the current time by the platform's clock, which a sandbox may have moved. */
 export async function readNow(database: Queryable): Promise<Date> {
   const [row] = await database.query<{ now: Date }>(
     `select clock_timestamp() + coalesce((select offset_ms from sandbox_clock), 0) * interval '1 millisecond' as now`,
@@ -74,8 +75,8 @@ export async function readNow(database: Queryable): Promise<Date> {
 export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
 
 /**
- * Returns at most `count` random profiles. For each it draws a random id between those of the first and the last
- * profile, and takes the first profile from that id on.
+ * Returns at most `count` random profiles. For each, it draws a random id between the first and the last profile's id,
+ * and takes the first profile whose id is not lower.
  */
 export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
   return database.query<SealedProfile>(

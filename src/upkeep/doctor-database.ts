@@ -15,10 +15,7 @@ import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 
 const maxApartMs = 1_000
 
-/**
- * The findings about the database. The embedded database has no settings to check here, because the platform checks it
- * at its start.
- */
+/** Checks the database. The embedded database is not checked here, because the platform checks it at its start. */
 export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
   const connection = { connectionString: settings.databaseUrl }
@@ -162,8 +159,8 @@ async function clockFinding(database: Database): Promise<Finding> {
 }
 
 /**
- * Compares the connections that the server accepts with those of all running processes, or of one process if none is
- * running.
+ * Compares how many connections the server accepts with how many all running processes may open. If none is running, it
+ * counts one process.
  */
 async function connectionsFinding(database: Database): Promise<Finding> {
   const processes = Math.max(1, await countServing(database))
@@ -233,7 +230,7 @@ async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[
   ]
 }
 
-/** Checks conditions without which a start in live mode fails. */
+/** Checks that there is a mail server if banks deliver by e-mail. Otherwise a start in live mode fails. */
 async function deliveryFindings(database: Database, { mode, smtpUrl }: DoctorSettings): Promise<Finding[]> {
   const banks = await database.query<{ code: string }>(
     `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,

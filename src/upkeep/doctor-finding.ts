@@ -1,7 +1,7 @@
 /** The result of one check of `perkline doctor`. */
 export type Finding = {
   name: string
-  /** False when the platform would not work, or could lose data whose receipt it has confirmed. */
+  /** False when the platform does not work, or could lose acknowledged data. */
   ok: boolean
   /** `warning`: the platform works, but something should be done. */
   status: 'ok' | 'warning' | 'failed'

@@ -39,7 +39,7 @@ export async function redisFinding(redisUrl: string | null): Promise<Finding> {
     retryStrategy: () => null,
   }
   const redis = new Redis(redisUrl, options)
-  // `connect` only says that the connection is closed; this event has the reason.
+  // `connect` fails only with the message that the connection is closed. This event has the reason.
   let reason: Error | undefined
   redis.on('error', error => {
     reason = error

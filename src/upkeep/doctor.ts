@@ -88,7 +88,7 @@ async function anchorFindings(file: string | null): Promise<Finding[]> {
   }
 }
 
-/** Checks the address that partners use, as reached from this machine. */
+/** Checks whether this machine can reach the address that partners use, and checks the certificate of that address. */
 async function addressFindings({ publicUrl, mode }: DoctorSettings): Promise<Finding[]> {
   const reached = await reachPublicUrl(publicUrl)
   if (!publicUrl.startsWith('https:')) {
@@ -135,8 +135,8 @@ async function certificateFinding({ hostname, port }: URL): Promise<Finding> {
 }
 
 /**
- * Whether a code is of the system (`ENOTFOUND`) or says that no TLS is spoken there (`ERR_SSL_...`). Codes of certificates
- * begin otherwise: `CERT_...`, `ERR_TLS_CERT_...`.
+ * Whether a code comes from the operating system (`ENOTFOUND`) or means that the server does not speak TLS
+ * (`ERR_SSL_...`). Codes of certificate errors begin differently, for example with `CERT_` or `ERR_TLS_CERT_`.
  */
 const isConnectionError = (code: string): boolean => /^(?:E(?!R)|ERR_SSL_)/.test(code)
 
@@ -151,7 +151,7 @@ function certificateEnd(host: string, port: number): Promise<Date> {
   })
 }
 
-/** Returns the code of an error. The error's message could contain an address with a password. */
+/** Returns the code of an error. The message is not used, because it could contain an address with a password. */
 function codeOf(error: unknown): string {
   const { code, name, cause } = error as { code?: string; name?: string; cause?: { code?: string } }
   return cause?.code ?? code ?? name ?? 'no answer'

@@ -2,7 +2,7 @@
 import type { Queryable } from '../db/database.ts'
 
 export type AuditState = {
-  /** When the last audit ended; without an audit, when the database was first used. */
+  /** When the last audit ended, or when the database was first used if there was no audit. */
   at: Date
   /** The result of the last audit; null: there was none. */
   ok: boolean | null
@@ -26,7 +26,7 @@ export function countCampaigns(database: Queryable): Promise<{ status: string; c
   )
 }
 
-/** Counts reservations whose time has passed but that are not yet stored as expired; it counts up to 10,000. */
+/** Counts reservations that have ended but are not yet stored as expired. It stops counting at 10,000. */
 export async function countLapsed(database: Queryable, now: Date): Promise<number> {
   const [row] = await database.query<{ lapsed: number }>(
     `select count(*)::int as lapsed from (

@@ -27,10 +27,10 @@ export type OperatorDeps = AuthenticateDeps & {
  * Every route of this plugin is for the platform's operator. `request.caller` stays null when the operator's key is
  * used.
  *
- * @throws DomainError 'unauthenticated' without the operator's key or a valid token; 'forbidden' for a partner's token, for a
- *   change by a `viewer`, and for a change by cookie that does not come from the platform's own pages; 'too-many' after too many
- *   wrong keys; 'unavailable' when revocations could not be read for 10 seconds; 'address-not-allowed' and 'mfa-needed' when the
- *   policy of the platform's account forbids the request
+ * @throws DomainError 'unauthenticated' without the operator's key or a valid token; 'forbidden' for a partner's token,
+ *   for a change by a `viewer`, and for a change by cookie that does not come from the platform's own pages; 'too-many'
+ *   after too many wrong keys; 'unavailable' when revocations could not be read for 10 seconds; 'address-not-allowed'
+ *   and 'mfa-needed' when the policy of the platform's account forbids the request
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKeys)
@@ -54,7 +54,7 @@ export async function noteGuess(request: FastifyRequest, refusal: DomainError, d
   await deps.keyGuesses(request.ip)
 }
 
-/** Compares with each key in constant time, for any length of the sent key. */
+/** Returns a function that compares a key with each operator key in constant time, for any length of the key. */
 export function keyCheck(operatorKeys: readonly string[]): (input: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = operatorKeys.map(digest)
@@ -100,6 +100,6 @@ function isForViewers(request: FastifyRequest): boolean {
   return (isRead(request) || isSearch === true) && needsAdmin !== true
 }
 
-/** Who makes a change, for the history: the platform's user. The holder of the operator's key appears only as "the operator". */
+/** Returns who makes a change, for the history: the platform's user, or for the operator's key only "the operator". */
 export const operatorOf = (request: FastifyRequest): Actor =>
   request.caller ? actorOf(request.caller) : operatorActor(originOf(request))

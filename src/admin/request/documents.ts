@@ -15,8 +15,8 @@ const common = {
 }
 
 /**
- * The `config` of a route that people may call only with a factor that was proven within the last 15 minutes. The holder of the
- * operator's key needs no factor.
+ * The `config` of a route that a person may call only after proving a second factor within the last 15 minutes. The
+ * holder of the operator's key needs no factor.
  */
 export const fresh = { needsFreshFactor: true }
 
@@ -58,7 +58,7 @@ export const tags = [
   { name: 'Upkeep', description: 'Checks of the records, and keys' },
 ] satisfies { name: (typeof tagNames)[number]; description: string }[]
 
-/** The start of an operation's schema. */
+/** The part of an operation's schema that every operation has. */
 export const operation = (
   tag: (typeof tagNames)[number],
   operationId: string,
@@ -78,6 +78,6 @@ export const lines = (line: TSchema, description: string) => ({
   content: { 'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(line) } },
 })
 
-/** A body that is a file and is read while it arrives, so this schema is only documentation. */
+/** The schema of a body that is a file. It is only documentation, because the file is read while it arrives. */
 export const csvBody = (description: string) =>
   Type.Unsafe<unknown>({ type: 'string', contentMediaType: 'text/csv', description })

@@ -1,6 +1,6 @@
 /**
- * Audits the books (contract/operations.md, "The audit"): checks all rules against the data in the database, piece by
- * piece, while the platform is in use.
+ * The audit (contract/operations.md, "The audit"): checks all rules against the data in the database, piece by piece,
+ * while the platform is in use.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { tokenKeysCheck, tokenKeysStep } from '../../access/token-keys-audit.ts'
@@ -40,16 +40,16 @@ export type { AuditResult } from './store.ts'
 export type AuditDeps = {
   database: Database
   sealing: Sealing
-  /** `sealer`: it decrypts the secrets of endpoints. */
+  /** `sealer` decrypts the secrets of endpoints. */
   webhooks: { sealer: Sealer }
   masterKeys: readonly Buffer[]
   retention: RetentionDays
-  /** Numbers the events recorded so far. Left out for a read-only copy of a database. */
+  /** Numbers the events recorded so far. It is absent for a read-only copy of a database. */
   numberAllEvents?: NumberAllEvents
 }
 
 export type AuditOptions = {
-  /** Continues an interrupted run; if there is none, it starts a new one. */
+  /** Continues an interrupted run. If there is none, or this version has other steps, a new run starts. */
   resume?: boolean
   /** Aborts when the client disconnects. The audit then ends within a second and can be resumed. */
   signal?: AbortSignal
@@ -65,7 +65,7 @@ const restAfterMs = 50
 /** The longest pause of the audit. A longer pause would not reduce the load any further. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
-/** How long to keep trying to get the lock. A connection that was just closed may still hold it for a moment. */
+/** How long to keep trying to get the lock. A connection that was just closed may hold the lock for a moment longer. */
 const lockWithinMs = 2_000
 
 /**
@@ -170,7 +170,7 @@ async function lock(database: Database, connection: Queryable): Promise<void> {
   }
 }
 
-/** The progress of a run, and where it is stored. */
+/** The progress of a run, and the functions that store it. */
 type Keeper = { progress: AuditProgress; save(): Promise<void>; finish(result: AuditResult): Promise<void> }
 type Work = { checks: Check[]; steps: Step[]; keeper: Keeper; connection: Queryable; options: AuditOptions }
 

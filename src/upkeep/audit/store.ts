@@ -1,4 +1,7 @@
-/** SQL for running the audit: its lock, its connection, and the stored runs. The SQL of a check is in the folder of its subject. */
+/**
+ * SQL for running the audit: its lock, its connection, and the stored runs. The SQL of each check is in the folder of
+ * its subject.
+ */
 import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
 import type { CheckResult, Counts, Found } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -24,9 +27,9 @@ export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress
 const auditLock = 7_365_029
 
 /**
- * Prepares the audit's own connection, which only reads. If PostgreSQL's statistics are out of date, it could choose plans that
- * take hours. So these settings leave it no choice: ranges are found by an index and joined by hash or merge. If this process
- * hangs or dies, PostgreSQL ends the connection, which releases the lock.
+ * Prepares the audit's own connection, which only reads. If PostgreSQL's statistics are out of date, it could choose
+ * plans that take hours. So these settings leave it no choice: ranges are found by an index and joined by hash or
+ * merge. If this process hangs or dies, PostgreSQL ends the connection, which releases the lock.
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [
@@ -37,7 +40,7 @@ export async function prepare(connection: Queryable): Promise<void> {
     'jit = off',
     'enable_nestloop = off',
     'enable_seqscan = off',
-    // Without bitmap scans, an index that contains all needed columns is read without its table.
+    // Without bitmap scans, PostgreSQL reads only the index, and not the table, if the index has all needed columns.
     'enable_bitmapscan = off',
     `work_mem = '16MB'`,
   ])
@@ -78,7 +81,7 @@ export async function findSizes(
   return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
-/** The last run, if it was interrupted. */
+/** Returns the newest run that has not finished, so it was interrupted; null when there is none. */
 export async function findUnfinished(database: Queryable): Promise<AuditRun | null> {
   const [run] = await database.query<AuditRun>(
     `select run_id as "runId", started_at as "startedAt", progress from audit_runs where finished_at is null
@@ -87,7 +90,7 @@ export async function findUnfinished(database: Queryable): Promise<AuditRun | nu
   return run ?? null
 }
 
-/** Starts a run in place of an interrupted one. */
+/** Starts a run, and deletes an interrupted one. */
 export async function insertRun(database: Queryable, progress: AuditProgress): Promise<AuditRun> {
   await database.execute('delete from audit_runs where finished_at is null')
   const [run] = await database.query<AuditRun>(
