@@ -3,7 +3,7 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { FeedEvent } from '../webhooks/types.ts'
 
-/** The position where a page of the feed ends, and the oldest sequence of the feed. */
+/** The sequence number where a page of the feed ends, and the oldest sequence number of the feed. */
 type Place = { feedId: string; through: number; oldest: number }
 /** `lookedTo`: the lowest sequence number that was examined. */
 export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null }

@@ -1,15 +1,15 @@
 import { isApiError } from './errors.ts'
 
-/** What is stored after a change: with the change, or somebody else's newer version without it. */
+/** What is stored after an attempt to save: `isSaved` is false when it is somebody else's newer version, without the change. */
 type Outcome<Sent, Read> = { isSaved: true; stored: Sent | Read } | { isSaved: false; stored: Read }
 
 /**
- * Makes a change of the version that the person has seen (`If-Match`). The platform refuses it when there is a newer version (412).
- * Then this reads again, because the newer version may be the person's own: an earlier try has made the change, and its answer got lost.
+ * Changes the version that the person has seen (`If-Match`). The platform refuses the change when there is a newer version (412).
+ * Then this function reads the newer version. An earlier try may have saved the change although its answer got lost.
  *
  * @param input.send sends the change with the version that the person has seen
  * @param input.read reads what is stored now
- * @param input.isSavedIn whether that has the change already
+ * @param input.isSavedIn whether the newer version contains the change
  */
 export async function changeSeen<Sent, Read>(input: {
   send: () => Promise<Sent>

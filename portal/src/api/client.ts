@@ -14,10 +14,10 @@ import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession, needFactor } from './session-end.ts'
 
 /**
- * Turns an error answer into an ApiError. A 401 ends the session on every page, except where it only means that a code
- * was wrong or is needed.
+ * Throws an error answer as an ApiError. A 401 also ends the session, unless it only means that a code was wrong or is
+ * needed.
  *
- * @param isRead if a read needs a second factor, the person is sent to the page that sets one up
+ * @param isRead whether the request only reads. If a read needs a second factor, the page that sets it up is opened
  */
 export async function refuse(response: Response, isRead = false): Promise<never> {
   const body: unknown = await response.json().catch(() => null)
@@ -59,8 +59,8 @@ export async function versioned<Data extends object>(
 }
 
 /**
- * The body of a successful answer, and where the next page begins: the `before` of the `Link` header. `next` is null when there is
- * no other page.
+ * The body of a successful answer, and where the next page begins (`before` in the `Link` header). `next` is null on the last
+ * page.
  * @throws ApiError for any other answer
  */
 export async function linked<Data>(

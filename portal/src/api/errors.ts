@@ -11,7 +11,7 @@ export const noAnswer = 0
 /** The browser could not read a chosen file any more, because it has changed or is gone. */
 export class FileChangedError extends Error {}
 
-/** The person has cancelled the change. It is no error, so nothing is shown. */
+/** The person has cancelled the change. Nothing is shown, because this is not a failure. */
 export class CancelledError extends Error {}
 
 export class ApiError extends Error {

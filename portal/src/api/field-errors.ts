@@ -7,8 +7,8 @@ import type { ApiError, FieldError } from './errors.ts'
 import { ruleTexts } from './rule-texts.ts'
 
 /**
- * A broken rule in the person's language. A rule of a newer platform, which this portal does not know, keeps the
- * platform's text.
+ * A broken rule in the person's language. If the portal does not know the rule, because the platform is newer, returns
+ * the platform's message.
  */
 export function fieldErrorText(
   { rule, params, message }: Pick<FieldError, 'rule' | 'params' | 'message'>,

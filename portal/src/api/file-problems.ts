@@ -77,9 +77,9 @@ const rules: Record<Language, Record<string, RuleText>> = {
 }
 
 /**
- * Whether the columns of a header are not separated by commas. Spreadsheets in Ukrainian save CSV with semicolons, and
- * text with tabs. The header of a list of terminals may be a single column without any comma, so there only a semicolon
- * counts.
+ * Whether the columns of a header are separated by something other than commas. Spreadsheets in Ukrainian save CSV with
+ * semicolons, and text with tabs. A list of terminals may have a single column and so no comma. For this header, only a
+ * semicolon counts.
  */
 const isHeaderWithoutCommas = ({ rule, value }: FileProblem): boolean =>
   (rule === 'header' && value?.includes(',') === false) ||

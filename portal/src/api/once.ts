@@ -2,8 +2,8 @@
  * Makes sure that a change is made only once, however often it is sent (`Idempotency-Key`). After a lost answer, the
  * same content is sent with the same key, even after the page was reloaded. Different content gets another key.
  *
- * Operations that set a state get a new key each time. They can be sent twice, and what they set may have been changed
- * back in the meantime, by a colleague for example: then the first answer would not be true any more.
+ * Operations that set a state get a new key each time, because sending them twice does no harm. With the same key, the
+ * platform would only repeat its first answer, even if a colleague has changed the state in the meantime.
  */
 
 /** One part of a path. */
@@ -45,10 +45,10 @@ const settings: Operations = [
   ['POST', new RegExp(`^(/partner/v1/webhook-endpoints/${id})/(?:enable|disable)$`)],
 ]
 
-/** Whether a request removes what a list has: then the same thing can be created again. */
+/** Whether a request removes an item of a list. Afterwards the same item can be created again. */
 const isRemoval = (method: string, { pathname }: URL): boolean => method === 'DELETE' || pathname.endsWith('/revoke')
 
-/** The content of these operations must not be stored, not even as a hash, from which a password can be guessed. */
+/** The content of these operations must not be stored, not even as a hash: somebody could guess the password from the hash. */
 const isSecret = (pathname: string): boolean => pathname === '/portal/password'
 
 /** `resource`: what a request changes, as the first part of its path; null: it creates something. */
@@ -72,18 +72,18 @@ function changeOf(method: string, { pathname, searchParams }: URL): Change | nul
 const urlOf = (url: string): URL => new URL(url, 'https://this.platform')
 
 const storagePrefix = 'perkline.key/'
-/** How long a key is kept. After this time nobody presses again without a look at what is there. */
+/** How long a key is kept. After this time, people look at the current state before they press again. */
 const keptMs = 10 * 60_000
-/** The keys in a browser that cannot store anything, and those that must not be stored. */
+/** Keys that must not be stored, and all keys if the browser cannot store anything. */
 const inMemory = new Map<string, string>()
 
-/** An Idempotency-Key. It is stored until its request has got a final answer, and some minutes at most. */
+/** An Idempotency-Key. It is stored until its request gets a final answer, but at most for `keptMs`. */
 export type Key = {
   value: string
   /**
-   * Call this with each answer. A success or a refusal deletes the key. It stays after a 5xx, because the change may have been
-   * made, and while the first request is still being processed. A success also deletes the keys of earlier requests that would
-   * change the same resource.
+   * Call this with each answer. A success or a refusal deletes the key. After a 5xx the key stays, because the platform may have
+   * made the change. The key also stays while the first request is being processed. A success deletes the keys of all earlier
+   * requests that change the same resource, too.
    *
    * @param status the HTTP status of the answer
    */
@@ -118,7 +118,7 @@ export async function keyFor(request: {
   }
 }
 
-/** Forgets the kept keys whose names begin with this; default: all. Call it when another person may use the page. */
+/** Deletes the stored keys whose names begin with `prefix`; default: all keys. Call it when another person may use the page. */
 export function forgetKeys(prefix = storagePrefix): void {
   for (const each of storedNames()) if (each.startsWith(prefix)) remove(each)
 }
@@ -177,7 +177,7 @@ function remove(name: string): void {
   }
 }
 
-/** How many times we wait for the first request with this key, while the platform is still processing it. */
+/** How many times we wait while the platform is still processing the first request with this key. */
 const maxWaits = 20
 
 /** Reads the whole answer before returning it. So an answer that breaks off in the middle counts as no answer. */

@@ -16,7 +16,7 @@ export async function readText(file: Blob): Promise<string> {
     // UTF-16 without the mark can be read as UTF-8, with a NUL in each character.
     if (!text.includes('\0')) return text
   } catch {
-    // Not in the encoding.
+    // The bytes are not valid in this encoding.
   }
   const problem = { line: null, column: null, rule: 'utf8', params: {}, value: null } as const
   throw new ApiError(400, [], null, { problems: [problem] })

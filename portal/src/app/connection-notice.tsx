@@ -7,7 +7,7 @@ import { useLostSince } from './connection.ts'
 import classes from './layout.module.css'
 import { appTexts } from './texts.ts'
 
-/** Shows above every page that the connection is lost, and once that it is back. */
+/** Shows above every page that the connection is lost, and shows a short notice when it is back. */
 export function ConnectionNotice() {
   const { connection: texts } = useTexts(appTexts)
   const format = useFormat()

@@ -10,8 +10,8 @@ let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
 /**
- * Increases when a check starts and when the server answers. If it has increased during a check that fails, something
- * newer is known, so the failure is ignored.
+ * Increases when a check starts and when the server answers. If it has increased during a failed check, there is a newer
+ * result, so the failure is ignored.
  */
 let learnt = 0
 

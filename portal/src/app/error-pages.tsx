@@ -81,7 +81,7 @@ function NotLoadedPage() {
   )
 }
 
-/** The page does not exist, or not for this kind of account. */
+/** Shown when the page does not exist, or when this kind of account may not open it. */
 export function NotFoundPage({ data }: { data?: unknown }) {
   const texts = useTexts(uiTexts)
   const { notFound } = useTexts(appTexts)

@@ -5,7 +5,7 @@ import type { AccountType } from '../session/session.ts'
 
 const pageSize = 5
 
-/** `retailer` is missing in a merchant's own list. */
+/** A merchant's own list has no `retailer`. */
 export type FoundCampaign = Pick<CampaignDetails, 'cashbackId' | 'name' | 'status' | 'dateFrom' | 'dateTo'> & {
   retailer?: { name: string; nameEn: string | null }
 }

@@ -24,7 +24,7 @@ import { appTexts } from './texts.ts'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The person who has just set a password. The login form starts with this login, which is not in the address. */
+    /** The person who has just set a password. The form is filled in with this login, which is not in the address. */
     joined?: { typeAccount: AccountType; login: string }
   }
 }

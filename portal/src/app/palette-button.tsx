@@ -22,7 +22,7 @@ export function PaletteButton() {
       setOpened(times => times + 1)
     }, partFailed)
   }
-  // Compares the physical key, because it types another letter in another keyboard layout.
+  // Compares the physical key, because the same key types another letter in a Ukrainian keyboard layout.
   useHotkeys([['mod+K', open, { usePhysicalKeys: true }]], [])
   return (
     <>

@@ -4,8 +4,8 @@ import { useNotify } from '../ui/notify.tsx'
 import { checkConnection } from './connection.ts'
 
 /**
- * Returns a function that says why a part of the portal could not be loaded. With a connection, a new version has replaced its
- * file.
+ * Returns a function that tells the person why a part of the portal could not be loaded. If there is a connection, the cause is
+ * a new version that has replaced the part's file.
  */
 export function usePartFailed(): (error: unknown) => Promise<void> {
   const notify = useNotify()

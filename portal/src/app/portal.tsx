@@ -57,7 +57,7 @@ onSessionEnd(() => {
   void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })
 
-// If the account requires a second factor, goes to the page that sets one up, because nothing else can be read before.
+// If the account requires a second factor, opens the page that sets it up. Until then, all other reads are refused.
 onFactorNeeded(() => void router.navigate({ to: '/account/profile', replace: true }))
 
 function Pages() {

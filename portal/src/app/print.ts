@@ -1,4 +1,4 @@
-/** Pages in dark mode are printed in light: their pale text would hardly be legible on white paper. */
+/** Prints pages of the dark mode in light colours, because their pale text is hard to read on white paper. */
 export function printInLight(): void {
   const { dataset } = document.documentElement
   let onScreen: string | undefined

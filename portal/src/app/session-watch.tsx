@@ -31,8 +31,8 @@ export function SessionWatch() {
       else location.reload()
     }
     const follow = ({ key, newValue }: StorageEvent) => key === heardOfKey && check(newValue)
-    // When the person goes back, the browser may show a page that it kept in memory. Such a page got no `storage`
-    // events meanwhile.
+    // When the person goes back, the browser may show a page that it kept in memory. A page in memory gets no `storage`
+    // events.
     const wake = ({ persisted }: PageTransitionEvent) => persisted && check(localStorage.getItem(heardOfKey))
     addEventListener('storage', follow)
     addEventListener('pageshow', wake)

@@ -73,7 +73,7 @@ export const salesQuery = ({ from, to }: { from?: string | undefined; to?: strin
     },
   })
 
-/** The statement that will be closed next; an error for a bank that has not sold anything yet. */
+/** The statement that will be closed next. The read fails for a bank that has not sold anything yet. */
 export const openStatementQuery = queryOptions({
   queryKey: ['bank', 'statements', 'open'],
   queryFn: ({ signal }) => answer(api.GET('/partner/v1/statements/open', { signal })),

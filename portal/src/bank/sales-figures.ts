@@ -14,7 +14,7 @@ export const maxDays = 366
 export const daysIn = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000) + 1
 
-/** The maximum number of tariffs that a chart shows separately; one more series sums up the others. */
+/** The maximum number of tariffs that a chart shows separately. One more series sums up the remaining tariffs. */
 const maxSeries = 5
 const others = 'others'
 
@@ -23,14 +23,14 @@ export type TariffCodes = { operatorCode: string; tariffCode: string }
 
 const keyOf = ({ operatorCode, tariffCode }: TariffCodes): string => `${tariffCode} ${operatorCode}`
 
-/** The tariffs of the span, the most sold first; those with only failed orders come last. */
+/** The tariffs of the span, the most sold first. Tariffs with only failed orders come last. */
 export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ tariff: TariffCodes } & Counted)[] {
   return [...Map.groupBy(days, keyOf).values()]
     .flatMap(some => some.slice(0, 1).map(tariff => ({ tariff, ...summed(some) })))
     .toSorted((one, other) => other.confirmed - one.confirmed || (keyOf(one.tariff) < keyOf(other.tariff) ? -1 : 1))
 }
 
-/** Whether this is the chosen tariff. Without a chosen operator, it is each tariff with the code. */
+/** Whether this is the chosen tariff. If no mobile operator is chosen, only the tariff's code is compared. */
 export const isChosen = ({ operatorCode, tariffCode }: TariffCodes, { operator, tariff }: TariffSearch): boolean =>
   tariffCode === tariff && (operator === undefined || operatorCode === operator)
 

@@ -27,7 +27,7 @@ export const newCampaignSearch = searchParams({ from: text })
 
 export const reconciliationSearch = searchParams(differenceFields)
 
-/** A chosen tariff, by the codes of its mobile operator and its own. */
+/** A chosen tariff: the code of its mobile operator, and the code of the tariff. */
 const tariffFields = { operator: text, tariff: text }
 export type TariffSearch = { operator?: string | undefined; tariff?: string | undefined }
 

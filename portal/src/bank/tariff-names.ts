@@ -1,4 +1,6 @@
-/** Names of tariffs and mobile operators, which other answers give by their codes. They come from the bank's stock. */
+/**
+ * Names of tariffs and mobile operators, from the bank's stock. Other answers of the platform contain only their codes.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useNames } from '../i18n/preferences.tsx'
 import { stockQuery } from './queries.ts'
@@ -12,7 +14,7 @@ export function useTariffs(): TariffCodes[] {
   )
 }
 
-/** The name of a tariff; with its mobile operator, if another one has a tariff of the same name. */
+/** The name of a tariff. If another mobile operator has a tariff of the same name, the operator's name is added. */
 export function useTariffName(): (tariff: TariffCodes) => string {
   const names = useNames()
   const { data = [] } = useQuery(stockQuery)

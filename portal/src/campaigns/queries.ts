@@ -22,7 +22,7 @@ export const historyQuery = (cashbackId: string) =>
     getNextPageParam: ({ next }) => next,
   })
 
-/** The query of a page of a history. @param next where the page begins; null: at the newest entry */
+/** The query parameter that selects a page of a history. @param next where the page begins; null: at the newest entry */
 export const beforeOf = (next: number | null): { before?: number } => (next === null ? {} : { before: next })
 
 /** When each bank of a campaign decided, and its comment. */

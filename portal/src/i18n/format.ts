@@ -7,7 +7,7 @@ const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 /** The maximum number of decimals in a percentage. More digits are not exact in JavaScript. */
 export const percentDecimals = 15
 
-/** What is left of 100 %. The difference of two such numbers may be off in the last digits, and these are rounded away. */
+/** The rest up to 100 %. Rounds to 12 decimals, because a subtraction in JavaScript may be wrong in the last digits. */
 export const restOfPercent = (share: number): number => Number((100 - share).toFixed(12))
 
 /** Creates a format only when it is first used, because creating one takes time and no page uses all of them. */
@@ -114,7 +114,7 @@ export function createFormat(language: Language, timeZone: string) {
     },
     /**
      * An amount of mobile data as people write it: `100 MB`, `10 GB`.
-     * @param megabytes from 1,000 on, multiples of 512 and of 1,000 are shown in gigabytes, of 1,024 or 1,000 megabytes each
+     * @param megabytes shown in gigabytes if it is at least 1,000 and a multiple of 512 (1 GB is 1,024 MB) or 1,000 (1 GB is 1,000 MB)
      */
     dataVolume(megabytes: number): string {
       const step = [1024, 1000, 512].find(each => megabytes >= 1000 && megabytes % each === 0) ?? 1
@@ -123,8 +123,8 @@ export function createFormat(language: Language, timeZone: string) {
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
     },
     /**
-     * A text of another person, in the quotation marks of the language. Characters that turn the direction of the text are left
-     * out, because they could move the end of the text behind the closing mark.
+     * A text of another person, in the quotation marks of the language. Characters that change the direction of writing are
+     * removed, because they could move the end of the text behind the closing quotation mark.
      */
     quoted(text: string): string {
       const straight = text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')

@@ -1,4 +1,4 @@
-/** The languages of the portal, and the one that is used before a person has chosen. */
+/** The languages of the portal, and how the first language is chosen for a new person. */
 export const languages = ['uk', 'en'] as const
 export type Language = (typeof languages)[number]
 

@@ -26,7 +26,7 @@ export function createNames(language: Language) {
       try {
         return names.of(code.toUpperCase()) ?? known
       } catch {
-        // `Intl` throws an error for a malformed code, and the directory may contain one.
+        // `Intl` throws an error for a malformed code, and the directory may contain malformed codes.
         return known
       }
     }

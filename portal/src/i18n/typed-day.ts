@@ -35,7 +35,7 @@ export function readDay(typed: string): string | null {
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(day) ? day : null
 }
 
-/** Whether the format is right and there is such a month, but not such a day in it: `31.11.2026`. */
+/** Whether the format and the month are valid, but the month does not have this day: `31.11.2026`. */
 export function isMissingDay(typed: string): boolean {
   const month = Number(readParts(typed)?.month ?? 0)
   return month >= 1 && month <= 12 && readDay(typed) === null

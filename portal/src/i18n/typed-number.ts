@@ -10,7 +10,7 @@ const space = '[ \\u00a0\\u202f\\u2009]'
 const maxDigits = 15
 
 const plain = '\\d+'
-// No number with groups begins with 0: `0,500` may be a half.
+// A number with groups never begins with 0, because `0,500` may mean one half.
 const bySpaces = `[1-9]\\d{0,2}(?:${space}\\d{3})+`
 const byCommas = '[1-9]\\d{0,2}(?:,\\d{3})+'
 // One or two digits after a separator can only be decimals, in either language. Three digits are thousands in one

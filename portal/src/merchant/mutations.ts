@@ -44,7 +44,7 @@ export function useLaunch(campaign: CampaignDetails): Action {
   return useMerchantAction(campaign, question, act, campaign.permissions.confirmAbility)
 }
 
-/** Says for the confirmation which customers the campaign is for; '' until the segment is loaded. */
+/** A sentence for the confirmation: which customers the campaign is for. It is '' until the segment is loaded. */
 function useLaunchCustomers({ cashbackId, permissions }: CampaignDetails): string {
   const { launchCustomers: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
@@ -109,7 +109,7 @@ export function useAccept(part: Part, differences: number, amount: string): Acti
 
 /**
  * @param amount the compensation that the merchant owes, as text
- * @param isOffered whether the bank's part, as it was last read, waits for this act
+ * @param isOffered whether the bank's part of the campaign waits for this action, by the data that was last read
  */
 export function useSettle(part: Part, amount: string, isOffered: boolean): Action {
   const { cashbackId, bankId, bankName } = part

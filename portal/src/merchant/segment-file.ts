@@ -4,8 +4,8 @@ const lineFeed = 0x0a
 const space = 0x20
 
 /**
- * Counts the lines below the header that are not blank; the platform decides which of them are ids. It holds one piece
- * of the file at a time, so a large file needs little memory.
+ * Counts the lines below the header that are not blank. The platform later checks whether they are ids. Only one piece
+ * of the file is in memory at a time, so a large file needs little memory.
  *
  * @param file CSV with one id a line
  */

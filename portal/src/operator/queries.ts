@@ -120,7 +120,7 @@ export const stockQuery = queryOptions({
 })
 
 /**
- * Statements of all banks or one, page after page, newest first, and the days whose statement should be closed but is not.
+ * Statements of all banks or of one bank, page after page, newest first, and the days whose statement is overdue.
  */
 export const statementsQuery = (search: { from: string; to: string; bank: string | undefined }) =>
   infiniteQueryOptions({
@@ -197,7 +197,7 @@ export const campaignQuery = (cashbackId: string) =>
     },
   })
 
-/** The history of a campaign. The newest page is the one that was read with the campaign. */
+/** The history of a campaign. Its newest page is not read again, because it comes with the campaign. */
 export const campaignHistoryQuery = ({ cashbackId, updatedAt, history, next }: CampaignWithHistory) =>
   infiniteQueryOptions({
     queryKey: ['operator', 'campaign-history', cashbackId, updatedAt],
@@ -222,7 +222,7 @@ const readLastAudits = (signal?: AbortSignal) => answer(api.GET('/admin/audit/la
 export const runAudit = ({ resume = false, signal }: { resume?: boolean; signal?: AbortSignal } = {}) =>
   answer(api.GET('/admin/audit', { params: { query: { resume } }, signal: signal ?? null }))
 
-/** The last audit, and the current or interrupted one. If none has ended yet and none is running, this runs one. */
+/** The last audit, and the current or interrupted audit. If no audit has ended yet and none is running, this runs an audit. */
 export const auditsQuery = queryOptions({
   queryKey: ['operator', 'audits'],
   queryFn: async ({ signal }) => {
@@ -246,7 +246,7 @@ const placeOfError = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\]
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
 /**
- * Creates an entry of the directory, or changes the given fields of it; others keep their values
+ * Creates an entry of the directory, or changes the given fields of an entry. Fields that are left out keep their values
  * (contract/operations.md, "The directory file").
  *
  * @param options.mode `create`: the code must be new

@@ -1,14 +1,14 @@
-/** What the platform answers to an import of a stock file. */
+/** Reads the platform's answer to an import of a stock file. */
 import { ApiError } from '../api/errors.ts'
 
 export type Reject = { lineNumber: number; column: string; rule: string; reason: string }
-/** A line whose ICCID is in stock already, or comes earlier in the file. */
+/** A line whose ICCID is already in stock, or is on an earlier line of the file. */
 type DuplicateLine = { lineNumber: number; otherActivationCode: boolean }
 type Result = { imported: number; duplicates: number; duplicateLines?: DuplicateLine[]; rejected: number }
-/** `rejects` has the first of the rejected lines. */
+/** `rejects` contains only the first rejected lines; `rejected` counts all. */
 export type Imported = Result & { rejects: Reject[] }
 
-/** A file may have millions of invalid lines. */
+/** The maximum number of rejected lines to keep, because a file may have millions of them. */
 const maxRejects = 100_000
 
 /** The answer has one line for each invalid line of the file, and then the result. */
@@ -24,9 +24,9 @@ export function readImport(text: string): Imported {
 }
 
 /**
- * The invalid lines because of which an import was refused; null if it failed for another reason.
+ * The invalid lines that made an import fail; null if it failed for another reason.
  *
- * @param rules the rules of lines
+ * @param rules the rules for lines, by their codes
  */
 export function refusedLines(error: unknown, rules: Readonly<Record<string, string>>): Imported | null {
   if (!(error instanceof ApiError)) return null

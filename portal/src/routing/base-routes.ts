@@ -1,4 +1,4 @@
-/** The routes that contain all others: the root, the login, and the parent of all pages for logged-in people. */
+/** The base routes: the root, the pages without a login, and the parent of all pages for logged-in people. */
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, notFound, redirect } from '@tanstack/react-router'
 import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
@@ -8,7 +8,7 @@ import { placeAfterLogin, wayBack } from './way-back.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
-/** Where to go after the login, and why the person was sent to it. */
+/** Where to go after the login, and why the person was sent to the login page. */
 const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'endedWithInput', 'left', 'leftElsewhere']) })
 
 export const loginRoute = createRoute({
@@ -22,7 +22,7 @@ export const loginRoute = createRoute({
   component: lazyPage(() => import('../app/login-page.tsx'), 'LoginPage'),
 })
 
-/** The page for links in invitations and password mails; it ignores who is logged in. */
+/** The page for links in invitations and password mails. It is the same for logged-in people and for others. */
 export const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/join',

@@ -1,11 +1,13 @@
 /** Remembers the page from which somebody came to the login, and leads back to it. */
 import { type AccountType, areaOf } from '../session/session.ts'
 
-/** The address to return to after the login; undefined for the start page, which is the default, and for the login. */
+/**
+ * The address to return to after the login. It is undefined for the start page (the default) and for the login page.
+ */
 export const wayBack = (href: string): string | undefined =>
   href === '/' || href.startsWith('/login') ? undefined : href
 
-/** The pages of the account itself, which each kind of account has. */
+/** The account's own pages. Each kind of account has them. */
 const accountArea = '/account'
 
 /** Goes back to the previous page if it belongs to the person's area; otherwise to the person's first page. */

@@ -9,8 +9,8 @@ import { openTabs, tabId } from './tab.ts'
 export type KeptDraft<Values> = { at: string; values: Values }
 
 /**
- * The key under which localStorage has the time of the last logout in this browser, in milliseconds. Forms that were opened
- * before the logout store no more drafts, in any tab.
+ * The key in localStorage for the time of the last logout in this browser, in milliseconds. Forms that were opened before this
+ * logout store no more drafts, in any tab.
  */
 const removedKey = 'perkline.drafts-removed'
 /** Version 0.2 kept its drafts in localStorage under this prefix. */
@@ -88,7 +88,7 @@ async function draftsOf(person: string): Promise<string[]> {
   return all.filter(key => key.startsWith(`${person}/`))
 }
 
-/** How many forms have unsaved input of the person. */
+/** The number of forms in which the person has unsaved input. */
 export const countDraftsOf = async (person: string): Promise<number> => (await draftsOf(person)).length
 
 /** For a logout: removes the person's unsaved input. */
@@ -98,7 +98,7 @@ export async function removeDraftsOf(person: string): Promise<void> {
   await Promise.all((await draftsOf(person)).map(key => del(key, store())))
 }
 
-/** Removes drafts of version 0.2 without restoring them, because they may be older than what was entered last. */
+/** Removes drafts of version 0.2 without restoring them, because the person may have entered newer values since. */
 export function removeOldDrafts(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith(oldPrefix)) localStorage.removeItem(key)
 }

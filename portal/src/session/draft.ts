@@ -21,10 +21,10 @@ export type Draft<Values> = {
   discard(): void
 }
 
-/** The drafts with input of the forms on the page. */
+/** The keys of the drafts that belong to forms on the page and contain input. */
 const filledIn = new Set<string>()
 
-/** Whether a form on the page keeps what the person has entered, so that it is there again after a login. */
+/** Whether a form on the page has a draft, so that the input is still there after a new login. */
 export const isInputKept = (): boolean => filledIn.size > 0
 
 /** @param name the name of the form with the thing that it edits: `campaign/new`, `campaign/<id>` */

@@ -23,11 +23,11 @@ const managerRole: Record<Session['typeAccount'], Role> = { retailer: 'admin_use
 /** Whether the person manages the people and credentials of the account. */
 export const isManager = ({ typeAccount, role }: Reader): boolean => role === managerRole[typeAccount]
 
-/** Whether the person sees the account's events and webhooks; a manager changes them. */
+/** Whether the person may see the account's events and webhooks. Only managers may change webhooks. */
 export const maySeeEvents = maySeeCampaigns
 
 /**
- * Whether the person may read the account's audit log. All of the platform's people may read the log of all accounts.
+ * Whether the person may read the account's audit log. The platform's own staff may read the logs of all accounts.
  */
 export const maySeeAuditLog = (reader: Reader): boolean => reader.typeAccount === 'platform' || isManager(reader)
 

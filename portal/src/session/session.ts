@@ -36,9 +36,9 @@ export type Credentials = { typeAccount: AccountType; login: string; password: s
 export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operator' } as const
 
 /**
- * The key in localStorage under which this browser stores whose session it saw last. When the value changes, other tabs
- * know that somebody has logged in or out. When it is missing, nobody is logged in, so we do not ask the platform for
- * the session.
+ * The key in localStorage for the person whose session this browser saw last. When the value changes, other tabs know
+ * that somebody has logged in or out. When it is missing, nobody is logged in, so we do not ask the platform for the
+ * session.
  */
 export const heardOfKey = 'perkline.session'
 
@@ -46,8 +46,8 @@ export const heardOfKey = 'perkline.session'
 const roleKey = 'perkline.role'
 
 /**
- * Returns the kind of account and the role of the person whom this browser saw last; null if they are not stored. They
- * are only a guess: the platform may refuse the reads that are based on it.
+ * Returns the kind of account and the role of the person that this browser saw last; null if they are not stored. They
+ * may be outdated, and then the platform refuses the reads that are based on them.
  */
 export function lastHeardOf(): Pick<Session, 'typeAccount' | 'role'> | null {
   const typeAccount = accountTypes.find(each => localStorage.getItem(heardOfKey)?.startsWith(`${each}:`))
@@ -104,7 +104,7 @@ export async function answerChallenge(
   return begin(queryClient, withAhead(await answer(api.POST('/portal/session/verify', { body }))))
 }
 
-/** When this page was loaded, or somebody logged in here, in milliseconds. */
+/** When this page was loaded or when somebody last logged in on it, whichever is later, in milliseconds. */
 let begunAt = Date.now()
 
 /**
@@ -146,7 +146,7 @@ export function forgetSession(queryClient: QueryClient): boolean {
   return was !== null && was !== undefined
 }
 
-/** Sets the language of mails to the portal's. If this request fails, the next login sets it. */
+/** Sets the language of mails to the language of the portal. If this request fails, the next login sends it again. */
 export function sendLanguage(language: 'uk' | 'en'): void {
   if (localStorage.getItem(heardOfKey) !== null)
     void api.PUT('/portal/language', { body: { language } }).catch(() => {})

@@ -7,20 +7,20 @@ const idKey = 'perkline.tab'
 const prefix = 'perkline.tab/'
 /**
  * How long to wait for the lock of the stored name. After a reload, the browser keeps the lock of the previous page for
- * a moment, on a slow machine for a second. A duplicated tab has the name of a tab that stays open, so waiting longer
- * would not help it.
+ * a moment, on a slow machine for a second. A duplicated tab has the same name as a tab that stays open, so a longer
+ * wait would not help.
  */
 const patienceMs = { reloaded: 3_000, other: 500 }
 
 let known: Promise<string | null> | null = null
 
-/** @returns null: this browser has no locks for pages without encryption, so all tabs count as one */
+/** @returns null if the browser has no locks, because the page is not encrypted. Then all tabs share one name */
 export function tabId(): Promise<string | null> {
   known ??= 'locks' in navigator ? take() : Promise.resolve(null)
   return known
 }
 
-/** The names of all open tabs, with this one. */
+/** The names of all open tabs, including this one. */
 export async function openTabs(): Promise<Set<string>> {
   const { held = [] } = await navigator.locks.query()
   return new Set(held.map(({ name = '' }) => name.slice(prefix.length)))

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react'
 import { useSession } from './use-session.ts'
 
 /**
- * The platform's time, which decides when campaigns start and end. In sandbox mode it may differ much from this
- * browser's.
+ * The platform's time, which decides when campaigns start and end. In sandbox mode it may be far from the browser's
+ * time.
  *
  * @param everyMs how often the page updates it
  */

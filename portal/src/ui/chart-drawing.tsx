@@ -1,10 +1,10 @@
-/** Draws a chart; `Chart` loads this code when there is one to draw. */
+/** Draws a chart. `Chart` loads this code only when it is needed. */
 import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { useFormat } from '../i18n/preferences.tsx'
 import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
 
-/** The drawing is hidden from screen readers, which read the figures from the table (`Chart`). */
+/** Hides the drawing from screen readers. They read the figures from the table (`Chart`). */
 const unfocusable = { accessibilityLayer: false }
 
 /** Colours that also differ in lightness, in light and in dark mode. */

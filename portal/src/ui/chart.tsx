@@ -1,6 +1,6 @@
 /**
- * A chart with its title. A button shows the same figures as a table, also for screen readers, from which the drawing
- * is hidden. The code that draws is loaded when a chart is first shown.
+ * A chart with its title. A button shows the same figures as a table. Screen readers use this table, because the
+ * drawing is hidden from them. The code that draws is loaded when a chart is first shown.
  */
 import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
@@ -12,7 +12,7 @@ import { uiTexts } from './texts.ts'
 const ChartDrawing = lazy(() => part(import('./chart-drawing.tsx')))
 
 /**
- * @param props.kind bars for counts and sums by time, rows for those by name (with complete names), lines for
+ * @param props.kind bars for counts and sums by time, rows for counts and sums by name (with complete names), lines for
  *   continuous values
  * @param props.value formats a figure: `format.number`, or money in its currency
  */

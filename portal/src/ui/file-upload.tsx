@@ -13,7 +13,7 @@ import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
 
-/** The state of sending is left out for a file that only the browser reads. */
+/** The state of an upload. If only the browser reads the file, the fields about sending are missing. */
 type ShownUpload<Data> = Omit<Upload<Data>, OfSending> & Partial<Pick<Upload<Data>, OfSending>>
 type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
 

@@ -59,7 +59,7 @@ function follow(): void {
   let endsAt: number | null = null
   const timer = setInterval(() => {
     if (isSending()) endsAt = null
-    // Looks from the second time on, because the page shows the answer a moment after it has arrived.
+    // Skips the first interval after the answer, because the page shows the answer a moment after it has arrived.
     else if (endsAt === null) endsAt = performance.now() + settlingMs
     else if (isLost()) focusNearest()
     if (endsAt !== null && performance.now() > endsAt) clearInterval(timer)
@@ -69,7 +69,7 @@ function follow(): void {
 const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body
 
 function focusNearest(): void {
-  // The last one is on top.
+  // The last dialog in the document is on top.
   const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
   const wrong = last?.isConnected ? last.closest('form')?.querySelector('[aria-invalid=true]') : null
   const current = last?.isConnected ? last.closest('nav')?.querySelector('[aria-current]') : null

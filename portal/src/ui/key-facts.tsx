@@ -5,9 +5,9 @@ import classes from './key-facts.module.css'
 export type KeyFact = { label: string; value: ReactNode; hint?: ReactNode }
 
 /**
- * A few figures or facts side by side, each with its name; in a narrow card or on a phone one below the other.
+ * A few figures or facts side by side, each with its name. In a narrow card or on a phone they are one below the other.
  *
- * @param props.columns the most columns; there are fewer where a column would be too narrow for its values
+ * @param props.columns the maximum number of columns. There are fewer if they would be too narrow for their values
  */
 export function KeyFacts({ facts, columns = 4 }: { facts: readonly KeyFact[]; columns?: number }) {
   return (

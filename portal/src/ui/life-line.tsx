@@ -14,10 +14,10 @@ export type LifeStep = {
 }
 
 /**
- * Draws a life as a line of states.
+ * Draws a life cycle as a line of states.
  *
- * @param props.today the progress from the current state to the next one, 0 to 1; null: nobody knows when the current state
- *   ends
+ * @param props.today the progress from the current state to the next one, 0 to 1; null if it is not known when the current
+ *   state ends
  */
 export function LifeLine({ steps, today, label }: { steps: readonly LifeStep[]; today: number | null; label: string }) {
   const texts = useTexts(uiTexts)

@@ -38,7 +38,7 @@ type FinderProps = {
   onOpen: (orderId: string) => void
 }
 
-/** A button that opens the search for an order by its phone number or ICCID. The input is not stored anywhere. */
+/** A button that opens the search for an order by phone number or ICCID. The input is not stored anywhere. */
 export function OrderFinder(props: FinderProps) {
   const texts = useTexts(finderTexts)
   return (

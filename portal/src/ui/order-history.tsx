@@ -25,7 +25,7 @@ export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
             key: `${at} ${event} ${by?.id}`,
             at,
             title: texts.events[event],
-            // Nobody can remember the client id of a system. Only systems of the order's bank are in its history.
+            // Shows no client ids, because nobody remembers them. All systems here belong to the order's bank.
             by: by?.type === 'system' ? texts.bySystem : (by?.id ?? null),
             text: count !== null && count > 1 ? texts.times(count) : null,
           }))

@@ -3,7 +3,7 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './page-header.module.css'
 
-/** The end of each title in the browser. The platform's own home is titled with it alone. */
+/** The end of each page's title in the browser. The operator's home has only this as its title. */
 const product = 'Perkline'
 
 /** The page that was shown last. A heading takes the focus when the page has changed, but not at the first load. */
@@ -16,7 +16,7 @@ let shownPath: string | null = null
  * @param props.badge beside the title, such as a status
  * @param props.lead one sentence below it
  * @param props.actions buttons at the right, below the title on a phone
- * @param props.back a link to the page above this one
+ * @param props.back a link to the parent page
  */
 export function PageHeader(props: {
   title: string

@@ -5,9 +5,9 @@ import { PageHeader } from './page-header.tsx'
 import { Failure, Loading } from './states.tsx'
 
 /**
- * Shows the page of one thing, such as a campaign or an order, once it is loaded, or a page that says why it cannot be shown.
+ * Shows the page of one object, such as a campaign or an order, once it is loaded. After an error it shows the reason instead.
  *
- * @param props.back the link to the page above
+ * @param props.back the link to the parent page
  * @param props.notShown the title when it cannot be shown
  * @param props.notFound the title when it does not exist
  * @param props.notFoundText what else to say when it does not exist

@@ -1,8 +1,8 @@
 /** Finds an order by the customer's phone number or by its ICCID. */
 export type ProfileSearch = { msisdn: string } | { iccid: string }
 /**
- * Reads the typed or copied text, which may contain spaces, dashes and invisible marks of direction; null: neither a phone number nor
- * an ICCID.
+ * Reads the typed or copied text, which may contain spaces, dashes and invisible direction marks. Returns null if the text is neither
+ * a phone number nor an ICCID.
  */
 export function profileSearchOf(typed: string): ProfileSearch | null {
   const text = typed.replace(/[\s()\p{Cf}\p{Pd}]/gu, '')

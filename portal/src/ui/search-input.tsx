@@ -23,7 +23,7 @@ export function SearchInput(props: {
   const texts = useTexts(uiTexts)
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
-  // The texts that were reported but are not in the address yet. The address may change only after further keys.
+  // The texts that were reported but are not in the address yet. The person may type more before the address changes.
   const underWay = useRef<string[]>([])
   const tell = useDebouncedCallback(
     (words: string) => {

@@ -25,7 +25,7 @@ export function Loading({ lines = 6 }: { lines?: number }) {
   )
 }
 
-/** Says that there is nothing yet or that nothing matches the filters, and what to do next. */
+/** Says that the list is empty or that nothing matches the filters, and what to do next. */
 export function Empty(props: { title: string; text?: string; action?: ReactNode; icon?: Icon }) {
   const { title, text, action, icon: Picture = IconInbox } = props
   return (

@@ -12,7 +12,7 @@ import type { ComponentType } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { type StatusKind, type StatusOf, statusTexts } from './status-texts.ts'
 
-/** The meaning of a status, as a colour and as an icon, so that nobody depends on colours. */
+/** The colour and the icon for each meaning of a status. The icon helps people who cannot distinguish the colours. */
 const tones = {
   waiting: { color: 'yellow', picture: IconHourglass },
   ready: { color: 'blue', picture: IconClockHour4 },

@@ -1,4 +1,4 @@
-/** The length of texts that people type, without the spaces around them, which are not sent. Pure. */
+/** The length of texts that people type. Spaces at the ends do not count, because they are not sent. Pure. */
 
 /** Counts characters as the platform does, not UTF-16 units: an emoji counts once. */
 export const lengthOf = (text: string): number => [...text.trim()].length

@@ -1,6 +1,6 @@
 /**
- * A dialog above an open dialog. The dialogs of `modals` show only the newest one, and the others lose what the person
- * has typed. This one keeps the dialog below as it is.
+ * A dialog above an open dialog. `modals` shows only its newest dialog, and its other dialogs lose what the person has
+ * typed. The dialog of this module keeps the dialog below unchanged.
  */
 import { getDefaultZIndex, Modal } from '@mantine/core'
 import { type ReactNode, useSyncExternalStore } from 'react'

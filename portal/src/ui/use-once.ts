@@ -1,8 +1,8 @@
 import { useRef } from 'react'
 
 /**
- * Makes one change at a time. The second press of a double click comes before the button is disabled, and would otherwise
- * send everything again.
+ * Makes one change at a time. Without this, a double click would send the change twice, because its second press comes before
+ * the button is disabled.
  *
  * @param mutation a mutation that takes no variables
  */

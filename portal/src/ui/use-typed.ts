@@ -2,7 +2,7 @@ import { type ChangeEvent, useState } from 'react'
 
 /**
  * A text field that converts its text to a value, for example to a number. If the text cannot be converted, the text
- * itself is the value. So the input is kept, and the form shows an error.
+ * itself becomes the value. So the input stays in the field, and the form can show an error.
  *
  * @param field.value a result of `read`, or a text that it refuses
  * @param field.read returns null for a text that it cannot read

@@ -10,7 +10,7 @@ type State = { fileName: string | null; share: number; isSending: boolean; error
 const idle: State = { fileName: null, share: 0, isSending: false, error: null, wasCancelled: false }
 
 export type Upload<Data> = State & {
-  /** Whether nothing is stored if the upload ends now. */
+  /** Whether the upload can still be cancelled so that the platform stores nothing. */
   canCancel: boolean
   isTrial: boolean
   /** The name of a file whose upload was interrupted when the person left this page; null: none. */
@@ -113,7 +113,7 @@ function useAskBeforeLeaving(isSending: boolean): void {
 type Note = { fileName: string | null; write(fileName: string): void; remove(): void }
 
 /**
- * Stores the name of the file that this page is uploading in this tab. It stays stored if the person leaves the page.
+ * Stores, for this tab, the name of the file that the page is uploading. It stays stored if the person leaves.
  */
 function useNote(path: string): Note {
   const key = `perkline.upload/${path}`

@@ -47,7 +47,7 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
   )
 }
 
-/** A campaign's period: whole days as days with the last one included, any other period with times. */
+/** A campaign's period. A period of whole days is shown as its first and last day, any other period with times. */
 export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string }) {
   const format = useFormat()
   const text = format.isWholeDays(dateFrom, dateTo)

@@ -1,9 +1,10 @@
 import type { Delivery } from './types.ts'
 
 /**
- * The HTTP request of a delivery's last attempt, or of the first one to come (contract/webhooks.md, "The request").
+ * The HTTP request of a delivery's last attempt. If there was no attempt yet, the request of the first attempt
+ * (contract/webhooks.md, "The request").
  *
- * @param url the endpoint's present URL; null when it is deleted
+ * @param url the endpoint's current URL; null if the endpoint is deleted
  * @param body the event's bytes
  */
 export function requestText(

@@ -2,7 +2,7 @@ import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useTexts } from '../i18n/preferences.tsx'
 import { webhookTexts } from './texts.ts'
 
-/** The choices: every type, and `order.*` for each group with several types. */
+/** The choices: every type, and a wildcard such as `order.*` for each group with several types. */
 export function typeOptions(types: readonly string[], group: (name: string) => string) {
   const groups = Map.groupBy(types, type => type.slice(0, type.indexOf('.')))
   return [...groups].flatMap(([name, members]) => [
@@ -15,7 +15,7 @@ export function typeOptions(types: readonly string[], group: (name: string) => s
 export function TypeChoice({ types, ...field }: MultiSelectProps & { types: readonly string[] }) {
   const { fields: texts } = useTexts(webhookTexts)
   const known = typeOptions(types, texts.group)
-  // An endpoint may name a type that this platform does not list for the account.
+  // An endpoint may contain a type that the platform does not list for the account.
   const others = (field.value ?? []).filter(value => !known.some(option => option.value === value))
   return (
     <MultiSelect

@@ -1,5 +1,5 @@
 /**
- * Words for the actions and objects of the audit log. A newer platform may send others, which are shown by their codes.
+ * Words for the actions and objects of the audit log. Actions and objects of a newer platform are shown by their codes.
  */
 import { dictionary } from '../../i18n/texts.ts'
 

@@ -77,7 +77,7 @@ function Id({ text }: { text: string }) {
   )
 }
 
-/** The kind and name of an object. Without a name, enough of the id to distinguish it from others. */
+/** The kind and name of an object. If the name is unknown, shows enough of the id to distinguish the object. */
 export function ObjectName({ object: { type, id }, known }: { object: Entry['object']; known: KnownNames }) {
   const kind = objectText(useTexts(actionTexts), type)
   return id === null ? kind : `${kind}, ${known.get(id) ?? shortened(id)}`

@@ -77,7 +77,7 @@ function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
   const words = isTyping ? debounced : ''
   const { data: banks = [] } = useQuery(partnersToChooseQuery('bank', ''))
   const { data: merchants = [] } = useQuery(partnersToChooseQuery('merchant', words))
-  // The platform also finds a merchant by its id, so the chosen one has its name, whatever was typed.
+  // Searches for the chosen merchant by its id, so that its name can be shown whatever the person types.
   const { data: chosen = [] } = useQuery({
     ...partnersToChooseQuery('merchant', account ?? ''),
     enabled: account !== undefined,
@@ -90,7 +90,7 @@ function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
       aria-label={texts.account}
       placeholder={texts.anyAccount}
       searchable
-      // The list itself scrolls, because a scrolling box around it would need a focus of its own.
+      // The list itself scrolls, because a scrolling box around it would have to be focusable.
       withScrollArea={false}
       styles={{ options: { maxHeight: 220, overflowY: 'auto' } }}
       data={[

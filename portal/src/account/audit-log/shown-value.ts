@@ -16,7 +16,7 @@ const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const percents = ['percentage', 'merchantCompensationPercentage', 'esim.statement.commissionPercentage']
 const named = ['participantsIds', 'paymentSystemsId', 'cashbackId']
 /**
- * Fields that describe what was done, such as the number of imported profiles. They have no value from before, so only the one after is
+ * Fields that describe the action itself, such as the number of imported profiles. They have no old value, so only the new value is
  * shown.
  */
 const ofAct = [
@@ -107,7 +107,7 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
 type TerminalsChange = { added: number; removed: number; changed: number }
 const isTerminalsChange = (value: object): value is TerminalsChange => 'changed' in value
 
-/** What was added to a list and removed from it, or how many elements. */
+/** The elements that were added to a list and removed from it, or only their numbers. */
 type ListChange = Record<'added' | 'removed', readonly unknown[] | number>
 const isListChange = (value: unknown): value is ListChange =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === 'added,removed'
@@ -128,8 +128,8 @@ function useShownListChange(listed: ReturnType<typeof useShownList>): (field: st
 }
 
 /**
- * Returns a function that writes the elements of a list, or how many they are if the list is long. A pair of a name and a
- * value is an element of an object.
+ * Returns a function that writes the elements of a list, or only their number if the list is long. An element that is a pair
+ * contains a name and its value.
  */
 function useShownList(known: KnownNames): (field: string, elements: readonly unknown[]) => string {
   const texts = useTexts(fieldTexts)

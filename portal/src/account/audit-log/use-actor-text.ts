@@ -4,8 +4,8 @@ import type { Entry } from './queries.ts'
 import { auditLogTexts } from './texts.ts'
 
 /**
- * Returns a function that names who did something: the login of a person or the label of a system; for others the kind.
- * Unknown kinds are shown by their code.
+ * Returns a function that names an actor: by the login of a person, by the label of a system, and otherwise by the kind
+ * of actor. Unknown kinds are shown by their code.
  */
 export function useActorText(): (entry: Pick<Entry, 'actor' | 'action'>) => string {
   const texts = useTexts(auditLogTexts)
@@ -29,8 +29,8 @@ export function useViaText(): (entry: Pick<Entry, 'actor' | 'action' | 'via'>) =
 }
 
 /**
- * Whether somebody without a login asked for a link to a new password. The clock makes this link, so the entry looks
- * like a scheduled job. (contract/audit-log.md)
+ * Whether somebody who was not logged in asked for a link to a new password. The actor of this entry is `clock`, so it
+ * looks like a scheduled job (contract/audit-log.md).
  */
 const isAskedAtLogin = ({ actor, action }: Pick<Entry, 'actor' | 'action'>): boolean =>
   actor.type === 'clock' && action === 'password.reset_link_made'

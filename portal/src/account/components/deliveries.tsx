@@ -30,7 +30,7 @@ export function Deliveries(props: {
   const { timeZone } = usePreferences()
   const query = useInfiniteQuery(deliveriesQuery(params, timeZone))
   const shown = useShownPages(query, page, onPage)
-  // With filters that have no index, a page may be short or empty although more deliveries follow.
+  // For filters without a database index, a page may be short or empty although more deliveries follow.
   const isShort = shown.hasMore && (shown.rows?.length ?? 0) === 0
   return (
     <Stack gap="md">

@@ -119,7 +119,7 @@ const isSavedIn = (endpoint: Endpoint, { url, description, eventTypes, order }: 
 
 const namesIn = (types: readonly string[] | null): string => [...new Set(types)].toSorted().join()
 
-/** `newer`: the version of somebody who has saved first. `goOnWith` makes it the version that the next change is made from. */
+/** `newer` is the version that somebody else has saved first. After `goOnWith(newer)`, the next save changes this version. */
 function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; place(error: unknown): void }) {
   const texts = useTexts(webhookTexts)
   const fresh = useFreshFactor()

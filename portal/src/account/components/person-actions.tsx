@@ -1,5 +1,5 @@
 /**
- * A menu of what a manager can do with a person. Each change says what it will do; one that takes something away asks
+ * The menu of a manager's actions on a person. Each action explains its effect. Actions that take something away ask
  * for confirmation first.
  */
 import { ActionIcon, Group, Menu, Text } from '@mantine/core'
@@ -23,7 +23,9 @@ import type { ChosenAccount } from './account-choice.tsx'
 import { EmailForm } from './email-form.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
-/** @property focus moves the focus to the menu's button, because the menu items are gone when their dialog closes */
+/**
+ * @property focus moves the focus to the menu's button, because the menu item no longer exists when its dialog closes
+ */
 type ItemsProps = Props & { focus: () => void }
 
 export const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
@@ -162,7 +164,7 @@ type Question = Parameters<ReturnType<typeof useConfirm>>[0]
  */
 const dialogClosesMs = 30
 
-/** @returns a function that makes a click handler, which asks the question and makes the change if the person agrees */
+/** @returns a function that creates click handlers. A handler asks the question, and makes the change after a yes */
 function useAsked(focus: () => void): (question: Question, change: () => void) => () => void {
   const confirm = useConfirm()
   return (question, change) => async () => {

@@ -26,7 +26,7 @@ import { useActorText, useViaText } from '../audit-log/use-actor-text.ts'
 const route = getRouteApi('/signed-in/account/audit-log')
 const here = '/account/audit-log'
 
-/** The audit log of the person's own account; the platform's people see that of all accounts. */
+/** The audit log of the person's own account. The platform's people see the logs of all accounts. */
 export function AuditLogPage() {
   const texts = useTexts(auditLogTexts)
   const { timeZone } = usePreferences()

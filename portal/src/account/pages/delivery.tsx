@@ -37,7 +37,7 @@ function useEndpointExists(): boolean | null {
   return data ? true : null
 }
 
-/** Leads to the endpoint, or to all endpoints once it is deleted. */
+/** A link to the endpoint, or to the list of endpoints if the endpoint is deleted. */
 function Back() {
   const texts = useTexts(webhookTexts)
   const { endpointId } = route.useParams()
@@ -185,7 +185,7 @@ function Attempts({ attempts, query }: AttemptsProps) {
   )
 }
 
-/** The request of the last attempt, or of the first one if none was made yet. */
+/** The request of the last attempt. Before any attempt, shows the request that the first attempt will send. */
 function Request({ delivery }: { delivery: Delivery }) {
   const texts = useTexts(webhookTexts).delivery
   const { copied: copiedText } = useTexts(uiTexts)

@@ -175,7 +175,7 @@ function SetUp({ secret, qr, uri, onDone }: Begun & { onDone: (codes: { recovery
   )
 }
 
-/** The key in groups of four, which can be compared and typed, and which wrap on a phone. */
+/** The key in groups of four characters. Groups are easy to compare and to type, and they wrap on a phone. */
 function SecretKey({ secret }: Pick<Begun, 'secret'>) {
   const texts = useTexts(accountTexts).profile
   const { copy: copyText, copied: copiedText } = useTexts(uiTexts)

@@ -111,7 +111,7 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
   const notify = useNotify()
   const agrees = useWarnings(policy, named)
   const queryClient = useQueryClient()
-  // A draft whose rules are stored by now, by a request whose answer got lost, is no draft any more.
+  // The draft's rules are already stored if only the answer to a save got lost. Then the draft is discarded.
   const [restored] = useState(() => {
     const kept = draft.restored?.values
     return kept && kept.etag !== policy.etag && isSavedIn(policy, kept.values) ? null : (kept ?? null)

@@ -73,7 +73,10 @@ function Whole({ order }: { order: OrderWithTimeline }) {
   )
 }
 
-/** The statement that has the order. A sale is on one after the day's end in the time zone of the bank's statements. */
+/**
+ * The statement that contains the order. A sale gets its statement after its day ends, in the time zone of the bank's
+ * statements.
+ */
 function OnStatement({ order: { status, statement } }: { order: OrderWithTimeline }) {
   const texts = useTexts(statementTexts)
   const format = useFormat()

@@ -9,9 +9,9 @@ import { lessOf, shareOf } from './shares.ts'
 type Terms = Pick<CampaignOffer, 'maxBudget' | 'merchantCompensationPercentage' | 'country'>
 
 /**
- * Planned and actual cost of a campaign with one bank, with the shares of merchant and bank: the budget, and the
- * reported cashback. Of the latter, the merchant's share is what it compensates. The bank pays the rest, also the cashback of
- * lines that break a term.
+ * The planned cost (the budget) and the actual cost (the reported cashback) of a campaign with one bank, with the shares of
+ * merchant and bank. The merchant's share of the reported cashback is its compensation. The bank pays the rest, including the
+ * cashback of lines that break a term.
  */
 export function CostChart({ campaign, bank }: { campaign: Terms; bank: ReconciledBank }) {
   const texts = useTexts(reconciliationTexts)

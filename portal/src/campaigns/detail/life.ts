@@ -1,4 +1,6 @@
-/** Computes how far a campaign has come in its life. The pages of merchants, banks and the operator all use it. */
+/**
+ * Computes the stages of a campaign's life cycle and its progress, for the pages of merchants, banks and the operator.
+ */
 import type { StatusOf } from '../../ui/status-texts.ts'
 
 export type CampaignStatus = StatusOf<'campaign'>

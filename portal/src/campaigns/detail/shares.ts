@@ -16,7 +16,7 @@ export const lessOf = (amount: number, part: number): number => Number(centsOf(a
 
 const centsOf = (amount: number): bigint => BigInt(Math.round(amount * 100))
 
-/** A number from 0 on as it is written: its digits, and how many of them are decimals. `String` may write it as `1.5e-7`. */
+/** Splits a non-negative number into its digits and the number of decimals. `String` may write a number as `1.5e-7`. */
 function exact(value: number): { digits: bigint; decimals: number } {
   const [written = '', exponent = '0'] = String(value).split('e-')
   const [whole = '', rest = ''] = written.split('.')

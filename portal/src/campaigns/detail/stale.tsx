@@ -24,7 +24,7 @@ function useNewer({ cashbackId, updatedAt }: Seen) {
   return { query, isDeleted: hasDeletion(newer) }
 }
 
-/** Nothing happens to a campaign after its deletion, so the newest page has it. */
+/** Looks for the deletion of a campaign. It is always on the newest page, because nothing happens to a campaign afterwards. */
 const hasDeletion = (entries: readonly HistoryEntry[]): boolean =>
   entries.some(({ subject, trigger }) => subject === 'campaign' && trigger === 'delete')
 
@@ -39,8 +39,8 @@ export function ChangesSince({ seen }: { seen: Seen }) {
 /**
  * Use this when the platform refuses a change of a campaign.
  *
- * @returns a function that shows what has happened to the campaign, if it has changed since the person read it (412), or was deleted.
- *   Then it returns true, and the caller must also read the campaign again. It shows no other errors
+ * @returns a function that handles two errors: the campaign has changed since the person read it (412), or it was deleted. It shows
+ *   what happened and returns true; the caller must then read the campaign again. For all other errors it returns false
  */
 export function useShowStale(): (error: unknown, seen: Seen) => Promise<boolean> {
   const queryClient = useQueryClient()
@@ -49,7 +49,7 @@ export function useShowStale(): (error: unknown, seen: Seen) => Promise<boolean>
     async (error, seen) => {
       const isStale = isApiError(error, 412)
       if (!isStale) {
-        // For some changes the platform looks at the campaign's status before its version.
+        // For some changes the platform checks the campaign's status before its version.
         if (!isApiError(error, 400) || error.code !== 'campaign-state') return false
         const query = { ...historyQuery(seen.cashbackId), staleTime: 0 }
         const { pages } = await queryClient.fetchInfiniteQuery(query).catch(() => ({ pages: [] }))

@@ -11,8 +11,8 @@ export type Action = { ask(): Promise<void>; isPending: boolean }
 export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
 
 /**
- * An action that asks for confirmation, acts, reports the result, and reads the data again. After a failure it reads
- * the data, too, because somebody else may have done the act already.
+ * An action that asks for confirmation, acts, reports the result, and reads the data again. It also reads the data
+ * after a failure, because somebody else may already have done the same.
  *
  * @param onSettled reads the affected data again
  */
@@ -25,7 +25,7 @@ export function useAction(question: Question, act: () => Promise<unknown>, onSet
  * sees what changed.
  *
  * @param input.act receives the header with the version
- * @param input.isOffered whether the campaign, as it was last read, allows the act
+ * @param input.isOffered whether the campaign allows the action, by the data that was last read
  */
 export function useCampaignAction(input: {
   seen: Seen
@@ -78,8 +78,8 @@ function useAsked<Subject>(input: {
 }
 
 /**
- * Shows the notice of an act that got no answer. The platform may have done the act all the same. So the notice is
- * removed once the page has been read again and no longer offers the act.
+ * Shows a notice about an action that got no answer. The platform may still have done the action. So the notice is
+ * removed once the page has been read again and no longer offers the action.
  */
 function useLostAnswer(isOffered: boolean): (error: unknown) => void {
   const id = useId()
@@ -88,8 +88,8 @@ function useLostAnswer(isOffered: boolean): (error: unknown) => void {
   useEffect(() => {
     if (!isOffered) hide(id)
   }, [isOffered, hide, id])
-  // If the button disappears while its page stays, the platform has done the act, and the notice is removed. If the
-  // person has left the page, the result is still unknown, so the notice stays.
+  // If the button disappears from its page, the platform has done the action, and the notice is removed. If the person
+  // has left the page, the result is still unknown, so the notice stays.
   useEffect(() => () => void (shownAt.current === location.pathname && hide(id)), [hide, id])
   return useCallback(
     error => {

@@ -33,7 +33,7 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
   const isFile = value.startsWith('data:')
   const forgetFile = useRef<() => void>(null)
   const take = async (file: File | null) => {
-    // Otherwise, the browser would not report that the same file is chosen again.
+    // Clears the input. Otherwise the browser reports nothing if the person chooses the same file again.
     forgetFile.current?.()
     if (!file) return
     if (!types.split(',').includes(file.type)) return form.setFieldError(name, texts.notPicture)

@@ -55,7 +55,7 @@ type Props = {
   notice?: ReactNode
 }
 
-/** The one form in which campaigns are created and edited, with a preview of the customers' card beside it. */
+/** The form that creates and edits campaigns, with a preview of the card that customers see. */
 export function CampaignForm(props: Props) {
   const {
     initial,
@@ -125,8 +125,8 @@ export function CampaignForm(props: Props) {
 }
 
 /**
- * The banks to choose from. The list may be read again while the form is open. A bank that is then no longer in it keeps its box and its
- * name, because it may be chosen.
+ * The banks to choose from. The list may be read again while the form is open. A bank that is missing in the new list keeps its box,
+ * because the person may have chosen it.
  */
 function useBanks(banks: Props['banks']): Props['banks'] {
   const [atFirst] = useState(banks ?? [])
@@ -134,7 +134,7 @@ function useBanks(banks: Props['banks']): Props['banks'] {
   return banks && [...banks, ...atFirst.filter(({ id }) => !known.has(id))]
 }
 
-/** Says which banks of a draft can no longer be invited. @param props.names null: a name that is not known any more */
+/** Says which banks of a draft can no longer be invited. @param props.names null for a bank whose name is unknown */
 function LostBanks({ names }: { names: readonly (string | null)[] }) {
   const texts = useTexts(formTexts)
   const format = useFormat()

@@ -8,12 +8,12 @@ import { formTexts } from './form-texts.ts'
 type Choice = { id: string; name: string }
 type ChoiceField = 'participantsIds' | 'paymentSystemsId'
 
-/** A longer list has a search. With a thousand boxes every key in the form would take seconds. */
+/** A longer list gets a search field. With a thousand boxes, every key press in the form would take seconds. */
 const maxShown = 50
 
 /**
- * Chooses some items of a list: the banks to invite, or the payment systems that take part. A long list has a search and
- * shows only some items. The others stay chosen or not chosen as they are.
+ * Chooses some items of a list: the banks to invite, or the payment systems that take part. A long list has a search field
+ * and shows only some items. The hidden items stay chosen or not chosen, as they are.
  *
  * @param props.label says what is chosen; it is marked as required
  * @param props.stored the items of the campaign before the person's changes
@@ -39,7 +39,7 @@ export function ChoiceSection(
   const isLong = choices.length > maxShown
   const fixed = new Set(isGrowing ? stored : [])
   const first = shown.find(({ id }) => !fixed.has(id))
-  // Without `data-path`: the group cannot take the focus.
+  // Leaves out `data-path` here, because the group cannot take the focus. The first box gets it instead.
   const { value, onChange, error } = form.getInputProps(name)
   const ofFirst = {
     'data-path': name,
@@ -88,8 +88,8 @@ export function ChoiceSection(
 }
 
 /**
- * Selects what is shown of a list: all items that the person has clicked, and the first ones that contain the searched
- * words. Changed items come first, then the other chosen ones.
+ * Selects the shown items of a list: all items that the person has clicked, and the first 50 that contain the searched
+ * words. Of these, items with an unsaved change are preferred, and then items that were chosen when the form opened.
  *
  * @returns `touch` is called with each new choice
  */
@@ -100,9 +100,9 @@ function useShown(input: {
   words: string
 }) {
   const { choices, chosen, words } = input
-  // Does not follow the clicks, so that the other boxes stay where they are.
+  // The choice when the form opened. A click does not change it, so that the boxes keep their places.
   const [chosenAtFirst] = useState(chosen)
-  // An item stays when it is no longer chosen, because it has the focus, and the choice may be a mistake.
+  // A box that the person has cleared stays visible, because it has the focus, and the click may have been a mistake.
   const [touched, setTouched] = useState<readonly string[]>([])
   const stored = new Set(input.stored)
   const before = new Set(chosenAtFirst)
@@ -123,7 +123,7 @@ function without(ids: readonly string[], others: readonly string[]): string[] {
   return ids.filter(id => !left.has(id))
 }
 
-/** The search of a long list. It shows the error, because there may be no box that could. */
+/** The search field of a long list. It shows the error of the choice, because there may be no box to show it at. */
 function Search(props: {
   path: ChoiceField
   words: string
@@ -152,7 +152,7 @@ function Search(props: {
   )
 }
 
-/** How much of a long list is shown, and how many chosen items are not. */
+/** Says how many items of a long list are shown, and how many chosen items are hidden. */
 function Told(props: {
   choices: readonly Choice[]
   shown: readonly Choice[]

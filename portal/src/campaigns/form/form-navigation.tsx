@@ -35,7 +35,7 @@ export function FormNavigation({ sections }: { sections: readonly { name: Sectio
 
 const marks = { error: IconAlertCircle, todo: IconCircleDashed, done: IconCircleCheck }
 
-/** Does not change the address, so that "back" leads to the page before the form and not through its sections. */
+/** Jumps to a section. The address does not change, so that the Back button leads to the page before the form. */
 function jump(event: MouseEvent, name: SectionName): void {
   event.preventDefault()
   const section = document.getElementById(sectionId(name))

@@ -14,7 +14,7 @@ export function bankNamesOf(chosen: readonly string[], banks: readonly { id: str
  * clear it.
  *
  * @param banks the banks that can be chosen
- * @returns `lost`: the names of the others; null for a name that the draft does not know
+ * @returns `lost`: the names of the removed banks; null for a name that the draft does not contain
  */
 export function withoutLostBanks(
   restored: Partial<CampaignValues>,

@@ -8,7 +8,7 @@ import type { formTexts } from './form-texts.ts'
 import { type CampaignValues, type EditableField, type Figure, periodOf } from './values.ts'
 
 type Texts = SameTexts<(typeof formTexts)['en']>
-/** The message for each wrong field; true: the field itself says what is wrong. */
+/** The message for each wrong field; true if the field shows its own message. */
 export type Problems = Partial<Record<FormField, string | true>>
 type Found = Partial<Record<FormField, string | boolean | null | undefined>>
 

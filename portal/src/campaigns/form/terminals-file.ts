@@ -68,8 +68,8 @@ function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], ce
 type Row = { line: number; cells: string[] }
 
 /**
- * Reads CSV (RFC 4180). The values are separated by commas, by semicolons, which spreadsheets write in some countries, or by
- * tabs, which they write with UTF-16.
+ * Reads CSV (RFC 4180). The values are separated by commas, semicolons or tabs. Spreadsheets write semicolons in some countries,
+ * and tabs in files in UTF-16.
  */
 function readRows(content: string): { rows: Row[]; unclosedLine: number | null } {
   const separator = /[,;\t]/.exec(content.split('\n', 1)[0] ?? '')?.[0] ?? ','

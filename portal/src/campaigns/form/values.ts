@@ -211,18 +211,18 @@ export function changedBody(before: CampaignValues, after: CampaignValues): Camp
   )
 }
 
-/** Whether both describe the same campaign. A day that cannot be read makes them different. */
+/** Whether both describe the same campaign. They differ if only one of them has a day that cannot be read. */
 export const areSame = (one: CampaignValues, other: CampaignValues): boolean =>
   [changedBody(one, other), changedBody(other, one)].every(body => Object.keys(body).length === 0)
 
-/** The values that make up a period. One of them says nothing without the others: a day is a day in a time zone. */
+/** The values that make up a period. They belong together: for example, a day has no meaning without its time zone. */
 export const periodValues = ['zone', 'hasTimes', 'days', 'clocks'] as const satisfies (keyof CampaignValues)[]
 
 const isOfPeriod = (name: string): boolean => (periodValues as readonly string[]).includes(name)
 
 /**
- * The values that differ; of a period, all of them if one differs. Applied to another version of the campaign, or in another time
- * zone, they make the same edit.
+ * The values that differ. If one value of the period differs, all values of the period are included. So the edit stays the same when
+ * it is applied to another version of the campaign or in another time zone.
  */
 export function changedValues(before: CampaignValues, after: CampaignValues): Partial<CampaignValues> {
   const names = Object.keys(after) as (keyof CampaignValues)[]
@@ -234,6 +234,6 @@ export function changedValues(before: CampaignValues, after: CampaignValues): Pa
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** The platform may answer the lists of a campaign in another order than they were sent. */
+/** Sorts lists, because the platform may return the lists of a campaign in a different order than they were sent. */
 const unordered = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(item => JSON.stringify(item)).sort() : value

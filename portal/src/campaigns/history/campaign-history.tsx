@@ -37,7 +37,7 @@ type HistoryPagesQuery = UseInfiniteQueryResult<InfiniteData<HistoryPage>>
  * A history, latest first, with a button that shows older entries.
  *
  * @param props.since shows only entries that are later than this instant
- * @param props.none what to show when there are no entries; left out: a text
+ * @param props.none shown when there are no entries; default: a text
  */
 export function HistoryPages(props: {
   query: HistoryPagesQuery
@@ -69,7 +69,7 @@ export function HistoryPages(props: {
   )
 }
 
-/** The entries of pages, of which the first has the newest, in the order in which they happened. */
+/** The entries of all pages, oldest first. The first page contains the newest entries. */
 export const entriesOf = (pages: readonly HistoryPage[]): HistoryEntry[] =>
   pages.toReversed().flatMap(({ data }) => data)
 
@@ -105,7 +105,7 @@ function useDescribe(
   return (entry, index, all) => {
     const Picture = pictureOf(entry)
     return {
-      // Counted from the newest entry, so that the keys stay when older entries are added.
+      // Counts from the newest entry, so that the keys stay the same when older entries are added.
       key: String(all.length - index),
       at: entry.at,
       title: titleOf(entry, nameOf(entry.bankId), texts),
@@ -118,7 +118,7 @@ function useDescribe(
 
 type Texts = ReturnType<typeof useTexts<(typeof historyTexts)['en']>>
 
-/** A transition that is newer than this portal gets a general text. */
+/** A transition that this version of the portal does not know gets a general text. */
 function titleOf({ subject, trigger, changes }: HistoryEntry, bank: string, texts: Texts): string {
   if (subject === 'campaign') {
     const titles: Record<string, string> = texts.campaign
@@ -140,7 +140,7 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
         ? texts.merchant
         : texts.platform
   if (actor.login === null) return who
-  // The login of a system is a client id, which nobody can remember, so it is not shown.
+  // The login of a system is its client id. It is not shown, because nobody can remember it.
   return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
 }
 

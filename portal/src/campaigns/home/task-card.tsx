@@ -25,7 +25,7 @@ export type TaskLinkLook = { variant: 'light' | 'default'; size: 'sm'; 'aria-lab
  *
  * @param props.title what must be done, or who must do it
  * @param props.detail the merchant or bank of the campaign
- * @param props.otherwise what happens when nobody acts; '' when the task just waits
+ * @param props.otherwise what happens if nobody acts in time; '' if nothing happens
  * @param props.action the verb on the button, for people who may act
  * @param props.link builds the link to the right page
  */

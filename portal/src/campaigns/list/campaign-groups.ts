@@ -25,6 +25,6 @@ export const statusNames: readonly CampaignStatus[] = groupNames.flatMap(group =
 export const countOf = (group: Group, byStatus: Partial<Record<CampaignStatus, number>>): number =>
   groups[group].reduce((sum, status) => sum + (byStatus[status] ?? 0), 0)
 
-/** Whether the campaign does not take place, so that there is no reconciliation. */
+/** Whether the campaign will not take place. Then there is no reconciliation. */
 export const isClosed = (status: CampaignStatus): boolean =>
   (groups.closed as readonly CampaignStatus[]).includes(status)

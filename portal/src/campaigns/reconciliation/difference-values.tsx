@@ -54,7 +54,7 @@ function OutsidePeriod({ at, dateFrom }: { at: string; dateFrom: string }) {
   )
 }
 
-/** An id from a report. Spaces are part of it, so one with spaces at its ends is in quotation marks, which show them. */
+/** An id from a report. Spaces are part of the id, so an id with spaces at its ends is shown in quotation marks. */
 export function Id({ text }: { text: string }) {
   const format = useFormat()
   return <span className={classes.longId}>{text === text.trim() ? text : format.quoted(text)}</span>

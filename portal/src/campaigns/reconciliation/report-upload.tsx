@@ -123,8 +123,8 @@ export function ReportUpload(props: Props) {
 }
 
 /**
- * Says why a report was refused when the reason is not the file, for example because a colleague has sent one first. The
- * campaign is then read again, and the page may have no place for a report any more, so this is a notice.
+ * Says why a report was refused if the reason is not the file, for example because a colleague has sent a report first. It
+ * uses a notice, because the campaign is then read again, and the page may no longer contain the upload.
  */
 function useNotifyRefused() {
   const texts = useTexts(reconciliationTexts)
@@ -151,7 +151,7 @@ type CheckedGiven = Pick<Props, 'side' | 'currency' | 'recipient'> & {
   isDisabled: boolean
   tried: Tried
   fileName: string
-  /** Why the file, which is still here, could not be sent. */
+  /** Why the last attempt to send the file failed; null: there was no failure. */
   error: unknown
   onSend(): void
   onOther(): void

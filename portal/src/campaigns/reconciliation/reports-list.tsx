@@ -29,7 +29,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
         <>
           <DateTime at={uploadedAt} />
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {/* The id of a system's credential is a client id, which nobody can remember, so it is not shown. */}
+            {/* A system's client id is not shown, because nobody can remember it. */}
             {uploadedBy.startsWith('pk_') ? texts.ownSystem : uploadedBy}
           </Text>
         </>

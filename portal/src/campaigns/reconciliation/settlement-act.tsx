@@ -146,7 +146,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
 
 type Report = NonNullable<Bank['bankReport']> & { side: 'bank' | 'merchant' }
 
-/** An instant of the act. It is in UTC, so that both sides read the same, as in the PDF. */
+/** An instant of the act. It is shown in UTC, as in the PDF, so that both sides see the same time. */
 function Utc({ at }: { at: string | null }) {
   const format = useFormat()
   return at === null ? none : <time dateTime={at}>{format.utc(at)}</time>

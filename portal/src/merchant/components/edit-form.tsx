@@ -83,16 +83,16 @@ const campaignLink = ({ cashbackId }: ReadCampaign) =>
 /** The stored draft of an edit: the version that the person saw when making the changes, and the changed fields. */
 type Edit = { seen: ReadCampaign; changes: Partial<CampaignValues>; bankNames?: BankNames }
 
-/** Whether these changes are saved already, by a request whose answer got lost. */
+/** Whether these changes are already saved, because a request succeeded but its answer got lost. */
 function isSavedIn(campaign: ReadCampaign, changes: Partial<CampaignValues>, timeZone: string): boolean {
   const values = valuesOf(campaign, timeZone)
   return campaign.status !== 'deleted' && areSame(values, { ...values, ...changes })
 }
 
 /**
- * The changes, kept in the browser until they are saved. `seen` is the version that the person has made them to. `newer` is the newer
- * version if somebody else has saved first: before this person saved, or before the draft was restored. Until the person has decided,
- * nothing is saved, because a save names the version `seen`.
+ * Keeps the changes in the browser until they are saved. `seen` is the version that the person has changed. `newer` is set if
+ * somebody else has saved first, before this person saved or before the draft was restored. The platform then refuses every save
+ * until the person has decided, because a save names the version `seen`.
  */
 function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const { saved, unchanged } = useTexts(editTexts)
@@ -143,7 +143,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
     void changed(cashbackId)
     await router.navigate(campaignLink(base))
   }
-  /** Shows the form anew, with these changes. */
+  /** Builds the form again, with these changes. */
   const restart = (changes: Partial<CampaignValues>) => {
     setMine(changes)
     setNewer(null)
@@ -167,7 +167,7 @@ const send = ({ cashbackId, etag }: ReadCampaign, body: object) => {
   return answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body: body as never }))
 }
 
-/** Banks that are invited already stay visible, even if they could not be invited any more. */
+/** The banks to choose from. Banks that are already invited stay visible, even if they could no longer be invited. */
 function choices(base: ReadCampaign, invitable: Props['invitable']): { id: string; name: string }[] {
   const others = invitable.filter(({ id }) => base.banks.every(bank => bank.id !== id))
   return [...base.banks, ...others].toSorted((one, other) => one.name.localeCompare(other.name))

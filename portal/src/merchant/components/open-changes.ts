@@ -2,14 +2,14 @@ import { mayOnlyGrow } from '../../campaigns/form/fields.ts'
 import { type CampaignValues, periodValues } from '../../campaigns/form/values.ts'
 import type { ReadCampaign } from '../queries.ts'
 
-/** The platform has `dateFrom` and `dateTo` for these values, and allows both or none to change. */
+/** The form's values for the period. The platform stores `dateFrom` and `dateTo`, and allows changes of both or of neither. */
 const ofPeriod: readonly string[] = periodValues
 
 /**
- * Which of the changes the campaign still allows.
+ * Splits the changes into those that the campaign still allows and those that it no longer allows.
  *
- * @returns `open`: the changes to fields that its status allows to change. `locked`: the names of the others. `kept`: the names of the
- *   banks whose invitations the changes would take back, which is not possible once a bank has approved. In `open` they stay invited
+ * @returns `open`: the allowed changes. `locked`: the names of the fields that can no longer be changed. `kept`: the names of the banks
+ *   that the changes would remove. This is not possible once a bank has approved, so these banks stay invited in `open`
  */
 export function openChanges(
   { permissions, banks }: Pick<ReadCampaign, 'permissions' | 'banks'>,

@@ -31,8 +31,8 @@ function Pay({ campaign, banks }: { campaign: CampaignDetails; banks: readonly R
 }
 
 /**
- * The confirmation shows figures from two queries. If these have different versions, the older one is sent, so that the
- * platform refuses the request.
+ * The confirmation shows figures from two queries. If the queries returned different versions, the older version is
+ * sent, so that the platform refuses the request.
  */
 const olderTag = (one: string | null, other: string | null): string | null =>
   other !== null && Number(other.slice(1, -1)) < Number(one?.slice(1, -1)) ? other : one

@@ -3,7 +3,7 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 
-/** A link to the first bank whose reconciliation needs the merchant; nothing if none does. */
+/** A link to the first bank whose reconciliation waits for the merchant. Shows nothing if there is none. */
 export function ReconciliationStep({ campaign: { cashbackId, status, banks } }: { campaign: CampaignDetails }) {
   const texts = useTexts(campaignPageTexts)
   if (status !== 'awaitingCompensationConfirmation') return null

@@ -106,13 +106,13 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
-  // The version that the question was about. A newer one may be loaded while the question is open.
+  // The version that the confirmation was about. A newer version may be loaded while the confirmation is open.
   const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
     async onError(error) {
       await showStale(error, asked.current)
-      // Also after a lost answer: the next try must name the version that it has made.
+      // If only the answer got lost, the campaign has a new version. The next try must name this version.
       void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),
@@ -156,7 +156,10 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   )
 }
 
-/** Asks whether a file becomes the segment, because the campaign cannot go back to all customers. */
+/**
+ * Asks for confirmation before a file becomes the segment, because afterwards the campaign can never be for all
+ * customers again.
+ */
 function useQuestion(isFirst: boolean) {
   const { segment: texts } = useTexts(campaignPageTexts)
   const confirm = useConfirm()

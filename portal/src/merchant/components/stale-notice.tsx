@@ -18,8 +18,8 @@ type Props = {
 }
 
 /**
- * Shown when another save came first (412), also one of the same person in another tab: lists the fields that it changed, shows the
- * newer version, and lets the person continue or stop. After a deletion the person can only stop.
+ * Shown when somebody else, or the same person in another tab, has saved first (412). It lists the fields that the other save
+ * changed, and lets the person continue or stop. After a deletion the person can only stop.
  */
 export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Props) {
   const texts = useTexts(editTexts)

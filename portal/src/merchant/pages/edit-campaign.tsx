@@ -38,7 +38,7 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
   const [{ base, changes }, setBase] = useState<Base>({ base: campaign, changes: null })
   const directory = useQuery(directoryQuery)
   const banks = useQuery(banksQuery)
-  // Even if the campaign was deleted meanwhile, the form stays, so that nothing that was typed disappears.
+  // If the campaign is deleted while the form is open, the form stays, so that the input does not disappear.
   const refusal = mayChange ? (base.permissions.editAbility ? null : texts.cannot) : texts.mayNot
   return (
     <>

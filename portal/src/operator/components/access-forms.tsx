@@ -24,7 +24,7 @@ const rolesOf = {
 } as const
 type Kind = keyof typeof rolesOf
 
-/** The partner that gets the access; without it, the form asks for one. */
+/** The partner that gets the access. If it is left out, the form asks for a partner. */
 export type Owner = { kind: 'bank' | 'merchant'; code: string }
 
 type FormProps<Result extends unknown[]> = {

@@ -43,7 +43,7 @@ export function changedOnly(before: object, after: object): Record<string, unkno
   )
 }
 
-/** `mode` is given when a new entry may be there already; by default, the form knows whether the entry is new. */
+/** `mode` overrides the default of the form, which is `create` for a new entry and `apply` for an existing one. */
 export type SaveOptions = { dryRun: boolean; mode?: 'create' | 'apply' }
 
 /**
@@ -75,7 +75,7 @@ export function EntryForm<Values>(props: {
       try {
         await onSave({ dryRun: false })
       } catch (error) {
-        // The answer of an earlier try got lost, so the entry may be there because of it.
+        // The answer of an earlier try got lost, so that try may have created the entry.
         if (!wasLost || !isApiError(error, 409)) throw error
         const { changes } = await onSave({ dryRun: true, mode: 'apply' })
         if (changes.length > 0) throw error

@@ -62,7 +62,7 @@ function Duplicates({ tried: { duplicates, duplicateLines = [] } }: { tried: Imp
   )
 }
 
-/** The lines because of which an import was refused after a trial without errors. */
+/** The lines with errors that made an import fail, although its trial had no errors. */
 export function Refused({ refused, fileName }: { refused: Imported; fileName: string | null }) {
   const { stock: texts } = useTexts(operatorTexts)
   return (

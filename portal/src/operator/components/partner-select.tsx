@@ -7,8 +7,8 @@ import { partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 /**
- * Chooses a bank, or one of many merchants, which the platform searches by the typed words. The value is the partner's
- * code.
+ * Chooses a bank or a merchant. There are many merchants, so the platform searches them by the typed words. The value
+ * is the partner's code.
  */
 export function PartnerSelect(props: {
   kind: 'bank' | 'merchant'

@@ -13,7 +13,7 @@ const iccidForm = /^\d{18,20}$/
 
 type Typed = { iccid: string; line: number }
 
-/** Splits the typed text into distinct ICCIDs, each with its first line; one line may contain several. */
+/** Splits the typed text into distinct ICCIDs, each with its first line number. A line may contain several ICCIDs. */
 function readIccids(text: string): Typed[] {
   const all = text.split('\n').flatMap((line, index) =>
     line
@@ -107,7 +107,7 @@ export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line:
 
 const maxShown = 20
 
-/** The lines that are no ICCIDs, one below the other. */
+/** Lists the typed values that are not ICCIDs, with their lines. */
 function Malformed({ wrong }: { wrong: readonly Typed[] }) {
   const { stock: texts } = useTexts(operatorTexts)
   const { upload } = useTexts(uiTexts)

@@ -22,8 +22,7 @@ import type { StatementsSearch } from '../search.ts'
 const route = getRouteApi('/signed-in/operator/statements')
 
 /**
- * Daily statements of all banks, one month at a time. Days whose statement should be closed but is not are listed above
- * them.
+ * Daily statements of all banks, one month at a time. Above them is a list of the days whose statement is overdue.
  */
 export function StatementsPage() {
   const texts = useTexts(statementTexts)

@@ -17,7 +17,7 @@ import { operatorTexts } from '../texts.ts'
 const route = getRouteApi('/signed-in/operator/stock')
 const pageSize = 50
 
-/** Profiles of each tariff and how long they last; the first to run out comes first. */
+/** The profiles of each tariff and how long they will last. The tariff that runs out first comes first. */
 export function StockPage() {
   const { stock: texts } = useTexts(operatorTexts)
   const search = route.useSearch()

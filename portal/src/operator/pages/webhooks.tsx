@@ -46,7 +46,7 @@ export function WebhooksPage() {
   )
 }
 
-/** A lag above this number of seconds is a fault. `perkline events status` (src/cli/events.ts) uses the same number. */
+/** A larger lag counts as a failure. `perkline events status` (src/cli/events.ts) uses the same number. */
 const maxLagSeconds = 60
 
 function EventsStatus() {

@@ -43,7 +43,7 @@ export function sortedPage<Row>(
   return pageOf(sorted, page, pageSize)
 }
 
-/** Returns one page of a complete list; the last one if the page lies behind it. */
+/** Returns one page of a complete list. If the page is past the end, returns the last page. */
 export function pageOf<Row>(rows: readonly Row[], page: number, pageSize: number): { rows: Row[]; paging: Paging } {
   const totalPages = Math.ceil(rows.length / pageSize)
   const shown = Math.min(page, Math.max(totalPages, 1))

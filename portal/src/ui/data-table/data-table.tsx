@@ -18,8 +18,8 @@ import type { TableSearch } from './use-table-search.ts'
  * is empty or could not be read. On a phone each row is a card.
  *
  * @param props.label the table's name for screen readers
- * @param props.query the request for the rows, from which loading and failure are shown. The rows are passed
- *   separately, because the page may sort them and show only some
+ * @param props.query the request for the rows, used to show loading and failure. The rows are passed separately,
+ *   because the page may sort them and show only some of them
  * @param props.rows undefined until they are loaded
  * @param props.after where this part of the list begins, if the platform examines the list in parts
  * @param props.isSizeChosen the person can choose the page size (`usePageSize`)

@@ -5,7 +5,7 @@ import { useEffect } from 'react'
  *
  * @param paging the position in the loaded list; undefined while the list is not loaded
  * @param onPage changes the address; undefined: the first page
- * @returns whether the redirect is on its way
+ * @returns whether a redirect is pending
  */
 export function useLastPage(
   paging: { page: number; totalPages: number } | undefined,

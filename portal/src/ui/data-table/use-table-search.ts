@@ -12,8 +12,8 @@ export type TableSearch = {
 /**
  * Changes a table's filters, sorting and page in the address. To read them, use `route.useSearch()`.
  *
- * @returns a function that sets some fields and leaves the others; undefined removes a field. A change of the page alone goes
- *   to this page of the same list. Any other change goes to the beginning of the list, or to the page that it sets
+ * @returns a function that sets some fields and leaves the other fields unchanged; undefined removes a field. If only the page
+ *   changes, the list stays the same. Any other change goes to the beginning of the list, or to the page that it sets
  */
 export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
