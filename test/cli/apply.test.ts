@@ -204,7 +204,7 @@ test('an excerpt leaves the order of tariffs as it is, and appends new ones; a f
   assert.deepEqual(await order(), ['e', 'd', 'c', 'b', 'a'])
 })
 
-test('an id is made once and kept; a given one is taken over', async () => {
+test('an id is created once and kept; an id in the file is used', async () => {
   const id = '0b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11'
   await apply(`banks: [{ code: alpha, name: A }, { code: beta, name: B, id: ${id.toUpperCase()} }]`)
   const made = await one<{ alpha: string; beta: string }>(
@@ -319,7 +319,7 @@ test('two applies at once follow one another', async () => {
   assert.equal(names, 1)
 })
 
-test('applying many entries again draws no ids of theirs', async () => {
+test('applying many entries again uses up no ids', async () => {
   await apply(full, { files })
   for (let round = 0; round < 3; round++) await apply(full, { files })
   await apply(full.replace('code: b,', 'code: c,'), { files })

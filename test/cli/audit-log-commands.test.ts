@@ -279,7 +279,7 @@ test('events of other types do not hide that the end of a log is missing', async
     }
 })
 
-test('a file of keys that are none is an error in words', async () => {
+test('a keys file that is not a JWKS gives a clear error message', async () => {
   const file = join(folder, 'keys-log.jsonl')
   await json('audit-log', 'export', file)
   const keys = join(folder, 'keys.json')
@@ -324,7 +324,7 @@ test('remarks and notes of another platform are passed over, and the output says
   const blind = await verify()
   assert.equal(blind.code, 1)
   assert.match(blind.stderr, /notes of another platform.*--keys/)
-  // If the keys have signed no note of the file, all may be forged. So the command skips none of them, and fails.
+  // If none of the notes in the file is signed by the keys, all may be forged. So the command skips no note, and fails.
   writeFileSync(notes, `${other}\n`)
   const forged = await verify('--keys', keys, '--json')
   assert.deepEqual([forged.code, JSON.parse(forged.stdout).fault?.reason], [1, 'checkpoint'])
@@ -397,7 +397,7 @@ test('only a line feed ends a line of a file', async () => {
   assert.deepEqual(await json('audit-log', 'verify', '--file', file, '--anchors', anchors), verified)
 })
 
-test('a file that nothing covers, and one that is no log, do not pass', async () => {
+test('a file without a checkpoint that covers it, and a file that is not a log, do not pass', async () => {
   const file = join(folder, 'short.jsonl')
   const { entries } = await json('audit-log', 'export', file)
   const none = join(folder, 'none.txt')

@@ -1,4 +1,4 @@
-/** The command line against a real platform: each command, for people and for programs. */
+/** The command line against a real platform: each command, with its text output and with `--json`. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

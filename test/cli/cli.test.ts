@@ -129,7 +129,7 @@ describe('wrong usage exits with 2 and says what is right', () => {
     assert.equal(readFileSync(stockFile, 'utf8'), content)
   })
 
-  test('an ICCID that is none is told by its place: ICCIDs are secrets', async () => {
+  test('an invalid ICCID is named by its position, because ICCIDs are secrets', async () => {
     const result = await perkline(['profiles', 'withdraw', '8991101200003204514', '8991101200003204O22'])
     assertFailed(result, 2, /number 2 of those given is not/)
     assert.doesNotMatch(result.stderr, /89911/)
@@ -188,7 +188,7 @@ describe('a platform that can’t be asked exits with 1', () => {
     )
   })
 
-  test('a folder called .env is no settings', async () => {
+  test('a folder called .env is ignored', async () => {
     const cwd = join(folder, 'with-a-folder')
     await mkdir(join(cwd, '.env'), { recursive: true })
     const platform = await startScriptedPlatform(() => ({ json: [] }))

@@ -27,7 +27,7 @@ after(async () => {
 })
 
 /**
- * @param stdout a file that gets the standard output, which `output` then does not return
+ * @param stdout a file for the standard output. Then `output` does not return the standard output
  * @param args options of `serve`
  */
 function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe', args: string[] = []) {
@@ -206,7 +206,7 @@ test('npx perkline serve: the platform ends with the npx that started it', async
     await sleep(20)
   }
   child.kill('SIGTERM')
-  // npm's streams close only when the platform, its child, has ended as well.
+  // The streams of npm close only when its child process, the platform, has ended as well.
   const giveUp = AbortSignal.timeout(60_000)
   await Promise.race([closed, once(giveUp, 'abort').then(() => assert.fail('the platform lives on'))])
   assert.equal(await isReady(), false)
@@ -247,7 +247,7 @@ test('a signal while the samples are loaded: they become whole and are shown, th
   }
 })
 
-test('a reader of the output that goes away, and an output that takes nothing, stop neither start nor end', async t => {
+test('an output whose reader is gone or reads nothing prevents neither the start nor the stop', async t => {
   const [DATA_DIR, PORT] = [join(root, 'unread'), String(await freePort())]
   const isReady = () => answers(`http://127.0.0.1:${PORT}/health/ready`)
   const unread = serve({ DATA_DIR, PORT })

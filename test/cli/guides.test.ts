@@ -60,7 +60,7 @@ const endOfStep = '--- end of step ---'
  */
 const shortNpx = 'npx() { "$@"; }'
 
-/** Runs the steps in one shell. @returns what each has printed */
+/** Runs the steps in one shell. @returns the output of each step */
 async function run(steps: Step[], shell: Shell, platform: PerklineProcess, dataDir: string, welcome: string) {
   const first = steps.findIndex(({ command }) => command.includes('npx '))
   const script = steps
@@ -140,7 +140,7 @@ async function startFirst(folder: string): Promise<FirstStart> {
   return { dataDir, welcome }
 }
 
-/** Runs the steps of a guide on a platform of its own, as for a reader who has just started one. */
+/** Runs the steps of a guide on a new platform, as a reader does who has just started it. */
 async function follow(
   t: TestContext,
   steps: Step[],

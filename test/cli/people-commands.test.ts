@@ -1,4 +1,4 @@
-/** The operator's commands on people: what only they may do (contract/people.md, "People" and "Policy of an account"). */
+/** The operator's commands for people, which do what nobody else may do (contract/people.md, "People" and "Policy of an account"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { perkline } from '../support/command.ts'
@@ -16,7 +16,7 @@ after(() => platform.close())
 const run = (...args: string[]) =>
   perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
 
-test('the way back after a lock-out: the account’s address lists are taken off', async () => {
+test('after a lock-out, the command removes the account’s address lists', async () => {
   const addresses = { people: ['192.0.2.0/24'], systems: ['192.0.2.0/24'] }
   const policy = { mfa: 'optional', sessionMinutes: 60, addresses, force: true }
   assert.equal((await manager.call('PUT', '/portal/security-policy', policy)).status, 200)

@@ -1,6 +1,6 @@
 /**
- * The commands of statements and orders against a real platform, also with books that somebody has changed
- * (contract/statements.md, "Checking").
+ * The commands for statements and orders against a real platform, also after somebody has changed its books directly in
+ * the database (contract/statements.md, "Checking").
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -19,8 +19,8 @@ before(async () => {
   const merchant = await openMerchant(platform)
   await each(Array.from({ length: campaigns }), 8, () => createCampaign(platform, {}, merchant))
   await until('all events are numbered', async () => (await countEvents()) >= 2 * campaigns)
-  // Gives these events much higher sequences, so that the last events of the campaigns, which may not be numbered yet,
-  // still get free ones.
+  // The last events of the campaigns may not be numbered yet. So these events get much higher sequences, and the lower
+  // ones stay free.
   await database.execute(
     `insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body, subject)
      select account_type, account_id, sequence + 1000000 + n, day, gen_random_uuid(), type, recorded_at, body, gen_random_uuid()

@@ -1,4 +1,4 @@
-/** The audit in pieces: nothing is missed or reported twice where one piece ends and the next begins. */
+/** The audit in pieces: at the borders between pieces, nothing is missed and nothing is reported twice. */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
@@ -21,7 +21,7 @@ const foundIn = (detail: string) => totalOf(detail) + Number(/; and (\d+) more$/
 suite('orders and profiles', () => {
   const piece = 20_000
   const count = 2 * piece + 1_000
-  /** The positions of the broken rows: the first, the last, and those around the ends of pieces. */
+  /** The positions of the broken rows: the first row, the last row, and the rows around the borders of pieces. */
   const places = [1, piece - 1, piece, piece + 1, 2 * piece, 2 * piece + 1, count]
   const listed = places.join(', ')
   const bank = randomUUID()

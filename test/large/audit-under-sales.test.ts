@@ -1,4 +1,4 @@
-/** The audit reports no error while everything that it checks changes. */
+/** The audit reports no false error while all the data that it checks is changing. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'

@@ -108,7 +108,7 @@ test('in a long list each campaign has its own segment, and none where there is 
   }
 })
 
-test('a long list that a filter makes short, and one that it makes empty', async () => {
+test('a filter can make a long list short or empty', async () => {
   const { bytes } = await readBytes(alpha, {}, '?name=campaign 21&sku=sku-1'.replace(' ', '%20'))
   const names = JSON.parse(bytes.toString()).map(({ name }: { name: string }) => name)
   assert.deepEqual(names.toSorted(), ['Campaign 212', 'Campaign 215', 'Campaign 218'])
@@ -118,7 +118,7 @@ test('a long list that a filter makes short, and one that it makes empty', async
   assert.equal((await readBytes(beta)).bytes.toString(), '[]')
 })
 
-test('the same campaign is the same text in a short and in a long list, but for whose it is', async () => {
+test('a campaign has the same text in a short and in a long list, except for the fields of each bank', async () => {
   const short = JSON.parse((await readBytes(gamma)).bytes.toString())
   const long = JSON.parse((await readBytes(alpha)).bytes.toString())
   assert.equal(short.length, 3)
@@ -174,7 +174,7 @@ describe('compression', () => {
   for (const [header, expected] of choices)
     test(`Accept-Encoding: ${header}`, () => assert.equal(chooseEncoding(header), expected))
 
-  test('what is refused is not compressed', async () => {
+  test('refusals are not compressed', async () => {
     const headers = { 'accept-encoding': 'gzip' }
     const { response, bytes } = await readBytes(alpha, headers, '?page=1')
     assert.equal(response.statusCode, 400)
@@ -183,7 +183,7 @@ describe('compression', () => {
   })
 })
 
-test('a fault before the first byte is an ordinary error, whatever was asked for', async () => {
+test('an error before the first byte is an ordinary error answer, with any Accept-Encoding', async () => {
   const { database } = platform.platform
   await database.execute('alter table campaign_segments rename to hidden')
   try {
@@ -239,13 +239,13 @@ suite('readers of a list that fills every buffer on the way', () => {
     await until('nothing is read any more', async () => (await reading()) === 0)
   }
 
-  test('one that takes it all gets it all', async () => {
+  test('a reader that reads everything gets the whole list', async () => {
     const { bytes } = await readBytes(beta)
     assert.ok(bytes.length > megabytes * 1_000_000)
     assert.equal(JSON.parse(bytes.toString()).length, 60)
   })
 
-  test('one that leaves frees its connection at once', async () => {
+  test('a reader that disconnects frees its database connection at once', async () => {
     for (const wait of [0, 5, 50]) {
       const socket = await openStuck(beta)
       await until('it is read', async () => (await reading()) === 1)
@@ -256,7 +256,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     }
   })
 
-  test('ones that leave at any moment break nothing', async () => {
+  test('readers that disconnect at any moment break nothing', async () => {
     await each(range(60), 6, async number => {
       const socket = await open(beta)
       await sleep(number % 20)
@@ -266,7 +266,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     assert.equal((await readBytes(beta)).response.statusCode, 200)
   })
 
-  test('one that takes nothing for 10 seconds is cut off: the connection ends, the chunked body does not', async () => {
+  test('a reader that reads nothing for 10 seconds is cut off: the connection closes, but the chunked body has no end', async () => {
     const socket = await openStuck(beta)
     const start = performance.now()
     while ((await reading()) > 0) {
@@ -283,7 +283,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     assert.doesNotMatch(end.toString(), /0\r\n\r\n$/)
   })
 
-  test('one that reads slowly and loses its access is cut off within 10 seconds', async () => {
+  test('a slow reader that loses its access is cut off within 10 seconds', async () => {
     const { database } = platform.platform
     const credential = await issueCredential({ database }, { partner: { bank: 'beta' }, role: 'ADMIN', label: 'lost' })
     const { body } = await platform.call('POST', '/getToken/auth', { body: credential })
@@ -312,7 +312,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     await assert.rejects(once(socket, 'close'), /ECONNRESET/)
   })
 
-  test('two of a bank at once, its others wait; other banks go on; who leaves makes room', async () => {
+  test('two requests of a bank run at once, and its others wait; other banks are served; a disconnect frees a place', async () => {
     const stuck = [await openStuck(beta), await openStuck(beta)]
     const third = readBytes(beta)
     const fourth = await open(beta)
@@ -330,7 +330,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     await leave(...stuck)
   })
 
-  test('a database that breaks off in the middle breaks the answer off', async () => {
+  test('the answer breaks off when the database connection breaks', async () => {
     const socket = await openStuck(beta)
     await platform.platform.database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'copy%'`,
@@ -345,7 +345,7 @@ suite('readers of a list that fills every buffer on the way', () => {
     assert.equal((await readBytes(beta)).response.statusCode, 200)
   })
 
-  test('refused callers cost no turn', async () => {
+  test('refused requests do not count for the concurrency limit', async () => {
     const viewer = await openCampaignBank(platform, 'beta', 'VIEWER')
     const merchant = await openMerchant(platform)
     const stuck = [await openStuck(beta), await openStuck(beta)]
@@ -371,14 +371,14 @@ suite('readers of a list that fills every buffer on the way', () => {
   })
 })
 
-suite('turns', () => {
+suite('the concurrency limit', () => {
   const limits = { atOnce: 2, perPartner: 1, waiting: 2, waitMs: 60 }
   const patient = { ...limits, waitMs: 5_000 }
   const here = () => new AbortController().signal
   const unavailable = (error: unknown) =>
     error instanceof DomainError && error.code === 'unavailable' && (error.retryAfterSeconds ?? 0) > 0
 
-  test('one for each bank, so many in all, in the order of asking', async () => {
+  test('limits each bank and the total, and serves in the order of the requests', async () => {
     const turns = createConcurrencyLimit({ ...patient, waiting: 10 }, 'busy')
     const begun: string[] = []
     const take = async (bank: string) => {
@@ -403,7 +403,7 @@ suite('turns', () => {
     for (const end of await Promise.all([take('x'), take('y')])) end()
   })
 
-  test('a reader that waits too long, or is one too many, is refused with Retry-After', async () => {
+  test('a reader that waits too long, or finds the queue full, is refused with Retry-After', async () => {
     const turns = createConcurrencyLimit(limits, 'busy')
     const end = await turns.take('a', here())
     const waiting = [turns.take('a', here()), turns.take('a', here())].map(turn => assert.rejects(turn, unavailable))

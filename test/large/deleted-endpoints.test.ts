@@ -1,4 +1,4 @@
-/** Endpoints that were deleted cost nothing while nothing happens. */
+/** Deleted endpoints cause no work while there is nothing to deliver. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

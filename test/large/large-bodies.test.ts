@@ -1,6 +1,6 @@
 /**
- * JSON bodies with much content: they are bounded before they are parsed, and few large ones are read at once
- * (contract/http.md, "Request bodies").
+ * JSON bodies with much content. Their limits are checked before parsing, and only a few large bodies are read at the
+ * same time (contract/http.md, "Request bodies").
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -96,7 +96,7 @@ suite('what a body may hold', () => {
     assert.notEqual(under.body.message, over.body.message)
   })
 
-  test('the largest campaign that there can be is taken', async () => {
+  test('the largest possible campaign is accepted', async () => {
     const terminals = Array.from({ length: 50_000 }, (_, index) => ({
       terminal_id: `T-${index}`,
       terminal_name: `Магазин ${index}`,
@@ -139,7 +139,7 @@ test('a body comes back from the other process as it was read, its long lists in
   await assert.rejects(aside('{'), { ...error, details: 'The body must be valid JSON' })
 })
 
-test('bodies of one moment are read one after the other; one whose process is killed is 503, and the next is read', async () => {
+test('bodies that arrive together are read one by one; a killed process gives 503, and the next body is read', async () => {
   const read = await Promise.all([1, 2, 3].map(a => aside(`{"a":${a}}`)))
   assert.deepEqual(read, [{ a: 1 }, { a: 2 }, { a: 3 }])
   const refused = assert.rejects(aside(`{"a":["${'x'.repeat(12_000_000)}"]}`), { code: 'unavailable' })
@@ -158,9 +158,9 @@ const dying = (afterMs: number) => `
 `
 
 for (const afterMs of [100, 500, 1_500])
-  test(`a process that is killed after ${afterMs} ms leaves no reader behind, and no word of it`, async () => {
+  test(`a process that is killed after ${afterMs} ms leaves no reader process and no message behind`, async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', dying(afterMs)])
-    // The reader has the same stderr, so this ends when both have ended.
+    // The reader process has the same stderr, so the output ends when both processes have ended.
     const output = await text(child.stderr)
     assert.equal(output, '')
   })
@@ -179,7 +179,7 @@ test('the other process returns only those values of a body that are read here',
   for (const body of [list(2_000, '{}'), '"text"', '1', 'null']) assert.deepEqual(await aside(body), [])
 })
 
-test('a large form with many kinds of errors is told the same as a small one', async () => {
+test('a large form with many kinds of errors gets the same answer as a small one', async () => {
   const terminals = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2', terminal_name: 1 }, {}, { terminal_id: '' }, 7]
   const broken = {
     name: 1,
@@ -207,7 +207,7 @@ test('a large form with many kinds of errors is told the same as a small one', a
   ])
 })
 
-test('of a body that arrives fast, others are served between its parts, and the memory of a part is freed at once', async () => {
+test('while a body arrives fast, others are served between its parts, and the memory of each part is freed at once', async () => {
   const parts = Array.from({ length: 20 }, (_, index) => Buffer.alloc(64 * 1024, index))
   const payload = new Readable({ read() {}, highWaterMark: 4 * 1024 * 1024 })
   for (const part of [...parts, null]) payload.push(part)
@@ -245,7 +245,7 @@ async function announce(token: string, target = path, method = 'POST'): Promise<
 const rest = `{"x":"${'x'.repeat(large - 8)}"}`
 
 suite('large bodies take turns', () => {
-  test('of one partner two are read at once, the third when one of them has its answer; other partners are served', async () => {
+  test('two bodies of a partner are read at once, the third after an answer; other partners are served', async () => {
     const [first, second] = [await announce(voltshop), await announce(voltshop)]
     // Large bodies of another partner need not wait for these two.
     const other = await platform.call('POST', path, { token: grocer, raw: rest })
@@ -264,7 +264,7 @@ suite('large bodies take turns', () => {
     await once(second, 'close')
   })
 
-  test('in a process four are read at once; others wait until one of them ends', async () => {
+  test('a process reads four bodies at once; others wait until one of them ends', async () => {
     const beta = await platform.bankToken('beta')
     const held = await Promise.all([
       ...[voltshop, voltshop].map(token => announce(token)),
@@ -281,7 +281,7 @@ suite('large bodies take turns', () => {
     await waiting(0)
   })
 
-  test('role and ownership are told before anything of the body is read', async () => {
+  test('role and ownership are checked before the body is read', async () => {
     const { body } = await platform.call('POST', path, { token: grocer, body: campaignForm(platform) })
     const asked: [token: string, id: string, status: number][] = [
       [alpha, body.id, 403],

@@ -1,4 +1,4 @@
-/** What a read of a short period of a long audit log costs (contract/partner-api.md, "Lists"). */
+/** Reading a short period of a long audit log reads few other entries (contract/partner-api.md, "Lists"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'

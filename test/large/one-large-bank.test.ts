@@ -1,4 +1,4 @@
-/** Nearly all orders and people are of one bank. Requests of people of another bank must not read them all. */
+/** Nearly all orders and people belong to one bank. Requests from another bank must not read all of them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'

@@ -1,7 +1,7 @@
 /**
- * Nearly all profiles are of one tariff. Requests for other tariffs, and sales of them, must not read all its profiles.
- * PostgreSQL chooses plans by statistics. They say that nearly every row belongs to the searched tariff, so PostgreSQL
- * could decide to read the whole table.
+ * Nearly all profiles belong to one tariff. Requests for other tariffs, and their sales, must not read all these
+ * profiles. PostgreSQL chooses plans by statistics. By these, nearly every row belongs to the large tariff, so
+ * PostgreSQL could decide to read the whole table.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

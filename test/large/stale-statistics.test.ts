@@ -43,7 +43,7 @@ async function addOrders(count: number, status: 'reserved' | 'confirmed'): Promi
   )
 }
 
-test('cancelling reads the one order', async () => {
+test('a cancellation reads only its own order', async () => {
   const cancelled = 200
   const orders = await database.query<{ id: string }>(
     `select order_id as id from orders where status = 'reserved' order by profile_id limit ${cancelled}`,
@@ -75,7 +75,7 @@ async function readStatistics(): Promise<{ changed: number; read: number }> {
   return row
 }
 
-test('fifty thousand reservations that are over are marked', async () => {
+test('fifty thousand expired reservations are marked', async () => {
   await advance(platform, 'PT15M')
   await until('all are marked', async () => {
     const left = await database.query(`select from orders where status = 'reserved' limit 1`)

@@ -1,6 +1,6 @@
 /**
- * What a page does after an action, in a real browser: the focus, messages about refused actions and lost answers, the
- * input that stays, and the way back to the list.
+ * What a page does after an action, in a real browser: where the focus goes, messages about refused actions and lost
+ * answers, input that is kept, and the way back to the list.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
@@ -59,8 +59,8 @@ const forget = ({ errors }: Visitor, expected: RegExp) => {
   assert.ok(errors.splice(0).every(error => expected.test(error)))
 }
 
-suite('the focus after an act', { timeout: 90_000 }, () => {
-  test('whose button is gone is on the heading: a bank takes part, the merchant launches', async t => {
+suite('the focus after an action', { timeout: 90_000 }, () => {
+  test('goes to the heading when the button is gone: a bank takes part, the merchant launches', async t => {
     const id = await createCampaign(platform, { name: 'By keyboard', participantsIds: [ids.alpha] }, sides.grocer)
     const visitor = await visit(t, platform)
     if (!visitor) return
@@ -76,7 +76,7 @@ suite('the focus after an act', { timeout: 90_000 }, () => {
     await headingFocused(page)
   })
 
-  test('that fails is on its button again', async t => {
+  test('returns to the button when the action fails', async t => {
     const id = await createCampaign(platform, { name: 'As it was' }, sides.grocer)
     const visitor = await visit(t, platform)
     if (!visitor) return
@@ -115,7 +115,7 @@ test('a report whose upload gets no answer stays chosen and checked', { timeout:
   forget(visitor, /ERR_FAILED/)
 })
 
-suite('an act', { timeout: 60_000 }, () => {
+suite('an action', { timeout: 60_000 }, () => {
   test('that is too late says so, and the page shows the campaign as it is', async t => {
     const id = await createCampaign(platform, { name: 'Too late', participantsIds: [ids.alpha] }, sides.grocer)
     assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
@@ -146,7 +146,7 @@ suite('an act', { timeout: 60_000 }, () => {
     forget(visitor, /ERR_FAILED/)
   })
 
-  test('without an answer is no error beside the next act: a settlement', async t => {
+  test('without an answer leaves no error beside the next action: a settlement', async t => {
     const ended = await endedCampaign(sides, [sides.alpha], { participantsIds: [ids.alpha], name: 'Lost settlement' })
     const uploaded = await uploadBank(sides.alpha, ended.id, reportOf(line(ended, 'a')))
     assert.equal(uploaded.status, 201, uploaded.text)
@@ -236,7 +236,7 @@ test('a home fits on the narrowest phone: the account button and the tiles are w
   for (const who of [bank, merchant]) {
     await visitor.logIn(who)
     await page.getByRole('region', { name: 'Campaigns' }).first().waitFor()
-    // The elements whose content is wider than they are, or which reach over the edge of the screen.
+    // Elements that reach beyond the edge of the screen, or whose content is too wide for them.
     const wide =
       await page.evaluate(`[...document.querySelectorAll('header button, header button > *, section a, section a > *')]
       .filter(each => each.checkVisibility() && getComputedStyle(each).position !== 'absolute')

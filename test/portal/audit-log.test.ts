@@ -120,7 +120,7 @@ test('the platform’s people read all accounts, and one of them', async t => {
   await titled(page, 'Audit log')
   for (const object of [`Person, ${login}`, 'Tariff, kyivstar/empty', 'Tariff, roamwide/world'])
     await page.getByRole('link', { name: object, exact: true }).waitFor()
-  // Nothing was there before: the entry says how many profiles came in.
+  // The entry has no old value. It shows only how many profiles were imported.
   await rows(page, 'kyivstar/empty').getByText('Profiles: 2', { exact: true }).waitFor()
   await rows(page, 'Checkpoint made').getByText('Platform').waitFor()
   await assertAccessible(visitor)

@@ -65,7 +65,7 @@ async function sell(): Promise<void> {
 }
 
 const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
-/** Waits for what a person would wait for: a notice, a status, a sentence. */
+/** Waits until the page shows a text: a notice, a status, a sentence. */
 const sees = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 const rowsOf = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const at = (id: string, rest = '') => `/bank/campaigns/${id}${rest}`
@@ -133,7 +133,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     )
   })
 
-  test('its own campaign is withdrawn or kept: no button of the question can be mistaken for another', async t => {
+  test('its own campaign is withdrawn or kept: the buttons of the question cannot be confused', async t => {
     const id = await createBankCampaign(platform, sides.alpha, { name: 'Of the bank' })
     const visitor = await visit(t, platform)
     if (!visitor) return
@@ -152,7 +152,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     await sees(page, 'Your bank has withdrawn this campaign.')
   })
 
-  test('a banner within the form is shown; one from another site is a link that tells it nothing, and is not loaded', async t => {
+  test('a banner in the campaign is shown; a banner of another site is a link without a referrer, and is not loaded', async t => {
     const pixel = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==`
     const elsewhere = 'https://pictures.example/banner.png'
     const shown = await createCampaign(platform, { bannerBig: pixel, bannerSmall: pixel }, sides.grocer)
@@ -174,7 +174,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     assert.ok(asked.length > 0 && !asked.some(url => url.includes('pictures.example')))
   })
 
-  test('what was added to the terminals since a day', async t => {
+  test('the terminals that were added since a day', async t => {
     const terminals = [{ terminal_id: 'T-1' }]
     const id = await createCampaign(platform, { name: 'Growing', terminalsPlatform: false, terminals }, sides.grocer)
     await advance(platform, 'P3D')
@@ -238,7 +238,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   assert.equal(await button(page, 'Confirm receipt').count(), 0)
 })
 
-/** Chooses a file with errors, and then one whose upload is cancelled. */
+/** Chooses a file with errors, and then another file, whose upload is cancelled. */
 async function refuseReports({ page, errors }: Visitor, when: string): Promise<void> {
   const choose = page.locator('input[type=file]')
   const faulty = `${header}\nTX-1,T-0001,yesterday,200.00,10.00\nTX-2,T-0001,${when},-1,10.00\n`
@@ -258,7 +258,7 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   await page.unroute('**/bank-report?*')
 }
 
-/** Waits until the page shows what its check of the report has found, and sends the report. */
+/** Waits until the page shows the result of the report's check, and sends the report. */
 async function sendChecked(page: Page, differences: string): Promise<void> {
   const checked = page.getByRole('region', { name: 'Check before you send' })
   await checked.getByText(differences, { exact: true }).waitFor()
@@ -342,14 +342,14 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await assertAccessible(visitor)
   })
 
-  test('a span over two years: each day with its year, and nothing of it stays in the next span', async t => {
+  test('a span over two years: each day is shown with its year, and none of them stays in the next span', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor
     const to = platform.platform.deps.campaigns.clock.now().toISOString().slice(0, 10)
     const from = new Date(Date.parse(`${to}T00:00:00Z`) - 365 * 86_400_000).toISOString().slice(0, 10)
     const chart = page.getByRole('region', { name: /^Sold/ })
-    // The last 30 days are read first, so that the same chart shows them at once later on.
+    // Reads the last 30 days first. Later the chart can then show them at once, from the cache.
     await visitor.logIn(viewer, '/bank/esim/sales')
     await chart.waitFor()
     await visitor.walk(`/bank/esim/sales?from=${from}&to=${to}`)
@@ -369,7 +369,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor
-    // A zone whose day is not the day in UTC at this hour.
+    // A time zone in which it is a different day than in UTC right now.
     const zone = new Date().getUTCHours() < 11 ? 'Etc/GMT+12' : 'Pacific/Kiritimati'
     const setZone = (timeZone: string) =>
       platform.platform.database.execute(`update banks set esim_time_zone = $1 where code = 'alpha'`, [timeZone])

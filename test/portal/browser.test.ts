@@ -68,7 +68,7 @@ suite('login', () => {
     await page.waitForURL('**/app/merchant')
   })
 
-  test('what is missing is said at the field, without asking the platform', async t => {
+  test('a missing value is shown at its field, without a request', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, open } = visitor
@@ -126,7 +126,7 @@ suite('a session', () => {
     await page.waitForURL('**/app/login*')
   })
 
-  test('that has ended leads to the login, and back to where it was with all that the address said', async t => {
+  test('that has ended leads to the login, and after the login back to the same address', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, logIn, open, errors } = visitor
@@ -141,7 +141,7 @@ suite('a session', () => {
     assert.ok(refused.length > 0 && refused.every(error => error.includes('401')), refused.join())
   })
 
-  test('whose user was switched off says so on the page that is open', async t => {
+  test('of a disabled user ends on the open page with a message', async t => {
     const gone = await addAccount(platform, { merchant: 'grocer' }, 'editor')
     // This test moves the browser's clock, which cannot be undone, so it needs a browser of its own.
     const visitor = await visit(t, platform, { isNew: true })
@@ -187,7 +187,7 @@ suite('a session', () => {
 })
 
 suite('the frame', () => {
-  test('speaks the browser’s language, and the other one at a switch, for good', async t => {
+  test('uses the browser’s language until a person switches it, and keeps the choice', async t => {
     const visitor = await visit(t, platform, { language: 'uk-UA' })
     if (!visitor) return
     const { page, open } = visitor
@@ -202,7 +202,7 @@ suite('the frame', () => {
     assert.equal(await page.title(), 'Log in · Perkline')
   })
 
-  test('is dark where the system is, and light at a switch, for good', async t => {
+  test('is dark like the system until a person switches it, and keeps the choice', async t => {
     const visitor = await visit(t, platform, { colourScheme: 'dark' })
     if (!visitor) return
     const { page, logIn } = visitor
@@ -285,7 +285,7 @@ suite('the frame', () => {
     await assertAccessible(visitor)
   })
 
-  test('asks for what a first page reads beside its script, and once', async t => {
+  test('requests the data of a first page at the same time as its script, and only once', async t => {
     for (const [account, path, ...reads] of [
       [merchant, '/merchant', '/portal/home', '/portal/home'],
       [merchant, '/merchant/campaigns', '/cashbacks/for-merchant', '/portal/home'],

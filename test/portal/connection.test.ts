@@ -1,4 +1,6 @@
-/** The portal without a connection, in a real browser: its messages, what it does not do, and how it continues. */
+/**
+ * The portal without a connection, in a real browser: its messages, requests that it does not send, and its recovery.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -37,7 +39,7 @@ const statusOf = async (id: string) =>
   (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body.status as string
 
 suite('without a connection', () => {
-  test('nothing is done later: a deletion fails at once and stays undone when the connection is back', async t => {
+  test('nothing is sent later: a deletion fails at once, and is not made when the connection is back', async t => {
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page } = visitor
@@ -80,7 +82,7 @@ suite('without a connection', () => {
     forgetFailures(visitor)
   })
 
-  test('a page whose code is not there is a page of ours, and loads when the connection is back', async t => {
+  test('a page without its code shows our own error page, and loads when the connection is back', async t => {
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page } = visitor
@@ -115,7 +117,7 @@ suite('a new version', () => {
     forgetFailures(visitor)
   })
 
-  test('that stays broken ends on a page of ours, not in a circle', async t => {
+  test('that stays broken ends on our own error page, not in endless reloads', async t => {
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page } = visitor
@@ -166,7 +168,7 @@ suite('a new version', () => {
   })
 })
 
-test('a platform that is away and comes back is told by the next call, without the browser’s word', async t => {
+test('the next call detects that the platform is away or back, without an event of the browser', async t => {
   const gate = await openGate(new URL(platform.url).port)
   t.after(() => gate.shut())
   const visitor = await visit(t, { url: gate.url }, { isNew: true })

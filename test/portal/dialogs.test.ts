@@ -56,7 +56,7 @@ test('no dialog stays over the login when the session ends', { timeout: 60_000 }
   await field(page, 'Login').fill('half-typed')
   await page.context().clearCookies()
   await dialog(page).getByRole('button', { name: 'Invite' }).click()
-  // The dialog keeps no draft, so only the page is promised.
+  // The dialog keeps no draft, so the login page promises to return to the page, but not to restore the input.
   await sees(page, 'Your session has ended. Log in to return to the page you were on.')
   await dialog(page).waitFor({ state: 'detached' })
 

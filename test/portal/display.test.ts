@@ -1,4 +1,4 @@
-/** The portal as people set up their displays, in a real browser: large text, forced colours, and paper. */
+/** The portal in a real browser with special displays: large text, forced colours, and print. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator } from 'playwright-core'
@@ -40,7 +40,7 @@ test('with text twice as large, the names of a campaign’s states stay apart', 
   assert.deepEqual(overlapping, [])
 })
 
-/** Fails when the element looks the same before and after the act. */
+/** Fails if the element looks the same before and after the action. */
 async function assertLooksDifferent(element: Locator, act: () => Promise<unknown>): Promise<void> {
   const picture = async () => {
     await element.page().mouse.move(0, 0)

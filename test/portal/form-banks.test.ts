@@ -126,7 +126,7 @@ test('of an edit, only some of the many invited banks are shown, and all stay in
   await search(page).fill('')
   await sees(page, '51 of 103 are shown. 51 more are chosen: search for them.')
   assert.equal(await box(page, 'Bank 185').isChecked(), false)
-  // After a reload the change is still seen.
+  // After a reload, the bank is still shown with a cleared box.
   await page.reload()
   await sees(page, /^Your unsaved changes from/)
   await sees(page, '50 of 103 are shown. 52 more are chosen: search for them.')

@@ -1,4 +1,4 @@
-/** Drafts of the form of a campaign, in a real browser: what is kept, restored, removed, and older than the campaign. */
+/** Drafts of the campaign form in a real browser: keeping, restoring and removing them, and drafts of an older version. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -94,7 +94,7 @@ test('of an edit that others have saved meanwhile: the person decides, and nothi
   await button(page, 'Save').click()
   await until('the save is refused', () => errors.some(error => error.includes('412')))
   assert.equal(await percentage(), 6)
-  // After another reload the person still has to decide.
+  // After another reload the page still asks for a decision.
   await page.reload()
   await button(page, 'Go on with my changes').click()
   await page.getByText('Changed in the meantime: cashback.').waitFor({ state: 'detached' })
@@ -149,7 +149,7 @@ test('of an edit: a bank that has agreed meanwhile stays invited, and is named',
   assert.deepEqual(await invited(id), ['Alpha Bank', 'Gamma Bank', 'Бета Банк'])
   assert.match(errors.splice(0).join(), /412/)
 
-  // A browser that names no version gets the platform's own error.
+  // A request without a version gets the platform's own error.
   const other = await create()
   await open(`/merchant/campaigns/${other}/edit`)
   await box('Alpha Bank').uncheck()

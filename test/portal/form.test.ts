@@ -1,4 +1,4 @@
-/** The form of a campaign in a real browser: what people type, sections, the save bar, a copy of a campaign; its rules as tables. */
+/** The form of a campaign in a real browser: input, sections, the save bar, copies. Its rules are tested without a browser. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
@@ -161,7 +161,7 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await problem.waitFor({ state: 'detached' })
   })
 
-  test('what cannot be read stands at its field as it was typed, and nothing is sent', async t => {
+  test('input that cannot be read stays in its field with an error, and nothing is sent', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor
@@ -279,7 +279,7 @@ suite('a picture of the card', { timeout: 60_000 }, () => {
   })
 })
 
-suite('too long a text', { timeout: 60_000 }, () => {
+suite('a text that is too long', { timeout: 60_000 }, () => {
   const said = (page: Page) => page.getByText(/too many/).allInnerTexts()
 
   test('is counted in one place, before and after the form is sent', async t => {
@@ -323,7 +323,7 @@ suite('too long a text', { timeout: 60_000 }, () => {
 })
 
 suite('sections and saving', { timeout: 60_000 }, () => {
-  test('the navigation tells how far each section is and leads there; saving is always in reach', async t => {
+  test('the navigation shows the state of each section and leads there; the save button is always visible', async t => {
     for (const viewport of [{ width: 1440, height: 900 }, phone]) {
       const visitor = await visit(t, platform, { viewport })
       if (!visitor) return

@@ -114,7 +114,7 @@ test('after the period, until the money has come', async () => {
   await assertTasks(id, { grocer: [], alpha: [], beta: [] })
 })
 
-test('what it is, until when, and what happens otherwise', async () => {
+test('each task has its kind, its deadline, and what happens if nobody acts', async () => {
   const { grocer, alpha } = sides
   const id = await createCampaign(platform, { name: 'Зима' }, grocer)
   const own = await createBankCampaign(platform, alpha)
@@ -147,7 +147,7 @@ test('what it is, until when, and what happens otherwise', async () => {
   )
 })
 
-test('what waits for the caller comes first, and in it what ends first', async () => {
+test('tasks that wait for the caller come first, sorted by their deadline', async () => {
   const { grocer, alpha } = sides
   const day = (count: number) =>
     new Date(platform.platform.deps.campaigns.clock.now().getTime() + count * 86_400_000).toISOString()
@@ -241,7 +241,7 @@ test('counts of all statuses, for a bank also of its own', async () => {
   assert.equal((await home(sides.grocer)).counts.byBankStatus, null)
 })
 
-test('tasks of the caller are found even behind more open campaigns than are read', async () => {
+test('tasks of the caller are found even if there are more open campaigns than are read', async () => {
   const gamma = await openCampaignBank(platform, 'gamma')
   const own = await createCampaign(
     platform,

@@ -1,6 +1,6 @@
 /**
- * What people do without a mouse, on slow computers and with bad connections, in a real browser: the focus, searches, and answers
- * that break off.
+ * The portal without a mouse, on slow computers and with bad connections, in a real browser: the focus, searches, and answers that
+ * break off.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
@@ -53,7 +53,7 @@ suite('the focus', () => {
     await page.locator('input[type=search]:focus').waitFor()
   })
 
-  test('on a phone: goes to nothing that cannot be seen', async t => {
+  test('on a phone: never goes to an invisible element', async t => {
     const visitor = await visit(t, platform, { viewport: phone })
     if (!visitor) return
     const { page } = visitor
@@ -71,7 +71,7 @@ suite('the focus', () => {
     await visitor.logIn(banker, '/bank/campaigns')
     await page.getByRole('link', { name: 'Many 20' }).waitFor()
     const link = page.getByRole('link', { name: 'Campaigns', exact: true })
-    // The first stops are the link to the content and the buttons of the bar; the navigation would come next.
+    // Tab first reaches the link to the content and the buttons of the header. The closed navigation would come next.
     for (let stop = 0; stop < 16; stop++) {
       await page.keyboard.press('Tab')
       assert.equal(
@@ -123,7 +123,7 @@ test('a page kept for “Back” shows nothing after a logout in another tab', a
 })
 
 suite('a bad connection', () => {
-  test('in the middle of a file: it is not called our fault', async t => {
+  test('in the middle of a file: the message does not blame the platform', async t => {
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page } = visitor
@@ -175,7 +175,7 @@ suite('a bad connection', () => {
     assert.equal(await page.evaluate('new Set(keys).size'), 1)
   })
 
-  test('or a busy platform does not make anybody believe that something is gone', async t => {
+  test('or a busy platform is not shown as “not found”', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, errors } = visitor

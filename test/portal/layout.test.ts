@@ -1,4 +1,4 @@
-/** Where things are on a page, in a real browser: a page opens at its top, and long values leave the rest in sight. */
+/** The layout of pages in a real browser: a page opens at its top, and long values do not hide other content. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -133,7 +133,7 @@ test('the words of the tiles at home stay whole on the narrowest screen', { time
   }
 })
 
-/** The facts whose value or name is wider than its cell, or covers the next one. */
+/** The facts whose name or value is too wide for its cell. */
 const overflowingFacts = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('dl > div')].flatMap(fact =>
     [fact, ...fact.querySelectorAll('dt, dd')]

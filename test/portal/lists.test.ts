@@ -43,7 +43,7 @@ const invite = async () => {
 suite('home', { timeout: 120_000 }, () => {
   before(invite)
 
-  test('many tasks are pages, below the counts; one of them is two presses away', async t => {
+  test('many tasks are shown in pages below the counts, and a task is two clicks away', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor
@@ -74,7 +74,7 @@ suite('home', { timeout: 120_000 }, () => {
     await assertCount(page.locator('[data-task]'), 5)
   })
 
-  test('the counts are those of the lists that they lead to, deleted campaigns among them or not', async t => {
+  test('each count equals the length of the list that it links to, with or without deleted campaigns', async t => {
     const gone = await createCampaign(platform, { name: 'Gone', participantsIds: [ids.beta] }, sides.grocer)
     assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${gone}`)).status, 200)
     const visitor = await visit(t, platform)
@@ -203,7 +203,7 @@ suite('lists', { timeout: 120_000 }, () => {
     await page.getByText('Ends 30 Nov 2030').first().waitFor()
   })
 
-  test('an address of no campaign says so in people’s words', async t => {
+  test('the address of a campaign that does not exist shows a clear message', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, errors } = visitor
@@ -217,7 +217,7 @@ suite('lists', { timeout: 120_000 }, () => {
     assert.ok(errors.splice(0).every(error => /40[04]/.test(error)))
   })
 
-  test('the logo is the page that one is on at home only', async t => {
+  test('the logo is marked as the current page only on the home page', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor

@@ -1,6 +1,6 @@
 /**
- * A change whose answer got lost, in a real browser: the platform has made it, and the person presses the button again. It is not made
- * twice, and nobody is told the opposite.
+ * A change whose answer got lost, in a real browser. The platform has made the change, and the person presses the button again. The
+ * change must not be made twice, and the page must not say that it was not made.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -26,7 +26,7 @@ after(async () => {
   await site.platform.close()
 })
 
-/** Ends a test: the page is left, and its errors about lost answers and refusals are removed. */
+/** Ends a test: leaves the page, and removes the expected errors about lost answers and refusals. */
 async function expectLost({ page, errors }: Visitor): Promise<void> {
   await page.goto('about:blank')
   const unexpected = errors.splice(0).filter(error => !/ERR_CONNECTION_RESET|\b4\d\d\b/.test(error))
@@ -63,7 +63,7 @@ test('a webhook: added once, one new secret, and a deleted one is gone from the 
   await loseAnswer(page, 'POST', /rotate-secret$/)
   await choose('New secret')
   await tellsLost(page)
-  // The page shows what has happened.
+  // The page shows that the secret was replaced.
   await sees(page, /\d until /)
   const [before] = await endpoints()
   assert.equal(before.secrets.length, 2)
@@ -257,7 +257,7 @@ test('a bank that is added: pressing again leads to its credentials', { timeout 
   await field(page, 'Name').fill('Lost Bank')
   await press(page, 'Save')
   await tellsLost(page)
-  // With other values, it is not the bank that was added.
+  // With other values, the form no longer describes the bank that was added.
   await field(page, 'Name').fill('Other Bank')
   await press(page, 'Save')
   await sees(page, 'This code is taken')

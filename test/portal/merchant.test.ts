@@ -76,7 +76,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await chooseTerminals(visitor)
     await sees(page, '5% back')
     await page.getByRole('region', { name: 'As a customer sees it' }).locator('img').waitFor()
-    // One answer gets lost; sending again must not create a second campaign.
+    // The first answer gets lost. Sending again must not create a second campaign.
     await page.route(
       '**/cashbacks/for-merchant',
       async route => {

@@ -48,7 +48,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await press(page, 'Cancel')
     await gone(page)
     assert.equal(await onSale.isChecked(), true)
-    // A person presses quickly. No press is lost, not even one at the moment at which an earlier press is answered.
+    // Presses quickly. No press must get lost, even if it comes just when the answer to an earlier press arrives.
     for (let presses = 1; presses <= 8; presses++) {
       await onSale.press('Space')
       if (presses % 2 === 1) {
@@ -160,8 +160,8 @@ suite('eSIM', { timeout: 120_000 }, () => {
     assert.equal(await free(), 1)
     await gone(page)
 
-    // One was withdrawn before, and one belongs to another tariff: both stay unchanged, each is named, and the list
-    // stays.
+    // One profile was withdrawn before, and one belongs to another tariff. Both stay unchanged, the page names each of
+    // them, and the typed list stays.
     const [, other = ''] = [...profileLines({ count: 1, seed: 4343 })]
     const path = '/admin/profiles?operator=kyivstar&tariff=ua-5gb'
     const loaded = await site.staff.call('POST', path, {
@@ -302,7 +302,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await page.locator('input[type=file]').setInputFiles(path)
     await button(page, 'Import 1 profile').waitFor()
     writeFileSync(path, [head, ...lines].join(''))
-    // The browser compares whole seconds.
+    // Moves the time by seconds, because the browser compares only whole seconds.
     utimesSync(path, new Date(), new Date(Date.now() + 5_000))
     await button(page, 'Import 1 profile').click()
     await sees(page, 'The file has changed or was moved since you chose it. Choose it again.')

@@ -39,7 +39,7 @@ test('the home page tells what runs out, what is sold in all, whether the checks
   await page.getByRole('link', { name: 'Data checks' }).click()
   await sees(page, 'All checks passed')
   await button(page, 'Check again').click()
-  // Existing rows are faint while they are read again.
+  // Rows are pale while they are read again, so the accessibility check must wait.
   await page.locator('button[data-loading]').waitFor({ state: 'detached' })
   await row(page, 'No profile is in two open orders').getByText('Passed').waitFor()
   await assertAccessible(visitor)

@@ -47,7 +47,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await press(page, 'Save')
     await sees(page, 'Delta Bank is saved')
-    // From here on, the forms do not ask for a partner: they are for the new bank.
+    // From here on, the forms do not ask for a partner, because they belong to the new bank.
     await field(page, 'Label').fill('Delta’s backend')
     await assertAccessible(visitor)
     await press(page, 'Issue credentials')
@@ -272,8 +272,8 @@ suite('partners and access', { timeout: 120_000 }, () => {
 })
 
 /**
- * Copies the shown secret. A click beside the dialog does not close it, and afterwards the page has forgotten the
- * secret.
+ * Copies the shown secret. A click outside the dialog does not close it. After the dialog is closed, the secret is not
+ * on the page any more.
  */
 async function keepSecret({ page }: Visitor): Promise<{ clientId: string; secret: string }> {
   await sees(page, 'Save this secret now')

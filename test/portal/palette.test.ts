@@ -1,4 +1,4 @@
-/** The command palette in a real browser: by its keys and its button, what it finds, and for whom. */
+/** The command palette in a real browser: its shortcut, its button, and what it finds for each kind of account. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ after(async () => {
 
 const search = (page: Page) => page.getByRole('dialog').getByRole('textbox')
 const command = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
-/** A campaign's name is followed by what distinguishes it from others of this name. */
+/** The button of a campaign. Its name is followed by details that distinguish it from campaigns of the same name. */
 const campaign = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name: new RegExp(`^${name} `) })
 
@@ -107,7 +107,7 @@ test('offers nobody what the role may not do', async t => {
   }
 })
 
-test('in a Ukrainian layout the same key opens it, and its code comes only then', async t => {
+test('in a Ukrainian keyboard layout the same key opens it, and its code is loaded only then', async t => {
   const visitor = await visit(t, platform, { language: 'uk-UA', isNew: true })
   if (!visitor) return
   const { page } = visitor

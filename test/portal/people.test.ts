@@ -220,7 +220,7 @@ test('rules that are not saved when the session ends are there again after the l
   await page.getByRole('button', { name: 'Discard changes' }).click()
   await page.getByText(/^Your unsaved changes from/).waitFor({ state: 'detached' })
   assert.equal(await systems.inputValue(), '')
-  // Nothing is entered now, so nothing is promised.
+  // Nothing is entered now, so the login page does not promise to restore input.
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Your session has ended. Log in to return to the page you were on.').waitFor()

@@ -163,7 +163,7 @@ test('the shares of a cost: to the cent, the merchant’s as on the rest of the 
   if (!visitor) return
   const { page } = visitor
   await visitor.logIn(merchant, atMerchant(campaign))
-  // Half of 7.01, half up. The line with the wrong cashback is not compensated.
+  // Half of 7.01, rounded half up. The line with the wrong cashback is not compensated.
   await page.getByText('₴3.51').first().waitFor()
   const chart = page.getByRole('region', { name: 'Planned and actual cost' })
   await chart.getByRole('button').click()

@@ -213,7 +213,7 @@ suite('DELETE /portal/session', () => {
       assert.equal((await inCookie.call(method, path)).status, 401, path)
   })
 
-  test('ended tokens are read by change: what was read once is not read again', async () => {
+  test('only newly ended tokens are read, and none is read twice', async () => {
     const { database } = platform.platform
     const expiresAt = new Date(Date.now() + 60_000)
     await endToken({ database }, { id: 'ended-first', expiresAt })
@@ -249,7 +249,7 @@ suite('DELETE /portal/session', () => {
     assert.equal((await browser.call('GET', '/portal/session')).status, 200)
   })
 
-  test('what has expired is not remembered as ended', async () => {
+  test('expired tokens are not stored as ended', async () => {
     const { database } = platform.platform
     await endToken({ database }, { id: 'long-ago', expiresAt: new Date(Date.now() - 120_000) })
     await endToken({ database }, { id: 'now', expiresAt: new Date(Date.now() + 1000) })
@@ -300,7 +300,7 @@ suite('a request with the cookie', () => {
     assert.equal((await change('https://portal.example')).status, 204)
   })
 
-  test('401 comes before 403: a foreign page learns nothing of a session', async () => {
+  test('401 comes before 403, so that a page of another site cannot find out whether there is a session', async () => {
     assert.equal((await reserve({ 'sec-fetch-site': 'cross-site' }, 'perkline_session=x')).status, 401)
   })
 

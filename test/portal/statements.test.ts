@@ -13,15 +13,15 @@ import { type Account, addAccount } from '../support/portal.ts'
 import { addStatements, withManyBanks } from '../support/statements.ts'
 
 /**
- * The directory of the tests, and in it a tariff of another mobile operator with the code and the name of the first
- * one.
+ * The directory of the tests, with one more tariff: it has the same code and name as a tariff of another mobile
+ * operator.
  */
 const directory = testDirectory.replace(
   '{ code: world,',
   '{ code: eu-10gb, name: Europe 10 GB, price: 9.50, currency: EUR, validityDays: 30 }\n        - { code: world,',
 )
 
-/** In the future, so that no bank has a day that should be closed. 38 banks have a statement for each day. */
+/** A month in the future, so that no day of a bank is overdue. 38 banks have a statement for each day. */
 const fullMonth = { from: '2054-12-01', to: '2054-12-31' }
 const banks = 38
 
@@ -32,8 +32,8 @@ let admin: Account
 let day: string
 let soldToday: string
 before(async () => {
-  // No worker runs here, because it would close the statements that one test shows as missing. A move of the clock
-  // closes the others.
+  // No worker runs here, because it would close the statements that one test needs as missing. The other statements are
+  // closed when the clock is moved.
   platform = await startPlatform(
     {},
     { directory: withManyBanks(banks, directory), only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] },
@@ -89,7 +89,7 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   ] as const)
     await byTariff.getByRole('row').filter({ hasText: name }).filter({ hasText: sum }).waitFor()
   await assertAccessible(visitor)
-  // On paper, the statement says whose it is.
+  // A printed statement shows the name of its bank.
   const letterhead = page.getByText('Alpha Bank · Perkline')
   assert.equal(await letterhead.isVisible(), false)
   await page.emulateMedia({ media: 'print' })

@@ -82,7 +82,7 @@ suite('an order', () => {
   })
 })
 
-test('what is withdrawn by the operator is no bank’s order', async () => {
+test('a profile that the operator has withdrawn is not found as an order', async () => {
   const iccid = profiles.at(-1)?.iccid ?? ''
   const withdrawn = await platform.call('POST', '/admin/profiles/withdraw', {
     token: platform.config.operatorKey,

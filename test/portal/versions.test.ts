@@ -117,7 +117,7 @@ test('a stale tab does not delete a launched campaign', async t => {
   assert.equal((await detailsOf(id)).status, 'approved')
 })
 
-test('whoever acts on a campaign that was deleted meanwhile is told so', async t => {
+test('an action on a campaign that was deleted meanwhile shows that it was deleted', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page, errors } = visitor
@@ -135,7 +135,7 @@ test('whoever acts on a campaign that was deleted meanwhile is told so', async t
     await inDialog(page, sent).click()
     const told = page.getByRole('dialog', { name: 'The campaign was deleted' })
     await told.getByText('Nothing was done, because the campaign was deleted in the meantime.').waitFor()
-    // The title, and the entry of the history.
+    // Both the title and the entry of the history contain the sentence.
     await assertCount(told.getByText('The campaign was deleted', { exact: true }), 2)
     assert.equal(await told.getByText('decide again').count(), 0)
     await assertAccessible(visitor)
@@ -145,7 +145,7 @@ test('whoever acts on a campaign that was deleted meanwhile is told so', async t
   }
 })
 
-test('accepting a report whose figures are old ends with what is new', async t => {
+test('accepting a report with outdated figures shows what has changed', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page, errors } = visitor

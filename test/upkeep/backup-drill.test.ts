@@ -1,6 +1,6 @@
 /**
- * The shipped backup drill: it restores, verifies, removes the copy, and reports when (contract/production.md,
- * "Backup").
+ * The shipped backup drill: it restores a copy, verifies it, removes it, and reports the time of the last success
+ * (contract/production.md, "Backup").
  */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
@@ -69,7 +69,7 @@ test('a backup is restored, proved and removed; with another key, a changed byte
     })
     const drillWith = async (masterKey: string) =>
       run(...asPostgres(drill, []), { cwd: folder, env: { ...env(masterKey), DRILL_PORT: String(await freePort()) } })
-    /** Makes the program that restores. It runs `damage` on the restored folder, $1, before the server starts on it. */
+    /** Writes the restore program. It runs `damage` on the restored folder ($1) before the server starts with it. */
     const restoreAnd = (damage: string) =>
       writeFileSync(
         restore,
@@ -105,7 +105,7 @@ test('a backup is restored, proved and removed; with another key, a changed byte
         cwd: folder,
         encoding: 'utf8',
       }).trim()
-    // Damages the first row of a page, whose bytes are at the end of the page.
+    // Damages the first row of a page. PostgreSQL stores this row at the end of the page.
     const file = ask(`select pg_relation_filepath('profiles')`)
     restoreAnd(`printf '\\377\\125' | dd of="$1/${file}" bs=1 seek=8180 conv=notrunc status=none`)
     await expectRefused(new RegExp(`invalid page in block 0 of relation ${file}`))

@@ -31,8 +31,8 @@ before(async () => {
   await setUpTotp(await openPerson(platform, { bank: 'alpha' }, 'VIEWER'))
   // After two days the sales are added to the figures, and the statement of their day is closed.
   assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'P2DT1M' } })).status, 200)
-  // PostgreSQL copies a database only if nobody is connected to it. So this platform ends, and another one serves
-  // afterwards.
+  // PostgreSQL copies a database only if nobody is connected to it. So this platform is closed, and another one is
+  // started afterwards.
   await first.platform.close()
   const source = new URL(first.databaseUrl)
   const name = `${source.pathname.slice(1)}_frozen`
@@ -59,7 +59,7 @@ type Report = {
   durationSeconds: number
 }
 
-/** Makes a copy of the platform's data, on which no platform serves. */
+/** Makes a copy of the platform's database that no platform uses. */
 async function openCopy(): Promise<{ url: string; run(sql: string): Promise<void>; close(): Promise<void> }> {
   const name = `perkline_test_copy_${process.pid}_${randomBytes(6).toString('hex')}`
   const url = Object.assign(new URL(frozenUrl), { pathname: `/${name}` }).href
@@ -83,7 +83,7 @@ async function verify(url: string, args: string[] = [], env: Record<string, stri
 
 const failing = (report: Report | null): string[] => report?.checks.flatMap(({ name, ok }) => (ok ? [] : name)) ?? []
 
-test('a copy in order: exit code 0, with its newest records and the counts of its tables', async () => {
+test('a correct copy: exit code 0, with its newest records and the counts of its tables', async () => {
   const copy = await openCopy()
   try {
     const { code, report, stderr } = await verify(copy.url)

@@ -114,7 +114,7 @@ describe('perkline keys fingerprint', () => {
   })
 
   test('a stored key that this user cannot read is told in words', async () => {
-    // A folder in place of the file: nobody can read it as a file, not even root.
+    // Makes a folder in place of the file, because nobody can read a folder as a file, not even root.
     await mkdir(masterKeyFile(folder), { recursive: true })
     const { code, stderr } = await show({})
     assert.equal(code, 1)

@@ -109,7 +109,7 @@ test('two processes serve and one works, each without rights, with a read-only r
   for (const name of ['postgres', 'valkey', 'haproxy']) assert.ok(compose.services[name].mem_limit, name)
 })
 
-test('the image runs as nobody in particular, without compiler, npm and tests, and tells its health', async () => {
+test('the image runs as an unprivileged user, without compiler, npm and tests, and has a health check', async () => {
   const dockerfile = await readFile(join(container, 'Dockerfile'), 'utf8')
   for (const line of ['USER 10001:0', 'ENTRYPOINT ["/app/bin/perkline"]', 'CMD ["serve"]', 'STOPSIGNAL SIGTERM'])
     assert.ok(dockerfile.split('\n').includes(line), line)

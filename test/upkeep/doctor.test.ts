@@ -63,7 +63,7 @@ const ownUrl = (): string => {
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`
 }
 
-test('a set-up in order: exit code 0, every check told', async () => {
+test('a correct installation: exit code 0, every check is listed', async () => {
   const { code, checks } = await examine()
   assert.equal(code, 0, JSON.stringify(checks, null, 1))
   for (const name of [
@@ -275,7 +275,7 @@ describe('the database', () => {
     await live.close()
   })
 
-  test('a clock that is apart', async t => {
+  test('a clock that differs', async t => {
     if (!pathOf(['faketime'])) return t.skip('faketime is not installed')
     const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
     await expectFault({ LD_PRELOAD: library, FAKETIME: '+90s' }, { name: 'clock', detail: /\d{5} ms ahead of/ })

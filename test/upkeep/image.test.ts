@@ -76,7 +76,7 @@ before(() => {
   }
   mkdirSync(join(from, 'portal'), { recursive: true })
   for (const path of [...copied, 'portal/dist', 'portal/package.json', ...packagesThatRun()]) copy(path)
-  // Secrets are also planted where the container engine expects them, and where a developer might try something out.
+  // Secrets are also planted where the container engine expects them, and where developers may leave some.
   const beside = secretNames.flatMap(name => [`deploy/container/secrets/${name}`, `samples/secrets/${name}`])
   const others = ['.env', 'src/.env', 'bin/.env.local', 'deploy/tls.pem', 'deploy/container/tls.key', 'deploy/.npmrc']
   const top = ['secrets/master-key', 'data/operator.key', '.npmrc', 'portal/.env', 'portal/dist/.env', '.git/config']
@@ -90,7 +90,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-test('at most 40 MB are ours and our packages, and a secret in the checkout stays out', () => {
+test('our code and packages are at most 40 MB, and secrets in the checkout stay out', () => {
   const files = filesBelow(image)
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
   assert.ok(bytes <= maxBytes, `${(bytes / 1e6).toFixed(1)} MB`)

@@ -30,7 +30,7 @@ async function mailedLink(dataDir: string, address: string): Promise<string> {
   }
 }
 
-test('nothing of links, factors and codes is where it can be found', async () => {
+test('secrets of links, factors and codes are in no log, metric, mail of others or database file', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'perkline-secrets-'))
   const [operatorKey, metricsPort] = [randomBytes(32).toString('hex'), String(await freePort())]
   const settings = { DATA_DIR: dataDir, OPERATOR_KEY: operatorKey, LOG_LEVEL: 'trace', METRICS_PORT: metricsPort }

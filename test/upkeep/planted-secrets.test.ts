@@ -48,7 +48,7 @@ function plant(databaseUrl: string): Record<(typeof secretNames)[number], { valu
   const masterKeys = [randomBytes(32), randomBytes(32)]
   return {
     DATABASE_URL: { value: Object.assign(new URL(databaseUrl), { password: database }).href, secrets: [database] },
-    // Settings of keys get two keys each, as during a change of keys.
+    // Settings that contain keys get two keys each, as during a key rotation.
     MASTER_KEY: {
       value: masterKeys.map(key => key.toString('base64')).join(','),
       secrets: masterKeys.flatMap(key => [key.toString('base64'), key.toString('base64url'), key.toString('hex')]),

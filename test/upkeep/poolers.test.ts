@@ -114,7 +114,8 @@ test('PgBouncer in session mode: failed work does not end the session when anoth
     await failing.promise
   })
   const pid = await failed.promise
-  // Both sessions are in use. The next connection gets the first one that is free, and the one after that looks for what has failed.
+  // `work` and `brief` use both sessions. When `work` fails, `next` gets its session. The connection that looks for failed
+  // work comes later, and must not end this session.
   const brief = database.dedicated(client => client.query('select pg_sleep(1.5)'))
   await sleep(300)
   const next = database.dedicated(async client => {

@@ -1,5 +1,5 @@
 /**
- * Follows the steps of docs/backup.md in a short form; `npm run chaos -- archive` does it with the shipped
+ * Follows the steps of docs/backup.md in a short form. `npm run chaos -- archive` does the same with the shipped
  * `archive_timeout`.
  */
 import { test } from 'node:test'

@@ -1,6 +1,5 @@
 /**
- * Runs the runbook's commands (docs/runbook.md): each `perkline` command and each SQL statement, on a platform that
- * serves.
+ * Runs each `perkline` command and each SQL statement of the runbook (docs/runbook.md) against a running platform.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

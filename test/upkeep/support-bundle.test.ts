@@ -1,4 +1,4 @@
-/** The support bundle contains what helps, and no rows and no secrets (contract/production.md, "Commands"). */
+/** The support bundle contains useful information, but no rows and no secrets (contract/production.md, "Commands"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
