@@ -24,8 +24,8 @@ export type PartnerOwner = { bankId: string | null; merchantId: string | null }
 export const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
 /**
- * The owner of something that can end only once, such as a credential. `isNew` is false when it had already ended;
- * the time of its first end is kept.
+ * The owner of a revoked credential or a disabled person. `isNew` is false when this had already happened before; the
+ * time of the first end is then kept.
  */
 export type Ended = PartnerOwner & { isNew: boolean }
 

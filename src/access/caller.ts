@@ -19,7 +19,7 @@ type Identity = {
   /** Set for requests that may leave an entry in the audit log. */
   trace?: Trace
   userType: UserType
-  /** The clientId of a gateway credential or the userId of a portal user. Requests are refused by this id after a revocation. */
+  /** The clientId of a gateway credential or the userId of a portal user. After a revocation, requests with this id are refused. */
   subject: string
 }
 

@@ -21,7 +21,7 @@ export type Credential = {
   account: Membership
   secretHash: Buffer
   previousSecretHash: Buffer | null
-  /** Whether the previous secret is still valid. Real time counts, as for all security rules, and not the sandbox clock. */
+  /** Whether the previous secret is still valid. Like all security rules, this uses real time and not the sandbox clock. */
   hasOverlap: boolean
   revoked: boolean
   /** Whether the bank or merchant that owns the credential is suspended. */
@@ -215,8 +215,8 @@ export const listedRevokedDays = 90
 export const maxListedRevoked = 200
 
 /**
- * SQL with the ids of the credentials that a list contains: all live ones, and the newest of those that were revoked lately. Each
- * part uses an index, so the list does not get slower with each revocation.
+ * SQL with the ids of the credentials that a list contains: all live ones, and the newest of the recently revoked ones. Each part
+ * uses an index, so the list does not get slower with each revocation.
  *
  * @param owner null: the credentials of all partners; otherwise `$1` must be `ownerId(owner)`
  */

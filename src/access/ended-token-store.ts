@@ -1,12 +1,12 @@
-/** SQL of ended tokens, and of everybody else whose tokens must be refused. */
+/** SQL of ended tokens, and of the credentials, client secrets, people and partners whose tokens must be refused. */
 import type { Queryable } from '../db/database.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 const endedTokensLock = 7_365_022
 
 /**
- * Ended tokens, credentials and users are remembered for this time longer than the lifetime of a token. The clocks of
- * processes may differ, and a token is accepted for some seconds after it has expired; both take less than this time.
+ * How much longer than a token's lifetime ended tokens, credentials and users are stored. This covers differences
+ * between the clocks of processes, and the seconds for which an expired token is still accepted.
  */
 export const refusalMargin = `interval '1 minute'`
 
@@ -15,7 +15,7 @@ export type Ended = {
   id: string
   /** Later changes have higher numbers. */
   number: number
-  /** When the access ends; a time long ago: it has ended; null: it does not end any more, because a person was enabled again. */
+  /** When the access ends, or a time long ago if it has ended already. Null: the person was enabled again. */
   endsAt: Date | null
   /** When its last token has certainly expired. */
   forgetAt: Date
@@ -75,8 +75,8 @@ export async function forgetEndedAccess(database: Queryable): Promise<boolean> {
 
 /**
  * Takes the lock that is needed to end tokens. With it, ended tokens are committed in the order of their numbers, so
- * `findEndedTokens` misses none. Take it after all locks of people and credentials: in another order, two transactions could wait
- * for each other forever. Also deletes ended tokens that have expired.
+ * `findEndedTokens` misses none. Take it after all locks of people and credentials, because two transactions could deadlock
+ * in another order. Also deletes ended tokens that have expired.
  */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])

@@ -56,8 +56,8 @@ export type Found = { person: User } | { person: null; lacking: Lacking }
 /**
  * Finds the person with this login and password.
  *
- * @returns the person, or what is wrong. Both results take the same time, and only the audit log may record what is wrong,
- *   so that nobody can find out which logins exist
+ * @returns the person, or what is wrong. Both results take the same time, and `lacking` is only for the audit log. Otherwise
+ *   callers could find out which logins exist
  */
 export async function findPerson(deps: LogInDeps, client: Client, input: PasswordLogin): Promise<Found> {
   const user = await findUser(deps.database, { login: input.login })
@@ -107,7 +107,7 @@ export async function letIn(
 
 /**
  * Opens a session in the portal, or returns a challenge when a code of the second factor is needed first. If a required
- * factor is missing, the only thing that the session allows is to set up a factor.
+ * factor is missing, the person can only set up a factor in this session.
  */
 export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
   if (asksFactor(deps, person)) return challengeOf(deps, person)
@@ -212,9 +212,9 @@ async function openSession(
 }
 
 /**
- * Whether the policy of the person's account still switches second factors off, so that a person who has one may log in
- * with the password alone. The policies are locked until this transaction ends. A change of the policy waits for that,
- * and then ends the session that this transaction opens.
+ * Whether the policy of the person's account still switches second factors off, so that the password alone is enough.
+ * The policies are locked until this transaction ends. A policy change that runs at the same time waits for this, and
+ * then ends the session that this transaction opens.
  */
 async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: User): Promise<boolean> {
   await holdPolicies(transaction)

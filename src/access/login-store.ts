@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts'
 
 /** For how many days the address of a successful login counts as known. */
 const knownDays = 30
-/** The number of wrong passwords without a wait. After each further one the next attempt has to wait, twice as long each time. */
+/** The number of wrong passwords that cause no wait. Each further wrong password makes the next attempt wait twice as long. */
 const freeFailures = 4
 const maxWaitSeconds = 60
 /**
@@ -71,7 +71,7 @@ const wait = (failures: string) =>
      else least(${maxWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
 
 /**
- * Claims the next attempt with a login. Where attempts have to wait, only one of several simultaneous attempts gets it.
+ * Claims the next attempt with a login. Where attempts have to wait, only one of several simultaneous attempts is allowed.
  *
  * @returns the seconds to wait; 0 when the attempt may be made now
  */
@@ -122,7 +122,7 @@ export async function forgetFailures(database: Queryable, login: string): Promis
 
 /**
  * Stores a successful login, and marks its address as known. The number of failures since the previous login is kept for
- * display; the count of failures starts again. The person's row is locked first, as an erasure does.
+ * display; the count of failures starts again. It locks the person's row first, because an erasure uses the same order.
  *
  * @returns false when the person was erased meanwhile
  */

@@ -61,8 +61,8 @@ export type Logins = {
    * @param input.otp a code of the second factor
    * @param signal aborts when the caller stops waiting
    * @throws DomainError 'unauthenticated' when the login, the password or the code is wrong, or the person is not
-   *   admitted; 'mfa-needed' without a code where one is needed; 'too-many' when this address, or anybody with this
-   *   login, has failed too often; 'unavailable' when too many people log in at the same time
+   *   admitted; 'mfa-needed' without a code where one is needed; 'too-many' when too many attempts from this address or
+   *   with this login have failed; 'unavailable' when too many people log in at the same time
    */
   withPassword(client: Client, input: PasswordLogin & { otp?: string }, signal: AbortSignal): Promise<Issued>
   /**
@@ -77,7 +77,7 @@ export type Logins = {
    */
   withCode(client: Client, input: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
   /**
-   * Counts a body that is no valid attempt.
+   * Counts a request body that is malformed.
    * @throws DomainError 'too-many' when this address has sent more than 50 such bodies within a minute
    */
   malformed: AddressLimit
@@ -101,7 +101,7 @@ const busy = { code: 'unavailable', text: 'Too many logins at once; try again', 
 
 export type LoginQueues = { strangers: ConcurrencyLimit; known: ConcurrencyLimit }
 
-/** Creates the queues of a process. If it serves ADMIN_PORT as well, both ports share them. */
+/** Creates the queues of a process. If the process also serves ADMIN_PORT, both ports share the queues. */
 export const createLoginQueues = (): LoginQueues => ({
   strangers: createConcurrencyLimit(queue, busy, 'logins'),
   known: createConcurrencyLimit(knownQueue, busy, 'logins'),
@@ -150,7 +150,7 @@ export function createLogins(deps: LoginDeps): Logins {
   }
 }
 
-/** Runs an attempt and reports its outcome. A step that only asks for a second factor has no outcome yet. */
+/** Runs an attempt and reports its outcome. A login that still waits for its second factor has no outcome yet. */
 async function observed<Result extends object | string>(
   deps: LoginDeps,
   { by, address }: Pick<LoginFailure, 'by' | 'address'>,
@@ -172,8 +172,8 @@ async function observed<Result extends object | string>(
 }
 
 /**
- * Makes an attempt when its turn in the queue has come.
- * @param attempts.holder null for a login that nobody has, which is treated like all others
+ * Checks the password of an attempt that has waited in the queue.
+ * @param attempts.holder null for a login that nobody has. The attempt then takes the same steps and always fails
  */
 async function tryPassword<Result extends Issued | Challenge>(
   deps: LoginDeps,

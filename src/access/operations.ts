@@ -125,8 +125,8 @@ export async function issueCredentialTo(
 
 /**
  * Gives a credential a new secret. The previous secret works until the overlap ends, so that the partner can change
- * over without a gap. The tokens of the previous secret end together with that secret. If an even older secret is still
- * in its overlap, that one ends at once.
+ * over without a gap. The tokens of the previous secret end together with that secret. If an even older secret still works,
+ * it ends at once.
  *
  * @throws DomainError 'not-found' when there is no such live credential
  */
@@ -291,8 +291,8 @@ export async function ownerOf(database: Queryable, partner: PartnerReference): P
 }
 
 /**
- * Finds the partner that a query names by its code; null when it names none.
- * @throws DomainError 'invalid' when it names two, 'not-found' when no partner has that code
+ * Finds the partner whose code a request's query contains. @returns null when the query contains no code
+ * @throws DomainError 'invalid' when the query contains two codes, 'not-found' when no partner has that code
  */
 export async function namedPartner(
   database: Queryable,

@@ -1,8 +1,8 @@
 /**
- * Knows who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users,
- * suspended partners, and ended sessions. It also knows who may connect only from some addresses, and who must set up a
- * second factor first. Each process keeps this in memory, so that checking a token needs no database. It reads again at
- * notifications and every two seconds. Of what has ended it reads only the changes, however much has ended before.
+ * Knows who has lost access while their tokens have not expired: revoked credentials, ended client secrets, disabled
+ * users, suspended partners, and ended sessions. It also knows who may connect only from some addresses, and who must
+ * set up a second factor first. Each process keeps this in memory, so that checking a token needs no database. It is
+ * refreshed at notifications and every two seconds. For ended access, a refresh reads only what is new.
  */
 import { realMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
@@ -21,11 +21,11 @@ const staleAfterMs = 10_000
 const forgetEveryMs = 60_000
 
 export type Refusals = {
-  /** Reads what has changed. Concurrent callers share reads; each gets one that began after its call. */
+  /** Reads the changes. Concurrent callers may share a read, but never one that began before their call. */
   refresh(): Promise<void>
   /**
-   * Makes the next `refresh` read everything. After a failover that has lost commits, the database may give the same
-   * numbers to other changes.
+   * Makes the next `refresh` read everything. Needed after a failover that has lost commits, because the database may
+   * then give numbers that we have already read to new changes.
    */
   distrust(): void
   refused(token: Pick<ReadToken, 'caller' | 'id' | 'secretId'>): boolean
@@ -37,7 +37,7 @@ export type Refusals = {
   stale(): boolean
 }
 
-/** @param platformMfa the rule for second factors of the platform's people while the platform has set no policy */
+/** @param platformMfa the rule for second factors of the platform's people until the platform sets a policy */
 export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional'): Refusals {
   let suspended = new Set<string>()
   let factorless = new Set<string>()
@@ -52,7 +52,7 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
       const foundSuspended = new Set(await findSuspended(database))
       const foundFactorless = new Set(await listFactorless(database, platformMfa))
       const foundLists = await listAddressLists(database)
-      // A refresh that began later has ended earlier. Its result is newer, so this one is dropped.
+      // A refresh that began later has already finished. Its result is newer, so drop this one.
       if (startedAtMs < readAtMs) return
       for (const adopt of adopts) adopt()
       suspended = foundSuspended
@@ -82,20 +82,21 @@ export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional
 }
 
 type EndedIds = {
-  /** Reads the changes since the last read. @returns a function that adopts them */
+  /** Reads the changes since the last read. @returns a function that applies them */
   read(): Promise<() => void>
+  /** Makes the next read start from the first change and replace all ids. */
   distrust(): void
   has(id: string): boolean
 }
 
 /**
- * Ids whose tokens are refused. Each is kept until its last token has expired.
+ * Ids whose tokens are refused. Each id is kept until its last token has expired.
  * @param find finds the changes with higher numbers than this one, ordered by number
  */
 function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
   /** When the access of an id ends, and when the id is forgotten, in real milliseconds. */
   const known = new Map<string, { endsAtMs: number; forgetAtMs: number }>()
-  /** How far the changes are known. `isAnew`: nothing is adopted yet, and what was known before does not count any more. */
+  /** The number of the last applied change. `isAnew` is true from `distrust` until the next applied read, which replaces all ids. */
   let reached = { number: 0, isAnew: false }
   let forgotAtMs = realMs()
   const forgetOld = () => {

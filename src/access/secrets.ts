@@ -22,7 +22,7 @@ export const secretIdOf = (secretHash: Buffer): string =>
 
 /**
  * Compares a secret with a stored hash in constant time.
- * @param expected null for an unknown credential: the result is false, after the same time
+ * @param expected null for an unknown credential: the result is then false, but takes the same time
  */
 export function secretMatches(secret: string, expected: Buffer | null): boolean {
   const equal = timingSafeEqual(hashSecret(secret), expected ?? Buffer.alloc(32))

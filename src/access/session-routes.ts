@@ -1,6 +1,6 @@
 /**
- * Routes with which a person logs in to the portal and out. The session's token is like that of `POST /auth/login`, but the browser
- * keeps it in a cookie that no script can read.
+ * Routes with which a person logs in to the portal and logs out. The session has the same kind of token as `POST /auth/login`
+ * returns, but the browser keeps it in a cookie that scripts cannot read.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -239,7 +239,7 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
   )
 }
 
-/** Answers a login: the token goes into the cookie, for as long as it is valid. */
+/** Answers a login. The cookie contains the token and expires together with it. */
 async function sendSession(reply: FastifyReply, deps: SessionDeps, { token, expireSeconds, caller }: Issued) {
   reply.request.shownAs = caller
   const read = deps.tokens.read(token)

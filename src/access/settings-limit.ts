@@ -1,7 +1,7 @@
 /**
- * Limits how often an account changes its security policy, its webhook endpoints and its people, and issues or rotates credentials, and
- * how often a person changes the own language. Each change leaves an entry in the audit log for years, and each ended secret is read by
- * every process (contract/limits.md, "Requests").
+ * Limits how often the settings of an account change: its security policy, webhook endpoints, people and credentials. Also limits how
+ * often people change their own language. The audit log keeps an entry about each change for years, and every process has to read each
+ * ended secret (contract/limits.md, "Requests").
  */
 import type { Origin } from '../audit-log/origin.ts'
 import type { RecordedAccount } from '../events/outbox.ts'
@@ -12,9 +12,9 @@ const changesPerHour = 300
 const languageChangesPerHour = 60
 
 /**
- * Counts a change of an account's settings. What the platform, the account's people and its systems do counts apart, so that none
- * can use up the changes of the others. Call it before locks are taken, because the counter may be in Redis. So a change
- * that is refused afterwards counts, too.
+ * Counts a change of an account's settings. The platform, the account's people and its systems are counted separately, so that none
+ * of them can use up the limit of another. Call it before taking locks, because the counter may be in Redis. For this reason, a
+ * change that is refused later counts, too.
  *
  * @param origin who makes the change
  * @param owner the account whose settings they are

@@ -1,7 +1,7 @@
 /**
  * Slows down guessing (contract/access.md, "Wrong secrets and passwords"). An address has to wait after 10 failures within a minute for
- * one clientId or login, or after 50 for any of them. A client at another address does not wait. The waits that grow with each wrong
- * password of a login are in `login-store.ts`.
+ * one clientId or login, or after 50 failures in total. A client at another address does not wait. The waits that grow with each wrong
+ * password for a login are in `login-store.ts`.
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
@@ -98,8 +98,8 @@ const fromAnywhere = { allowed: 100, seconds: 24 * 3_600 }
  */
 export type WrongCodes = {
   /**
-   * Carries out an attempt. It is counted as wrong at its beginning. If the code is right, that count is taken back. So
-   * simultaneous attempts get no more guesses than successive ones.
+   * Carries out an attempt. It is counted as wrong before it starts. If the code is right, the count is reduced again.
+   * In this way, simultaneous attempts get no more guesses than successive ones.
    *
    * @param attempt returns null or false for a wrong code
    * @throws DomainError 'too-many' after too many wrong codes. It also throws the errors of `attempt`; they do not
@@ -112,8 +112,8 @@ type CreateCounter = (name: 'address' | 'person', points: number, seconds: numbe
 
 /**
  * @param create makes a counter that all processes share
- * @param isKnown whether the person has recently logged in from this address (as `addressUnit` gives it). Wrong codes from other
- *   addresses do not block such an address
+ * @param isKnown whether the person has recently logged in from this address (as `addressUnit` returns it). Wrong codes from other
+ *   addresses do not block a known address
  */
 export function createWrongCodes(
   create: CreateCounter,
@@ -123,7 +123,7 @@ export function createWrongCodes(
   const byPerson = create('person', fromAnywhere.allowed, fromAnywhere.seconds)
 
   /**
-   * Counts an attempt. One that is refused because of other addresses is not counted for this one.
+   * Counts an attempt. An attempt that is refused because of wrong codes from other addresses is not counted.
    *
    * @returns how many attempts this address has made for this person
    * @throws DomainError 'too-many' after too many wrong codes, by the rules of `WrongCodes`
@@ -158,7 +158,7 @@ export function createWrongCodes(
         return result
       } finally {
         if (!isWrong) await takeBack(address, userId)
-        // The last allowed code was wrong: the wait is counted from now, not from the first wrong code.
+        // The last allowed code was wrong. The wait begins now, not at the first wrong code.
         else if (count === fromOneAddress.allowed) await byAddress.block(key, fromOneAddress.seconds)
       }
     },
@@ -172,12 +172,12 @@ function refuseCodes(waitMs: number): never {
 const loginsPerHour = 600
 
 /**
- * Limits how often a person logs in, because each login leaves a session and an entry in the audit log. Only logins with the right
- * password and code count, so nobody else can use them up.
+ * Limits how often a person logs in, because each login stores a session and an entry in the audit log. Only logins with the right
+ * password and code count, so nobody else can use up the person's limit.
  */
 export type LoginLimit = {
   /**
-   * Counts a login at its beginning. If it does not succeed, that count is taken back.
+   * Counts a login before it starts. If it does not succeed, the count is reduced again.
    *
    * @param logIn returns null when the login does not succeed
    * @throws DomainError 'too-many' beyond 600 within an hour. It also throws the errors of `logIn`
@@ -206,14 +206,14 @@ export function createLoginLimit(create: (points: number, seconds: number) => Ra
 const conflictsWithin = { seconds: 3_600, ofLink: 10, ofAccount: 30 }
 
 /**
- * Slows down questions which logins are taken. Whoever has the link of an invitation sees it in the answer. After 10
- * answers of this kind within an hour, the link cannot be used until the hour is over. After 30, none of the account's links
- * can, because its managers can make as many links as they like.
+ * Limits how many taken logins somebody can find out with the links of invitations: accepting a link with a taken login
+ * returns a conflict. After 10 conflicts of a link within an hour, the link cannot be used until the hour is over. After 30
+ * conflicts of all links of an account, none of its links can be used, because managers can create any number of links.
  */
 export type LinkConflicts = {
   /**
-   * Carries out an attempt to use a link. It is counted at its beginning. If it does not end with a conflict, that count
-   * is taken back, also when it is refused. So simultaneous attempts learn no more than successive ones.
+   * Carries out an attempt to use a link. It is counted before it starts. If it ends without a conflict or is refused,
+   * the count is reduced again. In this way, simultaneous attempts learn no more than successive ones.
    *
    * @param link the id of the invitation, and of the account that invites
    * @throws DomainError 'too-many' after too many conflicts. It also throws the errors of `attempt`

@@ -1,23 +1,25 @@
 /**
- * How the master key protects the key pairs of tokens. Both halves are sealed and bound to the id of their row. A public key counts
- * only when it is proven this way: a key that somebody has just written into the database would let them sign tokens.
+ * How the master key protects the key pairs of tokens. Both keys of a pair are encrypted and bound to the id of their row. We accept a
+ * public key only if the master key can decrypt it or its private key. Otherwise, anybody who can write to the database could add a key
+ * and sign tokens with it. A key that passes this check is called proven.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { createSealer } from '../sealing.ts'
 import type { TokenKeyRow } from './token-keys-store.ts'
 
 export type TokenKeySealing = {
-  /** @returns both halves in DER form, sealed with the first master key */
+  /** @returns both keys in DER form, encrypted with the first master key */
   seal(keyId: string, publicKey: Buffer, privateKey: Buffer): { sealedPublicKey: Buffer; sealedPrivateKey: Buffer }
   /**
-   * The public key in DER form. For a key of a version that did not seal it, it is derived from the private key.
+   * The public key in DER form. Rows of earlier versions have no encrypted public key, so it is derived from the private key.
    *
-   * @throws UnprovenKey when nothing is sealed; SealingError when none of the master keys opens it; Error when it belongs to another row
+   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt the key; Error when
+   *   the key belongs to another row
    */
   publicKeyOf(row: TokenKeyRow): Buffer
   /** The private key in DER form; null when it was deleted. @throws as `publicKeyOf` */
   privateKeyOf(row: TokenKeyRow): Buffer | null
-  /** Both halves sealed with the first master key, as far as they are there. @throws as `publicKeyOf` */
+  /** Encrypts both keys again with the first master key. A deleted private key stays null. @throws as `publicKeyOf` */
   reseal(row: TokenKeyRow): Pick<TokenKeyRow, 'sealedPublicKey' | 'sealedPrivateKey'>
   /** Whether `reseal` would change nothing. */
   isCurrent(row: TokenKeyRow): boolean
@@ -60,7 +62,7 @@ export function createTokenKeySealing(masterKeys: readonly Buffer[]): TokenKeySe
   }
 }
 
-/** Neither half of the key is sealed in the row. */
+/** The row has neither an encrypted public key nor an encrypted private key. */
 class UnprovenKey extends Error {
   override name = 'UnprovenKey'
   override message = 'Nothing proves that the platform has made this key'

@@ -1,4 +1,4 @@
-/** Checks whether the master key proves the keys of tokens. */
+/** Checks whether the master key proves each key that verifies tokens (`token-key-sealing.ts`). */
 import { realMs } from '../clock.ts'
 import type { Check, Step } from '../db/check.ts'
 import { findUnprovenKeys } from './token-keys.ts'
@@ -10,7 +10,7 @@ export const tokenKeysCheck: Check = {
   params: ['keys'],
 }
 
-/** There are few keys, so one piece reads all. */
+/** There are few keys, so one call of `next` reads them all. */
 export const tokenKeysStep = (masterKeys: readonly Buffer[]): Step => ({
   name: 'token-keys',
   table: 'token_keys',

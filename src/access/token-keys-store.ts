@@ -2,8 +2,8 @@
 import type { Queryable } from '../db/database.ts'
 
 /**
- * @property sealedPublicKey null for a key of a version that did not seal it
- * @property sealedPrivateKey null once tokens of this key are no longer accepted
+ * @property sealedPublicKey null when an earlier version stored the key without sealing it
+ * @property sealedPrivateKey null after its deletion; tokens of this key are then no longer accepted
  */
 export type TokenKeyRow = {
   keyId: string
@@ -29,7 +29,7 @@ export function findTokenKeys(database: Queryable): Promise<TokenKeyRow[]> {
   })
 }
 
-/** @param key `publicKey` is only for processes of versions that do not know the sealed one */
+/** @param key `publicKey` is only for processes of earlier versions, which do not know `sealedPublicKey` */
 export async function insertTokenKey(
   transaction: Queryable,
   key: TokenKeyRow & { publicKey: Buffer },
@@ -53,7 +53,7 @@ export async function replaceSealed(
   ])
 }
 
-/** Deletes the private keys whose successor began to sign before `supersededBefore`. */
+/** Deletes the private keys that a newer key replaced before `supersededBefore`. */
 export async function forgetPrivateKeys(transaction: Queryable, supersededBefore: Date): Promise<void> {
   await transaction.execute(
     `update token_keys k set sealed_private_key = null

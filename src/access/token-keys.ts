@@ -1,9 +1,9 @@
 /**
  * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are stored in the database, the private keys
- * encrypted with the master key. Only processes that issue tokens open a private key; the others open the public keys
- * (`token-key-sealing.ts`). What the master key does not prove is ignored.
+ * encrypted with the master key. Only processes that issue tokens need the private keys. Keys that the master key does not prove are
+ * ignored (`token-key-sealing.ts`).
  *
- * A new pair signs only some time after it was made, when every process has read it. The previous pair is accepted until its last
+ * A new pair begins to sign some time after its creation, when every process has read it. The previous pair is accepted until its last
  * token has expired. So no request fails during a rotation, or during the upgrade from version 0.2 with its HMAC tokens.
  */
 import { createHash, generateKeyPairSync } from 'node:crypto'
@@ -35,7 +35,7 @@ export type TokenKeys = {
   signer(nowMs: number): SignTokens
   /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
-  /** Reads the keys again. Concurrent callers share reads; each gets one that began after its call. */
+  /** Reads the keys again. Concurrent callers may share a read, but never one that began before their call. */
   refresh(): Promise<void>
 }
 
@@ -56,8 +56,8 @@ const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
 
 /**
  * @param options.readKeys all keys, in the order in which they sign
- * @param options.mayIssue whether this process issues tokens; only then does it decrypt the private keys of proven public keys
- * @param options.onUnproven called once for each key that the master key does not prove, and whose tokens would be accepted now
+ * @param options.mayIssue whether this process issues tokens and needs the private keys
+ * @param options.onUnproven called once for each key that the master key does not prove, if its tokens would otherwise be accepted
  */
 export function createTokenKeys(options: {
   readKeys: () => Promise<store.TokenKeyRow[]>
@@ -81,7 +81,7 @@ export function createTokenKeys(options: {
     const before = new Map(known.map(key => [key.keyId, key]))
     const opened = rows.map(row => before.get(row.keyId) ?? tryToOpen(row, () => openKey(row, sealing, mayIssue)))
     const refused = opened.filter(key => 'error' in key)
-    // None is proven: MASTER_KEY belongs to another database.
+    // If no key is proven, MASTER_KEY belongs to another database.
     if (refused.length > 0 && refused.length === rows.length) throw refused[0]?.error
     known = opened.filter(key => 'verify' in key)
     report(refused.filter(({ keyId }) => wouldCount(rows, keyId, realMs())))
@@ -116,8 +116,8 @@ export function createTokenKeys(options: {
 }
 
 /**
- * Makes the first key pair unless there is one. If version 0.2 has used the database, the key begins to sign only
- * after `firstKeySignsAfterMs`. Public keys that a version before did not seal are sealed, if their private keys prove them.
+ * Makes the first key pair unless there is a sealed one. If version 0.2 has used the database, the key begins to sign only
+ * after `firstKeySignsAfterMs`. Also seals the public keys of earlier versions whose private keys can be decrypted.
  *
  * @param nowMs real time
  */
@@ -147,10 +147,11 @@ const lacksSealedPublicKey = ({ sealedPublicKey, sealedPrivateKey }: store.Token
 const areSealed = (rows: store.TokenKeyRow[]): boolean => rows.some(isSealed) && !rows.some(lacksSealedPublicKey)
 
 /**
- * Makes a new key pair that signs after some seconds. Existing tokens stay valid. Private keys that no longer sign are deleted.
+ * Makes a new key pair that signs after some seconds. Existing tokens stay valid. Deletes private keys whose tokens have all
+ * expired.
  *
  * @param nowMs real time
- * @returns the new key's id, and from when on it signs
+ * @returns the new key's id, and when it begins to sign
  */
 export function rotateTokenKey(
   deps: { database: Database; masterKeys: readonly Buffer[]; origin?: Origin },
@@ -174,8 +175,8 @@ export function rotateTokenKey(
 }
 
 /**
- * Encrypts the keys again with the first master key, so that the other master keys can be removed. Keys that nothing proves stay as
- * they are.
+ * Encrypts the keys again with the first master key, so that the other master keys can be removed. Rows without encrypted keys stay
+ * as they are.
  */
 export async function resealTokenKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
   const sealing = createTokenKeySealing(masterKeys)
@@ -188,9 +189,9 @@ export async function resealTokenKeys(database: Database, masterKeys: readonly B
 }
 
 /**
- * Decrypts every key that the database still has.
+ * Checks that the master keys can decrypt every encrypted key in the database.
  *
- * @returns how many there are
+ * @returns the number of key pairs with an encrypted key
  * @throws SealingError when none of the master keys can decrypt one of them
  */
 export async function openTokenKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
@@ -204,11 +205,11 @@ export async function openTokenKeys(database: Queryable, masterKeys: readonly Bu
 }
 
 /**
- * The keys that the master key does not prove, and whose tokens would be accepted now if it did. There are none unless somebody has
- * written to the database. Keys of versions before whose tokens have expired lack a proof, too, but nobody needs them.
+ * Finds keys that the master key does not prove, although their tokens have not all expired. They exist only if somebody else has
+ * written them to the database. Unproven keys of earlier versions are left out when their tokens have expired.
  *
  * @param nowMs real time
- * @returns their ids, and how many keys there are
+ * @returns the ids of these keys, and the number of all keys
  */
 export async function findUnprovenKeys(
   database: Queryable,
@@ -224,7 +225,7 @@ export async function findUnprovenKeys(
   }
 }
 
-/** Whether tokens of this key would be accepted now, or later, if all keys were proven. */
+/** Whether tokens of this key would be accepted now if all keys were proven. */
 function wouldCount(rows: readonly store.TokenKeyRow[], keyId: string, nowMs: number): boolean {
   const next = rows[rows.findIndex(row => row.keyId === keyId) + 1]
   return next === undefined || nowMs < next.signsFrom.getTime() + acceptedForMs

@@ -12,14 +12,14 @@ import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-
 const rememberedTokens = 20_000
 /** A tolerance for clocks that have drifted since they were last compared (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000
-/** The cache finds a token by this many of its last characters. They are the second half of its signature. */
+/** The cache finds a token by this many of its last characters. They are half of an EdDSA signature. */
 const keyLength = 43
 
 /** The content of a valid token. `id` identifies the token. For a person it is also the id of the session. */
 export type ReadToken = {
   caller: Caller
   id: string
-  /** The client secret that the token was issued for; null for a person's token. */
+  /** The id of the client secret that the token was issued for; null for a person's token. */
   secretId: string | null
   expiresAt: Date
 }
@@ -54,14 +54,14 @@ type Claims = {
   accountId: string | null
   role: string
   userType: string
-  /** The client secret, see `secretIdOf`. */
+  /** The id of the client secret, see `secretIdOf`. */
   sec?: string
 }
 
 /**
  * Issues and reads tokens.
  *
- * @param keys sign and verify
+ * @param keys the keys that sign and verify tokens
  * @param nowMs real time; an argument so that expiry can be tested
  */
 export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {

@@ -23,7 +23,7 @@ export type User = {
   suspended: boolean
   /** Whether a second factor is set up. */
   hasFactor: boolean
-  /** The rule of the user's account for second factors; null: the account never set one. */
+  /** The rule for second factors in the policy of the user's account; null: the account has set no policy. */
   mfa: Mfa | null
   sessionMinutes: number | null
 }
@@ -101,8 +101,8 @@ export async function isLoginOfDisabled(database: Queryable, login: string): Pro
 export type Withdrawn = PartnerOwner & { invitationId: string }
 
 /**
- * Returns `with` queries that delete the links which the person `id` made for others, if `condition` holds, and the
- * mails with invitations. The `with` query `withdrawn` lists the deleted invitations that could still be accepted.
+ * Returns `with` queries. If `condition` holds, they delete the links that the person `id` made for others, and the
+ * mails of the deleted invitations. The `with` query `withdrawn` lists the deleted invitations that could still be accepted.
  */
 export const withdrawingLinks = (id: string, condition = 'true'): string => `
   gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),
@@ -113,7 +113,7 @@ export const withdrawingLinks = (id: string, condition = 'true'): string => `
       as invitations from gone where expires_at > now()
   )`
 
-/** Locks the row of whoever has the login. @returns the person's id; null when nobody has it */
+/** Locks the row of the person who has the login. @returns the person's id; null when nobody has it */
 export async function lockLogin(transaction: Queryable, login: string): Promise<string | null> {
   const [user] = await transaction.query<{ userId: string }>(
     'select user_id as "userId" from portal_users where login = $1 for update',

@@ -23,8 +23,8 @@ export async function countRecoveryCodes(database: Queryable, userId: string): P
 }
 
 /**
- * Stores a new secret of an authenticator app. The secret waits until its first code confirms it. It replaces another
- * waiting secret. @returns false when a factor is already set up
+ * Stores a new secret of an authenticator app. It works only after its first code has confirmed it. It replaces an
+ * earlier secret that was not confirmed. @returns false when a factor is already set up
  */
 export async function insertTotp(database: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const made = await database.execute(

@@ -34,7 +34,7 @@ export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
-  /** The rule for second factors of the platform's people while the platform has set no policy. */
+  /** The rule for second factors of the platform's people until the platform sets a policy. */
   platformMfa: Mfa
   /** Queues a mail that tells the person about a change or use of the second factors, within the transaction. */
   notifyPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
@@ -171,11 +171,11 @@ export async function beginTotp(
 export type Actor = { userId: string; sessionId: string; address: string }
 
 /**
- * Finishes setting up the authenticator app with its first code. This also proves a factor for the session.
+ * Finishes setting up the authenticator app with its first code. The session then counts as proven with a second factor.
  *
  * @returns recovery codes, which are not shown again
- * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits
- *   for its code, or the account's policy forbids second factors
+ * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many wrong codes, 'conflict' when no app waits
+ *   for its first code, or the account's policy forbids second factors
  */
 export async function confirmTotp(
   deps: FactorDeps & OriginDeps,
@@ -196,8 +196,8 @@ export async function confirmTotp(
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
       await deps.notifyPerson(transaction, userId, 'factor-added')
-      // The person's other sessions have proved only the password. That is no longer enough. They end before this session's row is
-      // locked: a logout takes the lock of ended tokens first and then its session, and in another order the two could deadlock.
+      // The person's other sessions have proven only the password, which is no longer enough. End them before locking this session's
+      // row: a logout also takes the lock of ended tokens before its session's row, and another order could deadlock.
       await endSessions(transaction, userId, { except: sessionId })
       await noteFactor(transaction, sessionId, true)
       await notify(transaction, 'access')
@@ -263,10 +263,10 @@ async function keepRecoveryCodes(
 }
 
 /**
- * Proves a factor again within a session. People without a second factor use their password.
+ * Proves a factor again within a session. People whose logins need no second factor use their password.
  *
- * @throws DomainError 'invalid' for a method that the person may not use (a password with a second factor, a code without
- *   one), 'unauthenticated' for a wrong code, 'too-many' after too many of them
+ * @throws DomainError 'invalid' for the password of a person who needs a second factor, or a code of a person who needs none;
+ *   'unauthenticated' for a wrong code or password, 'too-many' after too many wrong ones
  */
 export async function refreshFactor(
   deps: FactorDeps & OriginDeps,

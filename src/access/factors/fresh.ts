@@ -11,7 +11,7 @@ const freshSeconds = 15 * 60
 /**
  * Checks that a factor was proven in this session within the last 15 minutes.
  *
- * @throws DomainError 'mfa-needed' when none was
+ * @throws DomainError 'mfa-needed' when the last proof is older, or the session is not live
  */
 export async function requireFreshFactor(database: Queryable, sessionId: string): Promise<void> {
   const seconds = await findFactorAge(database, sessionId)

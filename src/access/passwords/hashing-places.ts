@@ -1,6 +1,6 @@
 /**
  * Limits how many passwords are hashed at once. Hashing is slow on purpose, so a person with a valid session could
- * otherwise keep every processor busy. Each caller may hash one at a time. Logins have a separate queue
+ * otherwise keep every processor busy. Each caller may hash one password at a time. Logins have a separate queue
  * (`logins.ts`), because their callers are not known yet.
  */
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'

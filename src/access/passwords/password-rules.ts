@@ -1,6 +1,6 @@
 /**
- * The rules of a new password (contract/people.md, "Passwords"): long enough, and not among the first that an attacker
- * tries. There are no rules about kinds of characters. Only the whole password is judged, never parts of it.
+ * The rules of a new password (contract/people.md, "Passwords"): it must be long, and must not be easy to guess. There
+ * are no rules about kinds of characters. A password may contain a common word, but not consist only of common words.
  */
 import { readFileSync } from 'node:fs'
 import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'

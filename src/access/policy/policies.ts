@@ -22,8 +22,8 @@ export type { Policy } from './policy-store.ts'
 export type PolicyDeps = { database: Database; countSettingsChange: CountSettingsChange }
 
 /**
- * Returns the policy of an account: the one that it has set, or the default.
- * @param platformMfa the rule for second factors of the platform's people while the platform has set no policy
+ * Returns the policy that an account has set, or the default policy.
+ * @param platformMfa the rule for second factors of the platform's people until the platform sets a policy
  */
 export async function readPolicy(
   database: Queryable,
@@ -51,12 +51,12 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
 /**
  * Sets an account's whole policy.
  *
- * @param input.platformMfa the rule for second factors of the platform's people while the platform has set no policy
+ * @param input.platformMfa the rule for second factors of the platform's people until the platform sets a policy
  * @param input.address the network address of the person who sets the policy. If the new list for people does not
  *   contain this address, the change needs `force`
- * @param input.requireExpected throws when the policy is not the one that the caller has seen
- * @throws DomainError 'invalid' for a text that is no network, and without `force` when the new list lacks `address`; or what
- *   `requireExpected` throws; 'too-many' after too many changes within an hour
+ * @param input.requireExpected throws when the policy has changed since the caller read it
+ * @throws DomainError 'invalid' for a text that is no network, or when the new list lacks `address` and `force` is false; 'too-many'
+ *   after too many changes within an hour; also the errors of `requireExpected`
  */
 export async function setPolicy(
   { database, countSettingsChange }: PolicyDeps,
@@ -76,7 +76,7 @@ export async function setPolicy(
   if (violations.length > 0) throw new DomainError('invalid', violations)
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
-  // Counted before the lock is taken, because the count may be in Redis.
+  // Count before taking the lock, so that no lock is held during a call to Redis.
   const seen = await readPolicy(database, owner, input.platformMfa)
   input.requireExpected(seen)
   if (!isEmpty(changeOf(seen, policy))) await countSettingsChange(input.origin, ownerAccountOf(owner))
@@ -84,7 +84,7 @@ export async function setPolicy(
     await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, input.platformMfa)
     input.requireExpected(before)
-    // A policy that equals the default is stored, too: it stays when the default changes.
+    // Store the policy even if it equals the default, because the default may change later.
     await store.savePolicy(transaction, owner, policy)
     // While second factors were off, people who have a second factor could log in with the password alone. End those
     // sessions.

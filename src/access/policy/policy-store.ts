@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/database.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerIds } from '../owners.ts'
 
 export const mfaRules = ['off', 'optional', 'required'] as const
-/** Whether people have a second factor: not used, optional, or required. */
+/** An account's rule for second factors: not used, optional or required. */
 export type Mfa = (typeof mfaRules)[number]
 
 export type Policy = {
@@ -39,12 +39,12 @@ export async function findPolicy(database: Queryable, owner: AccountOwner): Prom
 
 const policiesLock = 7_365_040
 
-/** Blocks other changes of policies, also for an account that has no policy yet. */
+/** Blocks other changes of policies until the transaction ends, even for an account that has no policy yet. */
 export async function lockPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
 }
 
-/** Keeps policies unchanged until the transaction ends; several transactions may do so at once. */
+/** Blocks changes of policies until the transaction ends. Several transactions may do this at the same time. */
 export async function holdPolicies(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock_shared($1)', [policiesLock])
 }
@@ -87,7 +87,7 @@ export function listAddressLists(database: Queryable): Promise<AddressLists[]> {
 /**
  * The people who must set up a second factor before they may do anything else.
  *
- * @param platformMfa the rule for the platform's people while the platform has set no policy
+ * @param platformMfa the rule for the platform's people until the platform sets a policy
  */
 export async function listFactorless(database: Queryable, platformMfa: Mfa): Promise<string[]> {
   const rows = await database.query<{ id: string }>(

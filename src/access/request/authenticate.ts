@@ -74,13 +74,13 @@ export function personOf(request: FastifyRequest): { caller: Caller; userId: str
   return { caller, userId: caller.subject, sessionId }
 }
 
-/** The caller, or why it is unknown or not allowed. */
+/** The caller, or the error for a token that is missing, invalid or not allowed here. */
 export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
   const read = readTokenOf(request, deps)
   return read instanceof DomainError ? read : read.caller
 }
 
-/** The content of a request's token, or why the token is not accepted here. */
+/** The content of a request's token, or the error when the token is not accepted. */
 export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): ReadToken | DomainError {
   const token = tokenOf(request, deps.publicUrl)
   const read = token === null ? null : deps.tokens.read(token)
@@ -100,7 +100,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   return read
 }
 
-/** The error if the policy of the caller's account forbids the request. */
+/** The error if the policy of the caller's account forbids the request; otherwise null. */
 function policyRefusal(
   request: FastifyRequest,
   caller: Caller,

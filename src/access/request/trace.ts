@@ -8,8 +8,8 @@ import { hasSessionCookie } from './session-cookie.ts'
 export const cliAgent = 'perkline-cli'
 
 /**
- * Returns the trace of a request. Requests of the portal have the session cookie. Those that do not have it yet, such
- * as a login, are recognised by their path below `/portal/`.
+ * Returns the trace of a request. Requests of the portal have the session cookie. Portal requests before the login have
+ * no cookie yet, so they are recognised by their path below `/portal/`.
  */
 export function traceOf(request: FastifyRequest): Trace {
   const { authorization, 'user-agent': agent = '' } = request.headers

@@ -8,7 +8,7 @@ import type { ReadToken } from '../tokens.ts'
 import { noteSeenCredentials, noteSeenSessions, type SeenSince } from './session-store.ts'
 
 const writeEveryMs = 30_000
-/** The maximum number of uses in memory. Beyond it, a use is not noted until a later request. */
+/** When this many ids are in memory, uses of further ids are not noted until the next write. */
 const maxNoted = 20_000
 
 export type Activity = {

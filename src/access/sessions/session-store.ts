@@ -60,7 +60,7 @@ export async function insertSession(
   return opened === 1
 }
 
-/** The maximum number of sessions in a list. A program that logs in for each call has thousands, which nobody would read. */
+/** The maximum number of sessions in a list. A program that logs in for each call has thousands, and nobody reads so many. */
 const maxListed = 200
 
 /** The newest live sessions of a person, and always `currentId`; newest first. */
