@@ -33,7 +33,7 @@ import * as store from './users-store.ts'
 export const invitationHours = 72
 /** The maximum number of pending invitations of an account. */
 export const maxInvitations = 1_000
-/** The maximum number of people of an account, with disabled and invited ones. Their list has no pages. The operator may add more. */
+/** The maximum number of people of an account, including disabled and invited ones. Their list has no pages. The operator may add more. */
 const maxPeople = 5_000
 
 /**
@@ -41,9 +41,9 @@ const maxPeople = 5_000
  *
  * @returns the link when no mail can be sent; it is not shown again
  * @throws DomainError 'invalid' for a role that the account does not have, or a wrong address; 'conflict' when a person of
- *   this account has the login, or is invited with it; 'limit-reached' when `maxInvitations` of the account wait, or when it
- *   has `maxPeople`; 'too-many' when the manager's account has caused too many mails, or changed too
- *   much of its settings
+ *   this account has the login, or is invited with it; 'limit-reached' when the account has `maxInvitations` pending
+ *   invitations or `maxPeople` people; 'too-many' when the manager's account has caused too many mails or changes of
+ *   settings
  */
 export async function invite(
   deps: PeopleDeps,
@@ -170,8 +170,8 @@ async function takeLink(
 }
 
 /**
- * Returns the audit entry about an accepted link. The entry about the new person names the invitation, and the entry
- * about the invitation names the person.
+ * Returns the audit entry about an accepted link. The entry about a new person contains the id of the invitation, and
+ * the entry `invitation.made` contains the id of the person.
  */
 function factOf(target: store.LinkTarget): Fact {
   const object = userObject(target.userId)

@@ -31,7 +31,7 @@ export type PeopleDeps = {
  *
  * @param named account in the query; only managers of the platform may name one
  * @throws DomainError 'forbidden' when a partner names an account, 'invalid' when two are named, 'not-found' for
- *   an unknown one
+ *   an unknown code
  */
 export async function managedAccount(
   database: Queryable,
@@ -48,7 +48,7 @@ export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
   caller.type === 'platform' || isSameOwner(ownerOfAccount(caller), owner)
 
 /**
- * Counts a manager's change of an account's people. Call it before the transaction. What only takes access away is not counted.
+ * Counts a manager's change of an account's people. Call it before the transaction. Do not call it if the change only ends access.
  * @throws DomainError 'too-many' beyond the limit of changes of settings
  */
 export const countChange = (
@@ -83,7 +83,7 @@ export async function beginChange(
 
 /**
  * The database for changes at the operator's interface. Each of its transactions begins with `beginChange`, for the platform's
- * account and the calling person. @param caller null: the operator's key, whose access does not end
+ * account and the calling person. @param caller null: the request uses the operator's key, so there is no person to check
  */
 export function checkingCaller(database: Database, caller: Caller | null): Database {
   if (caller === null) return database
@@ -97,8 +97,8 @@ export function checkingCaller(database: Database, caller: Caller | null): Datab
 }
 
 /**
- * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. The operation may begin a
- * transaction of its own in the database `within`; it then becomes a part of this one. @throws as `beginChange`
+ * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. If the operation begins a
+ * transaction in the database that it gets, that transaction becomes a part of this one. @throws as `beginChange`
  */
 export function changing<Result>(
   database: Database,

@@ -19,7 +19,7 @@ export type OpenRoutesDeps = PeopleDeps & {
   malformed: AddressLimit
   hashingPlaces: ConcurrencyLimit
   linkConflicts: LinkConflicts
-  /** Whether links and requests of the platform's own people are taken at this port. */
+  /** Whether links and requests of the platform's own people are accepted at this port. */
   admitsStaff: boolean
   refusals: Pick<Refusals, 'refresh'>
 }

@@ -26,7 +26,7 @@ type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCo
  * Changes the caller's own password and notifies the person by mail. Ends the caller's other sessions and links.
  *
  * @throws DomainError 'invalid' for a wrong current password or a refused new one, 'too-many' after too many wrong
- *   ones or too many changes, 'conflict' when the password was changed at the same moment
+ *   passwords or too many changes, 'conflict' when the password was changed at the same moment
  */
 export async function changePassword(
   { database, wrongCodes, mails, origin }: ChangeDeps,
@@ -46,7 +46,7 @@ export async function changePassword(
     await recordEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
-    // Ending sessions locks those of all people, so the mail, which may ask Redis, comes before.
+    // Queue the mail first, because it may call Redis. Ending sessions takes a lock that all people share.
     await mails.notifyOwnChange(transaction, userId, 'password')
     await endSessions(transaction, userId, { except: sessionId })
     await notify(transaction, 'access')
@@ -61,7 +61,7 @@ const requestsAtOnce = 20
  * Stores a request for a new password. The function does the same for every login, so that nobody learns which logins
  * exist.
  *
- * @param deps.admitsStaff whether requests of the platform's own people are taken at this port; otherwise they are dropped
+ * @param deps.admitsStaff whether requests of the platform's own people are accepted at this port; if not, they are dropped
  */
 export async function requestReset(
   { database, admitsStaff }: { database: Database; admitsStaff: boolean },

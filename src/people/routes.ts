@@ -7,7 +7,7 @@ import { openPeopleRoutes } from './open-routes.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { type SelfRoutesDeps, selfRoutes } from './self-routes.ts'
 
-/** `people`: the dependencies that only these routes have. */
+/** `people` has the dependencies that only these routes need. */
 export type PeoplePortalDeps = Pick<
   AccountRoutesDeps,
   'database' | 'pageReads' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'

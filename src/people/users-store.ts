@@ -1,4 +1,4 @@
-/** SQL of people for those who manage them. */
+/** SQL of people and invitations, for the managers of an account. */
 
 import { loginKey } from '../access/login-key.ts'
 import { type AccountOwner, ofOwner, ownerId, ownerIds, ownerOfIds } from '../access/owners.ts'
@@ -282,7 +282,7 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 
 /**
  * SQL for whether the person who made a link still has access: the person is not disabled, and their account is not
- * suspended. It is true for links of the operator, because no person made them.
+ * suspended. It is true if `maker` is null: the person has asked for the link.
  */
 const hasActiveMaker = (maker: string): string =>
   `not exists (
@@ -291,7 +291,7 @@ const hasActiveMaker = (maker: string): string =>
 
 /**
  * Finds a link by its token.
- * @returns null when no link has this token, the link has expired, its person is disabled, or whoever made it has lost access
+ * @returns null when no link has this token, the link has expired, its person is disabled, or its maker has lost access
  */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
   type Row = {
@@ -321,7 +321,7 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
   return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
 }
 
-/** Takes an invitation by its token. @returns false when it is taken or expired, or whoever made it has lost access */
+/** Takes an invitation by its token. @returns false when it is taken or expired, or its maker has lost access */
 export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
     `delete from invitations where token_hash = $1 and expires_at > now() and ${hasActiveMaker('invited_by')}`,
@@ -332,7 +332,7 @@ export async function takeInvitation(transaction: Queryable, tokenHash: Buffer):
 
 /**
  * Takes a password link. The person's row must be locked. @returns false when the link is taken or expired, the person is
- * disabled, or whoever made the link has lost access
+ * disabled, or the maker of the link has lost access
  */
 export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
@@ -346,7 +346,7 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
 
 /**
  * Stores a link to a new password and ends earlier links of the person, so that nobody can use an old mail. A link that the person
- * asked for leaves the manager's link: everybody who knows a login can ask for one. The person's row must be locked.
+ * asked for does not end a manager's link, because anybody who knows the login can ask for a link. The person's row must be locked.
  *
  * @param reset.madeBy the manager; null: the person asked for it. @returns when the link expires
  */

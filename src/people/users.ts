@@ -96,7 +96,7 @@ export async function disablePerson(deps: PeopleDeps, manager: Manager, login: s
   await changePerson(deps, manager, { userId, change: { disabled: true } })
 }
 
-/** Mails to these addresses what a manager has changed of a person's access. */
+/** Sends a mail about a manager's change of a person's access to each of these addresses. */
 async function mailChange(
   { mails }: PeopleDeps,
   transaction: Queryable,
@@ -133,7 +133,7 @@ function factsOf(before: store.ManagedPerson, after: After): Pick<Fact, 'action'
 }
 
 /**
- * Begins a manager's change of a person, whose row is locked until the transaction ends.
+ * Begins a manager's change of a person, and locks the person's row until the transaction ends.
  * @throws as `beginChange` and `findOwn`
  */
 export async function lockOwn(transaction: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
@@ -201,7 +201,8 @@ export type Link = { expiresAt: Date; link?: string }
  * Creates a link to a new password. The link is mailed, or returned once when no mail can be sent.
  *
  * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for the manager's own id, for a disabled
- *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails or changes
+ *   person, and for somebody who has not accepted the invitation yet; 'too-many' when the manager's account has caused too many mails
+ *   or changes
  */
 export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
   const { mails } = deps

@@ -1,4 +1,4 @@
-/** SQL of the queue of mails to people. Only one process at a time takes a mail. Times are real time. */
+/** SQL of the queue of mails to people. Each mail is taken by one process at a time. Times are real time. */
 import type { Queryable } from '../../db/database.ts'
 
 export const mailStates = ['waiting', 'sent', 'failed'] as const
@@ -18,7 +18,7 @@ export async function insertMail(
 /**
  * Takes one due mail and postpones its next attempt, so that no other process sends it meanwhile.
  *
- * @param waitSeconds the wait after each attempt. The last one is also the wait after every further attempt
+ * @param waitSeconds the wait after each attempt. The last value also applies to every further attempt
  */
 export async function claimMail(database: Queryable, waitSeconds: readonly number[]): Promise<QueuedMail | null> {
   const [claimed] = await database.query<QueuedMail>(

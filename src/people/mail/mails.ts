@@ -63,7 +63,7 @@ export type PeopleMails = {
    * Sends one due mail.
    *
    * @returns whether there was one
-   * @throws Error when it cannot be decrypted; it is tried again as often as after a failure
+   * @throws Error when the mail cannot be decrypted. It is then tried again like a mail that could not be sent
    */
   sendOne(database: Queryable): Promise<boolean>
 }

@@ -20,7 +20,7 @@ export function createFilePost(options: { directory: string; from: string; publi
  * Sends through a mail server. nodemailer is loaded only when a server is configured, because it takes memory.
  *
  * @param options.log gets a record of each attempt, without the address and the content
- * @returns the function that sends, and one that waits for the attempts under way
+ * @returns `post`, which sends a mail, and `close`, which waits for the running attempts
  */
 export async function createServerPost(options: {
   smtpUrl: string

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs'
 
 /**
  * Hides a login that looks like a web address. Mail programs would turn such a login into a link, but our own link must
- * be the only one in the mail. Logins are not safe, because a manager chooses the logins of others.
+ * be the only one in the mail. Logins cannot be trusted, because managers choose them for others.
  */
 export const shownLogin = (login: string): string => (isLinkLike(asReadByPrograms(login)) ? '…' : login)
 
 /**
- * The text as programs read it that look for addresses: with plain letters, dots, slashes and colons instead of their wide,
- * ideographic and other compatible forms.
+ * The text as mail programs read it: they treat wide, ideographic and other compatible forms of letters, dots, slashes and
+ * colons like the plain ones.
  */
 const asReadByPrograms = (text: string): string => text.normalize('NFKC').replace(/\u3002/g, '.')
 
-/** An e-mail address. Mail programs offer to write to it, and open no page. */
+/** An e-mail address. It is safe: mail programs offer to write to it, but do not open a page. */
 const address = /^[^\s@/:?#]+@[^\s@/:?#]+$/
-/** What follows a dot, up to the end of the name: in `pay.bank.ua/login` it is `ua`, and the slash after it. */
+/** The last part of a name with dots, and the character that begins a path or port: `ua` and `/` in `pay.bank.ua/login`. */
 const afterLastDot = /[^\s.]\.([\p{L}\p{M}\p{N}-]+)(?!\.?[\p{L}\p{M}\p{N}-])([/:?#]?)/gu
 
 /** Two slashes, a scheme with a slash, or the usual name of a web server. */
@@ -25,9 +25,8 @@ const port = /[\p{L}\p{N}]:\d/u
 const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/
 
 /**
- * Whether mail programs may take a part of the text for a web address. They do so for names that end in a top-level
- * domain, for names with a path or a port, and for IPv4 addresses. The name of a person with a dot (`olena.kovalenko`) is no web
- * address.
+ * Whether mail programs may turn a part of the text into a link. They do so for names that end in a top-level domain, for
+ * names with a path or a port, and for IPv4 addresses. A person's name with a dot (`olena.kovalenko`) is no web address.
  */
 function isLinkLike(login: string): boolean {
   if (marks.test(login) || port.test(login) || ipv4.test(login)) return true

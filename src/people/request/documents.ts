@@ -1,4 +1,4 @@
-/** What the documentation of all operations on people shares. */
+/** Parts of the API description that the operations on people share. */
 import { cashbackErrors } from '../../http/schemas.ts'
 
 export const tags = ['People']
@@ -20,7 +20,7 @@ export const mfaNeeded = {
 /** The error answer of operations in which the platform's people may name a partner by its code. */
 export const unknownAccount = { 404: 'No partner has that code' }
 
-/** The description of 429 where changes of the account's settings are counted. */
+/** The description of the answer 429 for operations that count as changes of the account's settings. */
 export const tooManyChanges =
   'Too many requests, or too many changes of the account’s settings within an hour: wait for `Retry-After` seconds'
 
