@@ -34,7 +34,7 @@ export function createActivity(database: Queryable, onError: (error: unknown) =>
     try {
       await writer(database, sinceOf(taken))
     } catch (error) {
-      for (const [id, at] of taken) if (!notes.has(id)) notes.set(id, at)
+      for (const [id, at] of taken) if (notes.size < maxNoted && !notes.has(id)) notes.set(id, at)
       throw error
     }
   }
