@@ -149,7 +149,9 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     })
     try {
       await migrate(database, migrations)
-      // Makes the daily partitions, so that not every platform has to make its own.
+      // Makes the daily partitions, so that not every platform has to make its own. A new database has numbered its
+      // events a moment ago, and would not do it again so soon.
+      await database.execute(`update event_ticks set at = '-infinity' where consumer = 'events'`)
       await sequenceEvents(database, true)
       await database.execute('analyze')
     } finally {
