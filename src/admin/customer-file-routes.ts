@@ -59,7 +59,10 @@ const forgetSchema = {
 }
 
 /** These routes are a separate plugin, because only they accept a file. */
-export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
+export const customerFileAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database' | 'clock'>> = async (
+  app,
+  deps,
+) => {
   takeUploads(app, csvType)
 
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>

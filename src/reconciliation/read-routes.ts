@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { onlyPartners, partnerOf } from '../access/request/callers.ts'
 import { etagHeader } from '../campaigns/guard-schemas.ts'
-import { versionTag } from '../campaigns/lifecycle/expected-version.ts'
+import { instantTag, versionTag } from '../campaigns/lifecycle/expected-version.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/answer/download.ts'
@@ -58,8 +58,9 @@ function readReconciliationRoute(app: App, deps: CampaignRoutesDeps): void {
     },
     async (request, reply) => {
       const database = await deps.pageReads.begin(request, reply)
-      const read = await readReconciliation({ database }, { caller: partnerOf(request), ...request.params })
-      reply.header('etag', versionTag(read.version))
+      const caller = partnerOf(request)
+      const read = await readReconciliation({ database }, { caller, ...request.params })
+      reply.header('etag', caller.type === 'bank' ? instantTag(read.updatedAt) : versionTag(read.version))
       return reconciliationView(read)
     },
   )

@@ -2,6 +2,7 @@
 
 import type { Actor } from '../campaigns/lifecycle/actor.ts'
 import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
+import { updatedForBank } from '../campaigns/seen-by-bank-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'
 import type { CountsByKind, Difference, Side } from './differences.ts'
@@ -133,6 +134,8 @@ export type Reconciliations = {
   cashbackId: string
   status: CampaignStatus
   version: number
+  /** As the bank gets it; of all banks, that of the first one. */
+  updatedAt: Date
   banks: BankReconciliation[]
 }
 
@@ -151,7 +154,7 @@ const banksStatement: Statement = {
       select least(1000, greatest(20, 5000 / greatest(count(*), 1))) as items
       from campaign_banks where cashback_id = $1 and ($2::uuid is null or bank_id = $2)
     )
-    select c.cashback_id as "cashbackId", c.status, c.version, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
+    select c.cashback_id as "cashbackId", c.status, c.version, ${updatedForBank('c', 'i.changed_at')} as "updatedAt", b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
       r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
         select coalesce(json_agg(json_build_object(
@@ -198,6 +201,9 @@ export async function listReconciliations(
   const rows = await database.query<Row>(banksStatement, [params.cashbackId, params.bankId])
   const [first] = rows
   if (!first) return null
-  const { cashbackId, status, version } = first
-  return { cashbackId, status, version, banks: rows.map(({ cashbackId, status, version, ...bank }) => bank) }
+  const { cashbackId, status, version, updatedAt } = first
+  return {
+    ...{ cashbackId, status, version, updatedAt },
+    banks: rows.map(({ cashbackId, status, version, updatedAt, ...bank }) => bank),
+  }
 }

@@ -55,7 +55,7 @@ async function removeSegments({ database, clock, retention }: RetentionDeps): Pr
   const segments = await store.findOldSegments(database, { endedBefore, limit: segmentsAtOnce })
   for (const segment of segments)
     await database.transaction(transaction =>
-      changeSegment(transaction, segment, () => store.removeSegment(transaction, segment)),
+      changeSegment(transaction, { ...segment, now: clock.now() }, () => store.removeSegment(transaction, segment)),
     )
   return segments.length === segmentsAtOnce
 }

@@ -21,7 +21,7 @@ import { stageCustomers } from './staging.ts'
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid file
  */
 export async function forgetCustomers(
-  deps: Pick<CampaignDeps, 'database'> & { origin?: Origin },
+  deps: Pick<CampaignDeps, 'database' | 'clock'> & { origin?: Origin },
   params: { bank: string; source: AsyncIterable<unknown> },
 ): Promise<{ forgotten: number; unknown: number }> {
   const { id: bankId } = await requireBank(deps.database, params.bank)
@@ -53,7 +53,9 @@ export async function forgetCustomers(
     })
     for (const cashbackId of await store.findSegmentsOfForgotten(connection, bankId)) {
       await inTransaction(() =>
-        changeSegment(connection, { cashbackId, bankId }, () => store.cutSegment(connection, cashbackId, bankId)),
+        changeSegment(connection, { cashbackId, bankId, now: deps.clock.now() }, () =>
+          store.cutSegment(connection, cashbackId, bankId),
+        ),
       )
       await othersTurn()
     }

@@ -6,7 +6,7 @@ import type { ListFilters } from './list-store.ts'
  * The version of the JSON format; it is a part of every tag. Increase it when a new version of the program writes
  * different JSON for the same campaigns. Stored tags of clients then no longer match, and clients read the list again.
  */
-const form = 1
+const form = 2
 
 /** Makes the tag. @param params.version counts the changes that the bank can see */
 export function listTag(params: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {

@@ -7,6 +7,7 @@ import { recordEntries } from '../../audit-log/recording.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { rowList } from '../../db/row-list.ts'
 import { recordEvents } from '../../events/event-writing.ts'
+import { updatedForBank } from '../seen-by-bank-store.ts'
 import type { Actor } from './actor.ts'
 import { type Decided, type Outcome, outcomeOf } from './decided.ts'
 import { entriesOf } from './entries.ts'
@@ -126,21 +127,27 @@ const bankListsStatement: Statement = {
 }
 
 /**
- * Changes a bank's segment without a decision, such as the removal of a customer. Also raises the campaign's version,
- * so that cached responses about the campaign are no longer used. The campaign is locked first. The lists are locked
- * only after the change: it may take seconds, and all campaigns of the merchant and of the bank need these lists.
+ * Changes a bank's segment without a decision, such as the removal of a customer. Also raises the campaign's version
+ * and the `updatedAt` that the bank gets, so that cached responses about the campaign are no longer used. The campaign
+ * is locked first. The lists are locked only after the change: it may take seconds, and all campaigns of the merchant
+ * and of the bank need these lists.
  *
  * @param change changes the segment
  */
 export async function changeSegment(
   transaction: Queryable,
-  params: { cashbackId: string; bankId: string },
+  params: { cashbackId: string; bankId: string; now: Date },
   change: () => Promise<void>,
 ): Promise<void> {
-  const { cashbackId, bankId } = params
+  const { cashbackId, bankId, now } = params
   await lockCampaign(transaction, cashbackId)
   await change()
   await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [cashbackId])
+  await transaction.execute(
+    `update campaign_banks b set changed_at = greatest($3, ${updatedForBank('c', 'b.changed_at')} + interval '1 millisecond')
+     from campaigns c where c.cashback_id = b.cashback_id and b.cashback_id = $1 and b.bank_id = $2`,
+    [cashbackId, bankId, now],
+  )
   await transaction.execute(
     `insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 0, 1 from campaigns where cashback_id = $1
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,

@@ -140,6 +140,30 @@ test('a bank cannot see when other banks decide, or are invited', async () => {
   assert.notEqual((await seenBy(alpha, id)).detail, present.detail, 'its segment')
 })
 
+test('a bank cannot find out by trying tags when other banks decide, or are invited', async () => {
+  const { alpha, beta, grocer } = sides
+  const id = await create()
+  const seen = await bankTag(alpha, id)
+  assert.equal(tagOf(await alpha.call('GET', `/portal/cashbacks/${id}/reconciliation`)), seen)
+  const hidden: string[] = []
+  for (const change of [
+    () => edit(id, { participantsIds: [ids.alpha, ids.beta, ids.gamma] }),
+    () => decide(beta, 'confirm', id),
+  ]) {
+    assert.ok((await change()).status < 300)
+    const { body } = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
+    hidden.push(`"${body.updatedAt}"`)
+  }
+  assert.equal(tagOf(await alpha.call('GET', `/portal/cashbacks/${id}/reconciliation`)), seen)
+  // This request is refused in any case. Only the answer to the tag could differ.
+  const tried = async (tag: string) => {
+    const headers = { 'if-match': tag }
+    return (await alpha.call('POST', `/portal/cashbacks/${id}/compensation-received`, { headers })).status
+  }
+  for (const tag of [...hidden, '"1"', '"2"', '"3"', '"4"', '"5"']) assert.equal(await tried(tag), 412, tag)
+  assert.equal(await tried(seen), 400)
+})
+
 test('the quoted updatedAt names one version only, even if the clock goes back', async () => {
   await platform.call('POST', '/sandbox/clock', { body: { advance: 'P1D' } })
   const id = await create()

@@ -89,21 +89,21 @@ suite('customers forget and export', () => {
     assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
   })
 
-  test('cached answers of the bank’s list and of the merchant’s detail are not used any more', async () => {
+  test('cached answers of the bank’s list and of both details are not used any more', async () => {
     const id = await newCampaign('A-1', 'A-2')
-    const etagOf = async (path: string, partner: Sides['alpha']) =>
-      (await partner.call('GET', path)).headers.get('etag')
-    const before = [
-      await etagOf('/cashbacks/for-bank', sides.alpha),
-      await etagOf(`/cashbacks/for-merchant/${id}`, sides.grocer),
-    ]
+    const tags = () =>
+      Promise.all(
+        (
+          [
+            ['/cashbacks/for-bank', sides.alpha],
+            [`/portal/cashbacks/${id}`, sides.alpha],
+            [`/cashbacks/for-merchant/${id}`, sides.grocer],
+          ] as const
+        ).map(async ([path, partner]) => (await partner.call('GET', path)).headers.get('etag')),
+      )
+    const before = await tags()
     await forget(['A-1'])
-    const after = [
-      await etagOf('/cashbacks/for-bank', sides.alpha),
-      await etagOf(`/cashbacks/for-merchant/${id}`, sides.grocer),
-    ]
-    assert.notEqual(before[0], after[0])
-    assert.notEqual(before[1], after[1])
+    for (const [n, tag] of (await tags()).entries()) assert.notEqual(tag, before[n])
   })
 
   test('an upload at the same moment cannot bring a forgotten customer back', async () => {
