@@ -8,9 +8,10 @@ import { CommandError } from './failure.ts'
 export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
- * What was read from a file of anchors. `passedOver` is the number of notes that other platforms signed; they are not
- * used. `incomplete` is the number of notes that break off; they are skipped. `unsigned` is a sentence that tells the
- * user why no signature was checked. It is null when every signature was checked, or when there are no notes.
+ * What was read from a file of anchors. `passedOver` is the number of notes that are ignored because other platforms
+ * signed them. `incomplete` is the number of notes that are skipped because they are cut off. `unsigned` is a sentence
+ * that tells the user why no signature was checked. It is null when every signature was checked, or when there are no
+ * notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; incomplete: number; unsigned: string | null }
 

@@ -26,8 +26,9 @@ export function createHearing() {
       return () => {
         const nowMs = performance.now()
         heardAtMs.set(client, nowMs)
-        // An answer shows that the server is there, unless a connection was lost since the statement began. A server
-        // that shuts down may send its last message together with an answer, and we handle that message first.
+        // If a connection was lost since the statement began, the answer does not show that the server is still there. A
+        // server that shuts down may send its last message right after an answer. When both arrive together, we handle
+        // the last message first.
         if (losses === lossesBefore) lastHeardAtMs = nowMs
       }
     },
@@ -93,9 +94,12 @@ function ask(other: pg.Client, text: string, client: pg.ClientBase, further: unk
  * Ends the session of a connection that we have given up, if it is still there. When the network has lost the
  * connection, the server would keep the session and its locks.
  *
- * A pooler may have given the session to another connection. So a session whose transaction began after `failedAtMs`,
- * or shortly before it, is left alone. A session that is still working is left alone, too. It may be waiting until its
- * commit has reached the standby. If it were ended then, others would see a commit that a failover can still lose.
+ * Two kinds of sessions are not ended:
+ *
+ * - A session whose transaction began after `failedAtMs`, or less than a second before it. A pooler may have given it to
+ *   another connection.
+ * - A session that is still working. It may be waiting until its commit has reached the standby. If it were ended then,
+ *   others would see a commit that a failover can still lose.
  *
  * @param other another connection
  */

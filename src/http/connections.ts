@@ -62,7 +62,7 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
   })
   app.decorateRequest('keepConnection', function () {
     const { socket } = this.raw
-    // A connection that is in neither map is closed.
+    // A connection in neither map has closed already.
     if (anonymous.delete(socket) || known.has(socket)) known.set(socket, this.raw)
   })
   app.addHook('onResponse', ({ raw }, _reply, done) => {

@@ -97,8 +97,10 @@ export function checkingCaller(database: Database, caller: Caller | null): Datab
 }
 
 /**
- * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. If the operation begins a
- * transaction in the database that it gets, that transaction becomes a part of this one. @throws as `beginChange`
+ * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. The operation gets a
+ * database whose transactions are parts of this one.
+ *
+ * @throws as `beginChange`
  */
 export function changing<Result>(
   database: Database,

@@ -66,7 +66,7 @@ export type FileWriter = {
   end(trailer: string): Promise<Buffer>
 }
 
-/** Writes the file of a statement: piece 0 is the header, then come the lines, and last the trailer. */
+/** Writes the file of a statement in pieces: first the header, then the lines, and last the trailer. */
 export async function beginFile(
   client: pg.Client,
   statement: NewStatement,

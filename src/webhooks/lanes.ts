@@ -107,7 +107,7 @@ export class Lanes {
     }
   }
 
-  /** From now on no request begins. */
+  /** Lets no more requests begin. */
   stop(): void {
     this.#isStopping = true
   }

@@ -173,10 +173,11 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
 }
 
 /**
- * Returns the waiter that must leave a full queue so that a newcomer can join it: the last one of the group with the
- * most waiters. Of the groups of a waiter, only the first (the widest) counts.
- * @returns null: the newcomer is refused, because its own group has the most waiters, or would have as many as the
- *   largest group
+ * Returns the waiter that must leave a full queue so that a newcomer can join it: the newest waiter of the group with
+ * the most waiters. A waiter counts only for its first group, which contains its other groups.
+ *
+ * @returns null when the newcomer must be refused: with it, its own group would have at least as many waiters as any
+ *   other
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])

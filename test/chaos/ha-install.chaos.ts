@@ -36,7 +36,7 @@ function linesFor(machine: number, ...lines: string[]): string {
 const until = (lines: string): string =>
   `for try in $(seq 60); do if (set -o pipefail; ${lines}); then break; fi; test $try -lt 60; sleep 2; done\n`
 
-/** @returns the folders of three equal Debians */
+/** Installs Debian in a folder and copies it twice. @returns the three folders */
 function furnish(folder: string): string[] {
   const [first = '', ...others] = names.map(name => join(folder, name))
   makeDebian(first, ['systemd-sysv', 'dbus', 'ca-certificates'])

@@ -195,7 +195,8 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     },
     async outrun(member) {
       const isAhead = async () => {
-        // Stops the senders at each look: a standby that receives nothing for 5 s connects again and gets a new sender.
+        // Stop the senders again each time: a standby that receives nothing for 5 s connects again, and its new sender
+        // runs.
         for (const pid of sendersOf(member)) process.kill(pid, 'SIGSTOP')
         const written = await writtenAsKnown()
         return (await receivedBy(members.filter(each => each !== member))).every(received => received < written)

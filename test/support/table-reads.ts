@@ -22,7 +22,7 @@ export async function rowsRead(database: Database, tables: string): Promise<numb
   return Number(row?.read)
 }
 
-/** Does the work in another process, and returns how many rows of some tables were read until it had ended. */
+/** Does the work through another process of the platform, and returns how many rows of `tables` were read meanwhile. */
 export async function rowsReadBy(
   platform: TestPlatform,
   tables: string,

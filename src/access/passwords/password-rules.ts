@@ -12,7 +12,8 @@ const maxLength = 256
 
 /**
  * The maximum length of a password in a request, before its normalisation (NFKC). The rules count characters after
- * normalisation, which joins up to four typed characters into one. So a password of `maxLength` fits in any of its forms.
+ * normalisation, which joins up to four typed characters into one. So no password of at most `maxLength` characters is
+ * refused for the way in which it was typed.
  */
 export const maxTypedLength = 4 * maxLength
 

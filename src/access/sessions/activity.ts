@@ -16,7 +16,7 @@ export type Activity = {
   seen(token: Pick<ReadToken, 'caller' | 'id'>): void
   /** Stores what was noted. */
   write(): Promise<void>
-  /** Stores the rest and stops. */
+  /** Stores what was noted since the last write, and stops. */
   close(): Promise<void>
 }
 

@@ -22,7 +22,7 @@ const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-/** SQL for a transition as one text. PostgreSQL can look up one text in the list of known transitions by a hash. */
+/** SQL that makes one text of a transition, so that PostgreSQL can look it up in the list of known transitions by a hash. */
 const transitionText = (subject: string, trigger: string, from: string, to: string): string =>
   `(${subject} || ' ' || ${trigger} || ' ' || coalesce(${from}, '') || '>' || coalesce(${to}, ''))`
 const knownTransitions = `array[${listed(

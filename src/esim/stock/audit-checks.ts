@@ -83,9 +83,8 @@ const tariffs: Walk = {
 }
 
 /**
- * Checks orders in the order of their ids, which is also the order of their time. It looks up the profiles of orders
- * that were cancelled or expired. The walk over profiles compares live orders with their profiles, because it reads
- * every profile.
+ * Checks orders by ascending id, which is also by time. This walk looks up only the profiles of cancelled and expired
+ * orders. The walk over profiles reads every profile, so it checks those of live orders.
  */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',

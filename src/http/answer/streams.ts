@@ -66,7 +66,7 @@ export function watchStreams(app: FastifyInstance): void {
     if (!(payload instanceof Readable)) return done(null, payload)
     if (!isHead) {
       beginStream(request, reply)
-      // Before the headers are sent, Fastify answers with the error instead.
+      // If no headers were sent yet, Fastify answers with the error, so the connection is not broken off.
       payload.once('error', () => {
         if (reply.raw.headersSent) breakOff(request.raw.socket)
       })

@@ -26,8 +26,8 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
 }
 
 /**
- * Calls `act` unless the body ends or the connection closes within `ms`. The request itself emits no event for a closed
- * connection when its body was not read to the end.
+ * Calls `act` after `ms`, unless the body has ended or the connection has closed by then. Whether it has closed is known
+ * from the socket, because a request whose body was not read to its end emits no event for that.
  */
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: (socket: Socket) => void): void {
   // Node.js emits no `end` event if the headers announce no body, or if the body has ended already.

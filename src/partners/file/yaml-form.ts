@@ -54,8 +54,8 @@ export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends
 }
 
 /**
- * A key that is undefined when it is absent. A new entry must have the key, so its absence goes to the reading's
- * `missing`.
+ * A key that only a new entry must have. Its value is undefined when it is absent. The reader does not know which entries
+ * are new, so it adds an absent key to the `missing` of its reading.
  */
 export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   const leftOut = (place: Place) => {

@@ -19,7 +19,7 @@ const { call, raw } = fromManyAddresses(() => platform)
 const json = { 'content-type': 'application/json' }
 const bearer = () => ({ authorization: `Bearer ${token}` })
 
-// 415
+// 415: the body has another content type
 
 test('415 for another media type, in the body of the API', async () => {
   const types = ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'text/json', ';;;', 'json']
@@ -98,7 +98,7 @@ test('400 for no body at all where one is needed', async () => {
       assertErrorBody(await raw('POST', path, { ...bearer(), ...headers }), 400, 'POST', path)
 })
 
-// 413
+// 413: the body is too long
 
 test('a body of exactly 64 KiB is read, one byte more is 413, declared or in chunks', async () => {
   const spaces = (length: number) => `{"clientId":"a"${' '.repeat(length - 16)}}`

@@ -72,7 +72,7 @@ function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
   const names = useNames()
   const [typed, setTyped] = useState('')
   const [debounced] = useDebouncedValue(typed.trim(), 200)
-  // While the field shows the chosen account, nothing is searched for.
+  // Until the person types, the field shows the chosen account, and its text is not searched for.
   const [isTyping, setIsTyping] = useState(false)
   const words = isTyping ? debounced : ''
   const { data: banks = [] } = useQuery(partnersToChooseQuery('bank', ''))

@@ -8,7 +8,7 @@ import { formTexts } from './form-texts.ts'
 type Choice = { id: string; name: string }
 type ChoiceField = 'participantsIds' | 'paymentSystemsId'
 
-/** A longer list gets a search field. With a thousand boxes, every key press in the form would take seconds. */
+/** The maximum number of boxes without a search field. With a thousand boxes, every key press in the form would take seconds. */
 const maxShown = 50
 
 /**

@@ -105,7 +105,7 @@ function KindFilter({ totals, kind, onKind }: KindFilterProps) {
 
 const soonMs = 3 * 86_400_000
 
-/** The tasks are sorted by their deadline, so each urgency is one part of the list. */
+/** Shows the tasks of each urgency below a heading. They keep their order, by deadline. */
 function ByUrgency({ tasks, card }: { tasks: readonly HomeTask[] } & Pick<Props, 'card'>) {
   const texts = useTexts(homeTexts)
   const now = useNow()
