@@ -64,7 +64,7 @@ test('each alert says what it is, with its figure, how urgent it is, and where t
 
 /** Metrics of other programs: node exporter, Patroni, blackbox exporter, and the text file of the backup drill. */
 const ofOthers =
-  /^(?:node_filesystem_(?:avail|size)_bytes|probe_success|patroni_sync_standby|patroni_postgres_running|probe_ssl_earliest_cert_expiry|perkline_backup_verified_timestamp_seconds)$/
+  /^(?:node_filesystem_(?:(?:avail|size)_bytes|readonly)|probe_success|patroni_sync_standby|patroni_postgres_running|probe_ssl_earliest_cert_expiry|perkline_backup_verified_timestamp_seconds)$/
 
 const namesIn = (expr: string): string[] =>
   expr
