@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { ApiError } from '../../portal/src/api/errors.ts'
 import { errorsByField } from '../../portal/src/api/field-errors.ts'
 import { withListedValues } from '../../portal/src/campaigns/form/listed-values.ts'
@@ -204,7 +204,14 @@ suite('a list that is pasted', { timeout: 60_000 }, () => {
         ['12"', '"', 'B"C'],
         ['12"', '"', 'B"C'],
       ],
-      [['A-1', '"A-1"', '""'], ['A-1']],
+      [
+        ['A-1', '"A-1"', '""'],
+        ['A-1', 'A-1'],
+      ],
+      [
+        ['"A-1', 'A-2"', '"A-1', 'A-3"'],
+        ['A-1', 'A-2', 'A-1', 'A-3'],
+      ],
     ]
     for (const [values, cells] of cases) assert.deepEqual(withoutQuotes(values), cells, values.join(' '))
   })
@@ -216,17 +223,9 @@ suite('a list that is pasted', { timeout: 60_000 }, () => {
     await visitor.logIn(manager, newCampaign)
     await page.getByRole('radio', { name: 'Selected products' }).check()
     const list = page.locator('input[data-path=sku]')
-    const text = 'A-1\u00a0A-2\u202fA-3\r\n"A-4"\t"A-5\nA-6"'
-    await inPage(
-      list,
-      `const clipboardData = new DataTransfer()
-       clipboardData.setData('text/plain', given.text)
-       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))`,
-      { text },
-    )
+    await paste(list, 'A-1\u00a0A-2\u202fA-3\r\n"A-4"\t"A-5\nA-6"')
     await page.getByText('A-6').waitFor()
-    const pills = list.locator('xpath=..').locator('.mantine-Pill-label')
-    assert.deepEqual(await pills.allInnerTexts(), ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6'])
+    assert.deepEqual(await pillsOf(list).allInnerTexts(), ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6'])
     // Another SKU: for the platform, letters in upper and lower case differ.
     await list.fill('a-6')
     await list.press('Enter')
@@ -235,6 +234,53 @@ suite('a list that is pasted', { timeout: 60_000 }, () => {
     await list.press('Enter')
     await page.getByText('A-7', { exact: true }).waitFor()
   })
+
+  test('cells that repeat a value lose their quotation marks, too', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'Selected products' }).check()
+    const cases: [pasted: string, values: string[]][] = [
+      ['"A-1\nA-2"\n"A-1\nA-3"', ['A-1', 'A-2', 'A-3']],
+      ['"A-1\nA-2"\t"A-9\nA-2"', ['A-1', 'A-2', 'A-9']],
+      ['"A 1";"A 2"', ['A', '1', '2']],
+      ['"TV 32"""\t"TV 40"""', ['TV', '32"', '40"']],
+      ['"5411\n5412"\r\n"5411\n5499"\r\n', ['5411', '5412', '5499']],
+    ]
+    for (const name of ['sku', 'categoryId', 'merchantCategoryCode']) {
+      const list = page.locator(`input[data-path=${name}]`)
+      const pills = pillsOf(list)
+      for (const [pasted, values] of cases) {
+        await paste(list, pasted)
+        await pills.nth(values.length - 1).waitFor()
+        assert.deepEqual(await pills.allInnerTexts(), values, `${name}: ${pasted}`)
+        // Values that are in the list already.
+        await paste(list, pasted)
+        await paste(list, `last ${pasted}`)
+        await pills.nth(values.length).waitFor()
+        assert.deepEqual(await pills.allInnerTexts(), [...values, 'last'], `${name}, again: ${pasted}`)
+        await list.fill('last')
+        await list.press('Enter')
+        assert.equal(await list.inputValue(), '')
+        for (let left = values.length; left >= 0; left--) {
+          await list.press('Backspace')
+          await pills.nth(left).waitFor({ state: 'detached' })
+        }
+      }
+    }
+  })
+
+  const pillsOf = (list: Locator) => list.locator('xpath=..').locator('.mantine-Pill-label')
+
+  const paste = (list: Locator, text: string) =>
+    inPage(
+      list,
+      `const clipboardData = new DataTransfer()
+       clipboardData.setData('text/plain', given.text)
+       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))`,
+      { text },
+    )
 })
 
 suite('a picture of the card', { timeout: 60_000 }, () => {

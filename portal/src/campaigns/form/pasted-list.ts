@@ -9,5 +9,5 @@ export const separators = [',', ';', ' ', '\\s']
  */
 export function withoutQuotes(values: readonly string[]): string[] {
   const cells = values.join('\n').replace(/^"((?:[^"]|"")*)"$/gm, (_, inside: string) => inside.replaceAll('""', '"'))
-  return [...new Set(cells.split('\n'))].filter(value => value !== '')
+  return cells.split('\n').filter(value => value !== '')
 }

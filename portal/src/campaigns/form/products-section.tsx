@@ -44,18 +44,17 @@ type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
 
 function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName; label: string; hint: string }) {
   const input = form.getInputProps(name)
-  const known = new Set(form.values[name])
-  const change = (values: string[]) => {
-    const added = withoutQuotes(values.filter(value => !known.has(value)))
-    input.onChange([...values.filter(value => known.has(value)), ...added.filter(value => !known.has(value))])
-  }
+  const { length } = form.values[name]
+  // New values come last. Repetitions are removed only after the quotation marks: of a pair, each mark is in another value.
+  const change = (values: string[]) =>
+    input.onChange([...new Set([...values.slice(0, length), ...withoutQuotes(values.slice(length))])])
   return (
     <TagsInput
       label={label}
       description={hint}
       acceptValueOnBlur
       splitChars={separators}
-      isDuplicate={(value, others) => others.includes(value)}
+      allowDuplicates
       disabled={!isOpen(name)}
       {...input}
       onChange={change}
