@@ -24,6 +24,8 @@ export type CheckpointDeps = {
   anchorFile: string | null
   /** Called after a note was appended. */
   onAnchored?(): void
+  /** Called after a note could not be appended. */
+  onAnchorFailed?(): void
   logger: Logger
 }
 
@@ -52,7 +54,7 @@ export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = cloc
 
 /** Makes a checkpoint. @returns null when it is the hourly one and is not due */
 async function make(
-  { database, clock, masterKeys, anchorFile, onAnchored, logger }: CheckpointDeps,
+  { database, clock, masterKeys, anchorFile, onAnchored, onAnchorFailed, logger }: CheckpointDeps,
   origin: Origin,
   { isHourly }: { isHourly: boolean },
 ): Promise<MadeCheckpoint | null> {
@@ -79,6 +81,7 @@ async function make(
   logger.info({ note: made.note }, 'a checkpoint of the audit log')
   const isAnchored = anchorFile === null ? null : await appendNote(anchorFile, made.note, logger)
   if (isAnchored) onAnchored?.()
+  else if (isAnchored === false) onAnchorFailed?.()
   return { ...made.checkpoint, isAnchored }
 }
 

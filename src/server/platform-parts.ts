@@ -343,6 +343,7 @@ export function createWorker(
     masterKeys: config.masterKeys,
     anchorFile: config.auditAnchorFile,
     onAnchored: monitoring.processMetrics.anchored,
+    onAnchorFailed: monitoring.processMetrics.anchorFailed,
     logger,
   }
   let delivering: ReturnType<typeof startDelivering> | null = null

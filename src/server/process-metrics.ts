@@ -42,11 +42,17 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
   addGauge(registers, { name: 'perkline_audit_anchor_written_seconds', help: anchorHelp }, async () =>
     anchoredAtMs === null ? null : anchoredAtMs / 1_000,
   )
+  const anchorFailures = new Counter({
+    name: 'perkline_audit_anchor_failures_total',
+    help: 'Checkpoints that this process could not append to AUDIT_ANCHOR_FILE',
+    registers,
+  })
   return {
     recovery: () => recoveries.inc(),
     anchored() {
       anchoredAtMs = realMs()
     },
+    anchorFailed: () => anchorFailures.inc(),
     ...jobMetrics(registers),
   }
 }

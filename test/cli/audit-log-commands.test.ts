@@ -82,12 +82,15 @@ test('a checkpoint is told, kept and appended to the file', async () => {
 })
 
 test('a checkpoint that could not be appended to the file is told, and shows in the metrics', async () => {
-  const writtenAt = async () => {
+  const metric = async (name: string) => {
     const text = await platform.platform.metrics.registry.metrics()
-    return Number(/^perkline_audit_anchor_written_seconds(?:{.*})? (\S+)$/m.exec(text)?.[1])
+    return Number(new RegExp(`^perkline_audit_anchor_${name}(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1])
   }
+  const writtenAt = () => metric('written_seconds')
+  const failures = () => metric('failures_total')
   await json('audit-log', 'checkpoint')
   const before = await writtenAt()
+  assert.equal(await failures(), 0)
   assert.ok(Math.abs(Date.now() / 1_000 - before) < 60, String(before))
   renameSync(anchors, `${anchors}.aside`)
   mkdirSync(anchors)
@@ -96,9 +99,10 @@ test('a checkpoint that could not be appended to the file is told, and shows in 
   renameSync(`${anchors}.aside`, anchors)
   assert.deepEqual([code, JSON.parse(stdout).anchored], [1, false])
   assert.match(stderr, /^The checkpoint was made, but could not be appended to AUDIT_ANCHOR_FILE/)
-  assert.equal(await writtenAt(), before)
+  assert.deepEqual([await writtenAt(), await failures()], [before, 1])
   assert.equal((await json('audit-log', 'checkpoint')).anchored, true)
   assert.ok((await writtenAt()) > before)
+  assert.equal(await failures(), 1)
 })
 
 test('the log is exported whole or of one account, and checked from the file', async () => {
