@@ -20,7 +20,7 @@ export function brokenRule(text: string, of: TextRule): Rule | undefined {
  * The pattern of a longer text for people, as schemas have it: no control characters other than tabs and the ends of lines, and
  * none that turn the direction of the text, because they can make it look like another one. Its rule is `plain-lines`.
  */
-export const plainLines = '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\u202a-\\u202e\\u2066-\\u2069]*$'
+export const plainLines = '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]*$'
 
 /** The code of an entry. It appears in URLs and on command lines, so it never begins with a hyphen or a dot. */
 export const code = pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'code')

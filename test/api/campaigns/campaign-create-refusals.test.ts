@@ -67,12 +67,13 @@ describe('400', () => {
       { participantsIds: Array.from({ length: 1_001 }, () => randomUUID()) },
       ['participantsIds must be a list of at most 1000'],
     ],
-    ...['a\u0007b', 'a\u007fb', 'a\u202eb', '\u2066a'].flatMap((text): [string, Record<string, unknown>, string[]][] =>
-      ['description', 'participationTerms'].map(field => [
-        `${field} ${JSON.stringify(text)}`,
-        { [field]: text },
-        [`${field} must be a text without control characters and without characters that turn its direction`],
-      ]),
+    ...['a\u0007b', 'a\u007fb', 'a\u0080b', 'a\u0085b', 'a\u009bb', '\u009f', 'a\u202eb', '\u2066a'].flatMap(
+      (text): [string, Record<string, unknown>, string[]][] =>
+        ['description', 'participationTerms'].map(field => [
+          `${field} U+${text.replaceAll(/[ab]/g, '').charCodeAt(0).toString(16)}`,
+          { [field]: text },
+          [`${field} must be a text without control characters and without characters that turn its direction`],
+        ]),
     ),
     ['an empty name', { name: '' }, ['name must be a text with at least one character that is not a space']],
     ['a name of spaces', { name: '\u00a0 ' }, ['name must be a text with at least one character that is not a space']],
