@@ -32,8 +32,8 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
       const result = await sendFile(source, options, reject => steps.take(async () => rejects?.add(reject)))
       await steps.take(async () => rejects?.keep())
       const failure = steps.failure()
-      print(options, result, [summary(result, failure === null ? rejectsPath : undefined)])
-      if (failure !== null) throw importedAnyway(failure)
+      print(options, result, [failure === null ? summary(result, rejectsPath) : counts(result)])
+      if (failure !== null) throw importedAnyway(failure, result)
     } finally {
       await rejects?.discard()
     }
@@ -63,11 +63,13 @@ function untilFailure() {
   }
 }
 
-const importedAnyway = (failure: unknown): CommandError =>
-  new CommandError(
-    `${describeError(failure, undefined)} The good lines are imported: start the import again to get the rejected ones, what is ` +
-      'in stock already only counts as a duplicate.',
+function importedAnyway(failure: unknown, { imported }: ImportResult): CommandError {
+  const done = imported > 0 ? ' The good lines are imported.' : ''
+  return new CommandError(
+    `${describeError(failure, undefined)}${done} To get the rejected lines, start the import again with another file for --rejects; ` +
+      'what is in stock already only counts as a duplicate.',
   )
+}
 
 async function sendFile(
   source: OpenFile,
@@ -97,10 +99,13 @@ async function sendFile(
   return result
 }
 
-function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: string | undefined): string {
-  const line = `${imported} imported, ${counted(duplicates, 'duplicate', 'duplicates')}, ${rejected} rejected`
+const counts = ({ imported, duplicates, rejected }: ImportResult): string =>
+  `${imported} imported, ${counted(duplicates, 'duplicate', 'duplicates')}, ${rejected} rejected`
+
+function summary(result: ImportResult, rejectsPath: string | undefined): string {
+  const line = counts(result)
   if (rejectsPath !== undefined) return `${line}. The rejected lines with their reasons are in ${rejectsPath}.`
-  return rejected === 0 ? line : `${line}. With --rejects FILE the rejected lines come back with their reasons.`
+  return result.rejected === 0 ? line : `${line}. With --rejects FILE the rejected lines come back with their reasons.`
 }
 
 const maxAtOnce = 10_000

@@ -103,7 +103,11 @@ describe('profiles import', () => {
     assert.deepEqual([code, parts(), existsSync(rejects)], [null, [], false])
   })
 
-  const imported = /: the disk is full\. The good lines are imported: start the import again .* duplicate\.$/m
+  const again = 'start the import again with another file for --rejects'
+  const imported = new RegExp(
+    `: the disk is full\\. The good lines are imported\\. To get .*, ${again}; .* duplicate\\.$`,
+    'm',
+  )
 
   test('a disk that is full half-way: the import goes on, and the command says what was imported', async t => {
     const disk = openSmallDisk(t, 1)
@@ -117,7 +121,7 @@ describe('profiles import', () => {
     const { code, stdout, stderr } = await against(answer, [...args, '--skip-invalid', '--rejects', rejects])
     await disk.close()
     assert.deepEqual([code, stdout.slice(0, 36)], [1, '1 imported, 0 duplicates, 2 rejected'])
-    assert.doesNotMatch(stdout, /reasons are in/)
+    assert.doesNotMatch(stdout, /reasons are in|--rejects/)
     assert.match(stderr, imported)
   })
 
@@ -136,6 +140,19 @@ describe('profiles import', () => {
     ])
     assert.deepEqual([code, JSON.parse(stdout), parts()], [1, result, []])
     assert.match(stderr, /taken\.csv can’t be written: .* The good lines are imported/)
+  })
+
+  test('a file of rejects that fails although no line was good: nobody is told of good lines', async () => {
+    const rejects = join(folder, 'taken-too.csv')
+    const answer = () => {
+      mkdirSync(rejects)
+      return { text: ndjson({ result: { imported: 0, duplicates: 0, rejected: 2 } }) }
+    }
+    const { code, stdout, stderr } = await against(answer, [...importing, '--skip-invalid', '--rejects', rejects])
+    assert.deepEqual([code, stdout], [1, '0 imported, 0 duplicates, 2 rejected\n'])
+    assert.match(stderr, /taken-too\.csv can’t be written: /)
+    assert.ok(stderr.includes(again), stderr)
+    assert.doesNotMatch(stderr, /good lines/)
   })
 
   test('a place that can’t be written to shows before anything is imported', async () => {
