@@ -153,6 +153,7 @@ function certificateEnd(host: string, port: number): Promise<Date> {
 
 /** Returns the code of an error. The message is not used, because it could contain an address with a password. */
 function codeOf(error: unknown): string {
-  const { code, name, cause } = error as { code?: string; name?: string; cause?: { code?: string } }
-  return cause?.code ?? code ?? name ?? 'no answer'
+  // A DOMException, for example of a time-out, has a number as its code.
+  const { code, name, cause } = error as { code?: string | number; name?: string; cause?: { code?: string } }
+  return cause?.code ?? (typeof code === 'string' ? code : name) ?? 'no answer'
 }

@@ -332,6 +332,14 @@ describe('the other servers and the data folder', () => {
       { PUBLIC_URL: `http://127.0.0.1:${await freePort()}` },
       { name: 'public-address', detail: /can't be reached/ },
     )
+    const silent = createServer(() => {})
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    t.after(() => silent.close())
+    await expectFault(
+      { PUBLIC_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
+      { name: 'public-address', detail: /can't be reached \(TimeoutError\)/ },
+    )
     const other = await startScriptedPlatform(() => ({ text: 'hello' }))
     await expectFault({ PUBLIC_URL: other.url }, { name: 'public-address', detail: /not as Perkline does/ })
     await other.close()
