@@ -11,17 +11,23 @@ export type TokenKeySealing = {
   /** @returns both keys in DER form, encrypted with the first master key */
   seal(keyId: string, publicKey: Buffer, privateKey: Buffer): { sealedPublicKey: Buffer; sealedPrivateKey: Buffer }
   /**
-   * The public key in DER form. Rows of earlier versions have no encrypted public key, so it is derived from the private key.
+   * The public key in DER form. It is derived from the private key if the row has no encrypted public key that can be decrypted:
+   * earlier versions write none, and when they change the master key, they encrypt only the private key again.
    *
-   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt the key; Error when
-   *   the key belongs to another row
+   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt either key; Error when
+   *   the keys belong to another row
    */
   publicKeyOf(row: TokenKeyRow): Buffer
   /** The private key in DER form; null when it was deleted. @throws as `publicKeyOf` */
   privateKeyOf(row: TokenKeyRow): Buffer | null
-  /** Encrypts both keys again with the first master key. A deleted private key stays null. @throws as `publicKeyOf` */
+  /**
+   * Encrypts both keys again with the first master key. A deleted private key stays null.
+   * @throws as `publicKeyOf` and `privateKeyOf`
+   */
   reseal(row: TokenKeyRow): Pick<TokenKeyRow, 'sealedPublicKey' | 'sealedPrivateKey'>
-  /** Whether `reseal` would change nothing. */
+  /** Whether the row has an encrypted public key that can be decrypted. */
+  hasPublicKey(row: TokenKeyRow): boolean
+  /** Whether the first master key has encrypted both keys, and the public key can be decrypted. */
   isCurrent(row: TokenKeyRow): boolean
 }
 
@@ -33,16 +39,29 @@ export function createTokenKeySealing(masterKeys: readonly Buffer[]): TokenKeySe
     sealedPrivateKey && privateKeys.open(sealedPrivateKey, Buffer.from(keyId))
 
   const publicKeyOf = (row: TokenKeyRow): Buffer => {
-    if (row.sealedPublicKey) return publicKeys.open(row.sealedPublicKey, Buffer.from(row.keyId))
+    try {
+      if (row.sealedPublicKey) return publicKeys.open(row.sealedPublicKey, Buffer.from(row.keyId))
+    } catch (error) {
+      if (!row.sealedPrivateKey) throw error
+    }
     const privateKey = privateKeyOf(row)
     if (!privateKey) throw new UnprovenKey()
     const key = createPrivateKey({ key: privateKey, type: 'pkcs8', format: 'der' })
     return createPublicKey(key).export({ type: 'spki', format: 'der' })
   }
 
+  const hasPublicKey = ({ keyId, sealedPublicKey }: TokenKeyRow): boolean => {
+    try {
+      return sealedPublicKey !== null && publicKeys.open(sealedPublicKey, Buffer.from(keyId)).length > 0
+    } catch {
+      return false
+    }
+  }
+
   return {
     publicKeyOf,
     privateKeyOf,
+    hasPublicKey,
     seal: (keyId, publicKey, privateKey) => ({
       sealedPublicKey: publicKeys.seal(publicKey, Buffer.from(keyId)),
       sealedPrivateKey: privateKeys.seal(privateKey, Buffer.from(keyId)),
@@ -55,10 +74,10 @@ export function createTokenKeySealing(masterKeys: readonly Buffer[]): TokenKeySe
         sealedPrivateKey: privateKey && privateKeys.seal(privateKey, data),
       }
     },
-    isCurrent: ({ sealedPublicKey, sealedPrivateKey }) =>
-      sealedPublicKey !== null &&
-      publicKeys.isCurrent(sealedPublicKey) &&
-      (sealedPrivateKey === null || privateKeys.isCurrent(sealedPrivateKey)),
+    isCurrent: row =>
+      hasPublicKey(row) &&
+      publicKeys.isCurrent(row.sealedPublicKey as Buffer) &&
+      (row.sealedPrivateKey === null || privateKeys.isCurrent(row.sealedPrivateKey)),
   }
 }
 

@@ -18,7 +18,9 @@ export const tokenKeysStep = (masterKeys: readonly Buffer[]): Step => ({
     const { unproven, keys } = await findUnprovenKeys(database, masterKeys, realMs())
     const findings = unproven.map(keyId => ({
       code: tokenKeysCheck.code,
-      text: `MASTER_KEY does not prove token key ${keyId}, so its tokens are refused: find out who wrote it to the database`,
+      text:
+        `MASTER_KEY does not prove token key ${keyId}, so its tokens are refused: add the former master key to MASTER_KEY; ` +
+        'if none of yours proves it, find out who wrote it to the database',
     }))
     return { findings, counts: { [tokenKeysCheck.code]: { keys } }, rows: keys, reached: null }
   },

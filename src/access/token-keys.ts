@@ -33,6 +33,8 @@ export type TokenKeys = {
    * @throws DomainError 'unavailable' while this process knows no key to sign with
    */
   signer(nowMs: number): SignTokens
+  /** Whether `signer` would return a function. */
+  canSign(nowMs: number): boolean
   /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
   /** Reads the keys again. Concurrent callers may share a read, but never one that began before their call. */
@@ -93,13 +95,19 @@ export function createTokenKeys(options: {
     return next === undefined ? Number.POSITIVE_INFINITY : next.signsFromMs + acceptedForMs
   }
 
+  const findSigner = (nowMs: number): SignTokens | null => {
+    const key = known.findLast(({ signsFromMs }) => signsFromMs <= nowMs)
+    if (key?.sign) return key.sign
+    return mayIssue && !key && known.length > 0 ? version02.sign : null
+  }
+
   return {
     refresh,
+    canSign: nowMs => findSigner(nowMs) !== null,
 
     signer(nowMs) {
-      const key = known.findLast(({ signsFromMs }) => signsFromMs <= nowMs)
-      if (key?.sign) return key.sign
-      if (mayIssue && !key && known.length > 0) return version02.sign
+      const sign = findSigner(nowMs)
+      if (sign) return sign
       throw new DomainError('unavailable', 'Tokens cannot be issued at the moment; try again', { retryAfterSeconds: 2 })
     },
 
@@ -117,17 +125,19 @@ export function createTokenKeys(options: {
 
 /**
  * Makes the first key pair unless there is a sealed one. If version 0.2 has used the database, the key begins to sign only
- * after `firstKeySignsAfterMs`. Also seals the public keys of earlier versions whose private keys can be decrypted.
+ * after `firstKeySignsAfterMs`. Also seals public keys that are not sealed or cannot be decrypted, if their private keys can be.
  *
  * @param nowMs real time
  */
 export async function ensureTokenKey(database: Database, masterKeys: readonly Buffer[], nowMs: number): Promise<void> {
-  if (areSealed(await store.findTokenKeys(database))) return
   const sealing = createTokenKeySealing(masterKeys)
+  const lacksPublicKey = (row: store.TokenKeyRow) => row.sealedPrivateKey !== null && !sealing.hasPublicKey(row)
+  const found = await store.findTokenKeys(database)
+  if (found.some(isSealed) && !found.some(lacksPublicKey)) return
   await database.transaction(async transaction => {
     await store.lockTokenKeys(transaction)
     const rows = await store.findTokenKeys(transaction)
-    for (const row of rows.filter(lacksSealedPublicKey)) {
+    for (const row of rows.filter(lacksPublicKey)) {
       const sealed = tryToOpen(row, () => ({ keyId: row.keyId, ...sealing.reseal(row) }))
       if (!('error' in sealed)) await store.replaceSealed(transaction, sealed)
     }
@@ -140,11 +150,6 @@ export async function ensureTokenKey(database: Database, masterKeys: readonly Bu
 
 const isSealed = ({ sealedPublicKey, sealedPrivateKey }: store.TokenKeyRow): boolean =>
   sealedPublicKey !== null || sealedPrivateKey !== null
-
-const lacksSealedPublicKey = ({ sealedPublicKey, sealedPrivateKey }: store.TokenKeyRow): boolean =>
-  sealedPublicKey === null && sealedPrivateKey !== null
-
-const areSealed = (rows: store.TokenKeyRow[]): boolean => rows.some(isSealed) && !rows.some(lacksSealedPublicKey)
 
 /**
  * Makes a new key pair that signs after some seconds. Existing tokens stay valid. Deletes private keys whose tokens have all
@@ -175,33 +180,49 @@ export function rotateTokenKey(
 }
 
 /**
- * Encrypts the keys again with the first master key, so that the other master keys can be removed. Rows without encrypted keys stay
- * as they are.
+ * Encrypts the keys again with the first master key, so that the other master keys can be removed. Rows that cannot be decrypted and
+ * rows without encrypted keys stay as they are.
+ *
+ * @param nowMs real time
+ * @returns the ids of keys that cannot be decrypted, unless all of their tokens have expired
  */
-export async function resealTokenKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
+export function resealTokenKeys(database: Database, masterKeys: readonly Buffer[], nowMs: number): Promise<string[]> {
   const sealing = createTokenKeySealing(masterKeys)
-  await database.transaction(async transaction => {
+  return database.transaction(async transaction => {
     await store.lockTokenKeys(transaction)
     const rows = await store.findTokenKeys(transaction)
-    for (const row of rows.filter(isSealed))
-      if (!sealing.isCurrent(row)) await store.replaceSealed(transaction, { keyId: row.keyId, ...sealing.reseal(row) })
+    const unreadable: string[] = []
+    for (const row of rows.filter(isSealed)) {
+      if (sealing.isCurrent(row)) continue
+      const sealed = tryToOpen(row, () => ({ keyId: row.keyId, ...sealing.reseal(row) }))
+      if (!('error' in sealed)) await store.replaceSealed(transaction, sealed)
+      else if (wouldCount(rows, row.keyId, nowMs)) unreadable.push(row.keyId)
+    }
+    return unreadable
   })
 }
 
 /**
- * Checks that the master keys can decrypt every encrypted key in the database.
+ * Checks that the master keys can decrypt every encrypted key in the database, unless all of its tokens have expired.
  *
- * @returns the number of key pairs with an encrypted key
+ * @param nowMs real time
+ * @returns the number of key pairs that can be decrypted
  * @throws SealingError when none of the master keys can decrypt one of them
  */
-export async function openTokenKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
+export async function openTokenKeys(
+  database: Queryable,
+  masterKeys: readonly Buffer[],
+  nowMs: number,
+): Promise<number> {
   const sealing = createTokenKeySealing(masterKeys)
-  const sealed = (await store.findTokenKeys(database)).filter(isSealed)
-  for (const row of sealed) {
-    sealing.publicKeyOf(row)
-    sealing.privateKeyOf(row)
-  }
-  return sealed.length
+  const rows = await store.findTokenKeys(database)
+  const opened = rows.filter(isSealed).filter(row => {
+    const result = tryToOpen(row, () => [sealing.publicKeyOf(row), sealing.privateKeyOf(row)])
+    if (!('error' in result)) return true
+    if (wouldCount(rows, row.keyId, nowMs)) throw result.error
+    return false
+  })
+  return opened.length
 }
 
 /**

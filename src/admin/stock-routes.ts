@@ -106,16 +106,26 @@ function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
   )
 }
 
-/** @throws DomainError 'conflict' that names the endpoints with a secret that cannot be decrypted */
-function requireReadable(endpointIds: readonly string[]): void {
-  if (endpointIds.length === 0) return
-  const named = endpointIds.slice(0, maxNamed).join(', ')
-  const others = endpointIds.length > maxNamed ? ` and ${endpointIds.length - maxNamed} more` : ''
-  throw new DomainError(
-    'conflict',
-    `Everything is re-encrypted but secrets that cannot be decrypted, of these endpoints: ${named}${others}. Keep the other keys, ` +
-      'give each a new secret (perkline endpoints rotate-secret ID --overlap PT0S), then start again',
-  )
+/** @throws DomainError 'conflict' that names the token keys, and the endpoints with a secret, that cannot be decrypted */
+function requireReadable({ tokenKeys, endpoints }: Record<'tokenKeys' | 'endpoints', readonly string[]>): void {
+  const problems: string[] = []
+  if (tokenKeys.length > 0)
+    problems.push(
+      `token keys that cannot be decrypted: ${namesOf(tokenKeys)}. Keep the other keys, add the former master key to MASTER_KEY, then ` +
+        'start again; if none of yours decrypts them, find out who wrote to the table token_keys, and delete these rows',
+    )
+  if (endpoints.length > 0)
+    problems.push(
+      `secrets that cannot be decrypted, of these endpoints: ${namesOf(endpoints)}. Keep the other keys, ` +
+        'give each a new secret (perkline endpoints rotate-secret ID --overlap PT0S), then start again',
+    )
+  if (problems.length > 0)
+    throw new DomainError('conflict', `Everything is re-encrypted but ${problems.join('. Also not: ')}`)
+}
+
+function namesOf(ids: readonly string[]): string {
+  const others = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : ''
+  return `${ids.slice(0, maxNamed).join(', ')}${others}`
 }
 
 const maxNamed = 10
@@ -137,14 +147,14 @@ function rotateKeysRoute(app: App, deps: StockAdminDeps): void {
     },
     async (request, reply) =>
       sendProgress(reply, async report => {
-        await resealTokenKeys(database, deps.masterKeys)
+        const tokenKeys = await resealTokenKeys(database, deps.masterKeys, realMs())
         await resealAnswers(deps)
         await resealFactors(database, deps.masterKeys)
         await resealMails(database, deps.masterKeys)
-        const unreadable = await resealSecrets(deps)
+        const endpoints = await resealSecrets(deps)
         await resealAuditKeys(database, deps.masterKeys)
         const result = await rotateKeys(withOrigin(deps, request), { onProgress: progress => report({ progress }) })
-        requireReadable(unreadable)
+        requireReadable({ tokenKeys, endpoints })
         report({ result })
       }),
   )

@@ -135,6 +135,8 @@ export async function createAccess({ config, running, logger, onError, closers }
   closers.unshift(() => activity.close())
   return {
     tokenKeys,
+    /** Whether this process can do its part in issuing tokens. */
+    canIssue: () => !mayIssue || tokenKeys.canSign(realMs()),
     tokens: createTokens(tokenKeys),
     refusals: createRefusals(access, config.platformMfa),
     activity,
@@ -165,7 +167,7 @@ export async function createOutside({ config, logger, closers }: Start, database
 /** Creates the metrics, and the check whether this process is ready. */
 export function createMonitoring(
   { config, running, logger }: Start,
-  { pools, clock, outside }: Pick<Parts, 'pools' | 'clock' | 'outside'>,
+  { pools, clock, access, outside }: Pick<Parts, 'pools' | 'clock' | 'access' | 'outside'>,
 ) {
   const { background } = pools
   const waiters = createFeedWaiters(pools.others)
@@ -183,7 +185,7 @@ export function createMonitoring(
     countFeedWaiting: waiters.count,
     countEndpoints: () => countEndpoints(background),
   })
-  const readiness = createReadiness(pools.readiness)
+  const readiness = createReadiness(pools.readiness, access.canIssue)
   const processMetrics = createProcessMetrics(metrics.registry, {
     log,
     instance: config.instance,
@@ -202,7 +204,7 @@ export function createMonitoring(
   return { ...readiness, drain, waiters, metrics, processMetrics }
 }
 
-function createReadiness(database: Database) {
+function createReadiness(database: Database, canIssue: () => boolean) {
   let draining = false
   // Concurrent callers share one check.
   const ask = createSharedRead(() => database.query('select 1'))
@@ -215,7 +217,7 @@ function createReadiness(database: Database) {
     async notReady(): Promise<string | null> {
       if (draining) return 'stopping'
       return ask().then(
-        () => null,
+        () => (canIssue() ? null : 'no key to sign tokens with'),
         () => 'the database is away',
       )
     },

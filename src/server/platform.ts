@@ -88,7 +88,7 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   const clock = await prepareDatabase(start, pools)
   const access = await createAccess(start, pools)
   const outside = await createOutside(start, database)
-  const monitoring = createMonitoring(start, { pools, clock, outside })
+  const monitoring = createMonitoring(start, { pools, clock, access, outside })
   const sales = await createSales(start, { pools, clock, outside, monitoring })
   await listenForChanges(start, { pools, clock, access, monitoring, sales })
   const campaigns = createCampaigns(start, { pools, clock })

@@ -5,6 +5,7 @@
 import { openFactors } from '../access/factors/factors.ts'
 import { openTokenKeys } from '../access/token-keys.ts'
 import { findSigner } from '../audit-log/keys.ts'
+import { realMs } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { pendingMigrations } from '../db/migrate.ts'
 import { countServing } from '../db/versions.ts'
@@ -116,7 +117,7 @@ async function checkSchema(connection: Queryable): Promise<Outcome> {
 
 async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): Promise<Outcome> {
   const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
-  const tokenKeys = await openTokenKeys(connection, masterKeys)
+  const tokenKeys = await openTokenKeys(connection, masterKeys, realMs())
   const secrets = await checkSecrets(connection, masterKeys)
   const apps = await openFactors(connection, masterKeys)
   await findSigner(connection, masterKeys)

@@ -225,7 +225,8 @@ async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[
     failed(
       'token-keys',
       `MASTER_KEY does not prove these keys of tokens, so their tokens are refused: ${unproven.join(', ')}`,
-      'Compare MASTER_KEY with the envelope. If it is right, find out who wrote to the table token_keys, and delete these rows',
+      'Add the former master key to MASTER_KEY, after a comma, and run perkline keys rotate. If none of your master keys proves them, ' +
+        'find out who wrote to the table token_keys, and delete these rows',
     ),
   ]
 }

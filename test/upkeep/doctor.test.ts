@@ -102,6 +102,9 @@ test('a key of tokens that MASTER_KEY does not prove', async () => {
   )
   try {
     await expectFault({}, { name: 'token-keys', detail: /stranger/ })
+    const { checks } = await examine({})
+    const { advice } = checks.find(({ name }) => name === 'token-keys') ?? {}
+    assert.match(advice ?? '', /^Add the former master key to MASTER_KEY/)
   } finally {
     await database.execute(`delete from token_keys where key_id = 'stranger'`)
   }

@@ -13,6 +13,7 @@ import {
   ensureTokenKey,
   findUnprovenKeys,
   makeTokenKey,
+  openTokenKeys,
   resealTokenKeys,
   rotateTokenKey,
   type TokenKeys,
@@ -123,7 +124,7 @@ suite('a database of a version that did not seal public keys', () => {
     await ensureTokenKey(scratch.database, masterKeys, startMs)
     const nowMs = startMs + 4 * 86_400_000
     assert.deepEqual(await findUnprovenKeys(scratch.database, masterKeys, nowMs), { unproven: [], keys: 4 })
-    await resealTokenKeys(scratch.database, [randomBytes(32), ...masterKeys])
+    await resealTokenKeys(scratch.database, [randomBytes(32), ...masterKeys], startMs)
   })
 })
 
@@ -221,11 +222,111 @@ test('sealed anew under another master key, the old one can be taken away and li
   await ensureTokenKey(scratch.database, masterKeys, startMs)
   const token = issue(await processWith(), startMs)
   const newer = randomBytes(32)
-  await resealTokenKeys(scratch.database, [newer, ...masterKeys])
+  await resealTokenKeys(scratch.database, [newer, ...masterKeys], startMs)
   const alone = await processWith({ masters: [newer] })
   assert.ok(accepts(alone, token, startMs))
   assert.ok(accepts(alone, issue(alone, startMs), startMs))
   await assert.rejects(processWith(), { name: 'SealingError' })
+})
+
+suite('a change of the master key by a version that does not know sealed public keys', () => {
+  /** That version encrypts only the private keys again. @returns the new master key */
+  async function resealPrivateKeys(): Promise<Buffer> {
+    const newer = randomBytes(32)
+    const before = await findTokenKeys(scratch.database)
+    await resealTokenKeys(scratch.database, [newer, ...masterKeys], startMs)
+    for (const { keyId, sealedPublicKey } of before)
+      await scratch.database.execute('update token_keys set sealed_public_key = $2 where key_id = $1', [
+        keyId,
+        sealedPublicKey,
+      ])
+    return newer
+  }
+
+  test('the private keys prove their pairs: live tokens go on, and new ones are issued', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    const token = issue(await processWith(), startMs)
+    const newer = await resealPrivateKeys()
+    assert.ok(accepts(await processWith({ masters: [newer], mayIssue: false }), token, startMs))
+    const alone = await processWith({ masters: [newer] })
+    assert.ok(accepts(alone, issue(alone, startMs), startMs))
+    assert.deepEqual(await findUnprovenKeys(scratch.database, [newer], startMs), { unproven: [], keys: 1 })
+    assert.equal(await openTokenKeys(scratch.database, [newer], startMs), 1)
+  })
+
+  test('the next start encrypts the public keys, too', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    const token = issue(await processWith(), startMs)
+    const newer = await resealPrivateKeys()
+    await ensureTokenKey(scratch.database, [newer], startMs)
+    await scratch.database.execute('update token_keys set sealed_private_key = null')
+    assert.ok(accepts(await processWith({ masters: [newer], mayIssue: false }), token, startMs))
+  })
+
+  test('a key whose tokens have expired is of no use, and nothing complains of it', async () => {
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+    for (const n of [1, 2, 3])
+      await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + n * 86_400_000)
+    const newer = await resealPrivateKeys()
+    const laterMs = startMs + 4 * 86_400_000
+    await ensureTokenKey(scratch.database, [newer], startMs)
+    assert.deepEqual(await resealTokenKeys(scratch.database, [newer], laterMs), [])
+    assert.equal(await openTokenKeys(scratch.database, [newer], laterMs), 2)
+    const alone = await processWith({ masters: [newer] })
+    assert.ok(accepts(alone, issue(alone, laterMs), laterMs))
+  })
+
+  test('through the front door; a rotation names what it cannot decrypt, and goes on', async t => {
+    const platform = await startPlatform({}, { logger: createLogger('silent') })
+    t.after(() => platform.close())
+    const { database } = platform.platform
+    const operator = { token: platform.config.operatorKey }
+    const token = await platform.bankToken('alpha')
+    const [before] = await findTokenKeys(database)
+    assert.ok(before)
+    await database.execute(
+      `insert into token_keys (key_id, public_key, sealed_public_key, sealed_private_key, created_at, signs_from)
+       values ('planted1', '', $1, $1, now(), now() + interval '1 s')`,
+      [randomBytes(80)],
+    )
+    const newer = randomBytes(32)
+    const setting = (...keys: Buffer[]) => ({ MASTER_KEY: keys.map(key => key.toString('base64')).join(',') })
+    const both = await platform.sibling(setting(newer, ...platform.config.masterKeys))
+    t.after(() => both.close())
+    const rotate = async () => {
+      const { text } = await both.call('POST', '/admin/keys/rotate', operator)
+      return JSON.parse(text.trim().split('\n').at(-1) ?? '') as { error?: string; result?: object }
+    }
+    const { error = '' } = await rotate()
+    assert.match(error, /planted1/)
+    assert.match(error, /add the former master key to MASTER_KEY/)
+    await database.execute(`delete from token_keys where key_id = 'planted1'`)
+    assert.ok((await rotate()).result)
+    await database.execute('update token_keys set sealed_public_key = $2 where key_id = $1', [
+      before.keyId,
+      before.sealedPublicKey,
+    ])
+    const alone = await platform.sibling(setting(newer))
+    t.after(() => alone.close())
+    assert.equal((await alone.call('GET', '/esim/v1/operators', { token })).status, 200)
+    assert.equal((await alone.call('GET', '/esim/v1/operators', { token: await alone.bankToken('alpha') })).status, 200)
+  })
+})
+
+test('a process that should issue tokens is not ready while it knows no key to sign with', async t => {
+  const platform = await startPlatform({}, { logger: createLogger('silent') })
+  t.after(() => platform.close())
+  const { database } = platform.platform
+  const operator = { token: platform.config.operatorKey }
+  assert.equal((await platform.call('GET', '/health/ready')).status, 200)
+  await database.execute('update token_keys set sealed_private_key = null')
+  const sibling = await platform.sibling()
+  t.after(() => sibling.close())
+  const { status, body } = await sibling.call('GET', '/health/ready')
+  assert.deepEqual([status, body.reason], [503, 'no key to sign tokens with'])
+  assert.equal((await platform.call('GET', '/health/ready')).status, 200, 'it has read the key before')
+  assert.equal((await sibling.call('POST', '/admin/keys/rotate-tokens', operator)).status, 200)
+  await until('it is ready', async () => (await sibling.call('GET', '/health/ready')).status === 200, 20_000)
 })
 
 suite('a database of version 0.2', () => {
