@@ -39,6 +39,7 @@ export async function changePassword(
   if (!(await wrongCodes.guard(address, userId, () => passwordMatches(input.current, before))))
     throw new DomainError('invalid', [broken('current', 'present-password')])
   requirePassword('password', input.password, await findNamesOf(database, ownerOfAccount(account), login))
+  await mails.countOwnChange(userId)
   const after = await hashPassword(input.password)
   await database.transaction(async transaction => {
     if (!(await replacePassword(transaction, userId, { before, after })))
@@ -46,8 +47,7 @@ export async function changePassword(
     await recordEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
-    // Queue the mail first, because it may call Redis. Ending sessions takes a lock that all people share.
-    await mails.notifyOwnChange(transaction, userId, 'password')
+    await mails.notifyChange(transaction, userId, 'password')
     await endSessions(transaction, userId, { except: sessionId })
     await notify(transaction, 'access')
   })

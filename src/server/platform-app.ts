@@ -45,8 +45,9 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
       const used = (login: string) => ({ kind: 'recovery-code-used' as const, login, at: realNow().toISOString() })
       return news === 'recovery-code-used'
         ? outside.mails.notifyPerson(transaction, userId, used)
-        : outside.mails.notifyOwnChange(transaction, userId, news)
+        : outside.mails.notifyChange(transaction, userId, news)
     },
+    countOwnChange: outside.mails.countOwnChange,
   }
   const logins = {
     ...factors,

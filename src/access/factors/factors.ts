@@ -38,6 +38,8 @@ export type FactorDeps = {
   platformMfa: Mfa
   /** Queues a mail that tells the person about a change or use of the second factors, within the transaction. */
   notifyPerson(transaction: Queryable, userId: string, news: FactorNews): Promise<void>
+  /** Counts a person's change of their own factors. @throws DomainError 'too-many' beyond the limit */
+  countOwnChange(userId: string): Promise<void>
 }
 
 export type FactorNews = 'recovery-code-used' | 'factor-added' | 'factor-removed' | 'recovery-codes'
@@ -195,6 +197,8 @@ export async function confirmTotp(
       await store.setHasFactor(transaction, userId, true)
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
+      // Only the right code counts. Nothing but the person's own row is locked meanwhile.
+      await deps.countOwnChange(userId)
       await deps.notifyPerson(transaction, userId, 'factor-added')
       // The person's other sessions have proven only the password, which is no longer enough. End them before locking this session's
       // row: a logout also takes the lock of ended tokens before its session's row, and another order could deadlock.
@@ -207,11 +211,15 @@ export async function confirmTotp(
   throw new DomainError('invalid', [broken('code', 'present-code')])
 }
 
-/** Removes the authenticator app and the recovery codes. */
+/**
+ * Removes the authenticator app and the recovery codes.
+ * @throws DomainError 'too-many' after too many changes
+ */
 export async function removeTotp(
-  deps: Pick<FactorDeps, 'database' | 'notifyPerson'> & OriginDeps,
+  deps: Pick<FactorDeps, 'database' | 'notifyPerson' | 'countOwnChange'> & OriginDeps,
   userId: string,
 ): Promise<void> {
+  if ((await methodsOf(deps.database, userId)).length > 0) await deps.countOwnChange(userId)
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
     if (await clearFactors(transaction, userId)) {
@@ -234,22 +242,28 @@ export async function clearFactors(transaction: Queryable, userId: string): Prom
 /**
  * Creates new recovery codes; the old ones stop working.
  *
- * @throws DomainError 'conflict' when no authenticator app is set up
+ * @throws DomainError 'conflict' when no authenticator app is set up, 'too-many' after too many changes
  */
 export async function renewRecoveryCodes(
   deps: FactorDeps & OriginDeps,
   userId: string,
 ): Promise<{ recoveryCodes: string[] }> {
+  await requireFactor(deps.database, userId)
+  await deps.countOwnChange(userId)
   const recoveryCodes = makeRecoveryCodes()
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
-    if ((await methodsOf(transaction, userId)).length === 0)
-      throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
+    await requireFactor(transaction, userId)
     await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
     await recordEntries(transaction, deps.origin, [factorFact('mfa.codes_renewed', userId)])
     await deps.notifyPerson(transaction, userId, 'recovery-codes')
   })
   return { recoveryCodes }
+}
+
+async function requireFactor(database: Queryable, userId: string): Promise<void> {
+  if ((await methodsOf(database, userId)).length === 0)
+    throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
 }
 
 async function keepRecoveryCodes(

@@ -44,13 +44,14 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Like `notifyChange`, for a change that a person makes to their own access. The person could repeat it at will, and the
-   * address may be a stranger's, so the number of mails is limited. Beyond the limit the change itself fails, because no
-   * change may be made without its mail.
+   * Counts a change that a person makes to their own access, with or without an address. The person could repeat it at will: each
+   * change is an audit entry, and a mail to an address that may be a stranger's. Beyond the limit the change itself fails,
+   * because no change may be made without its mail. Call it before the change's transaction where that is possible, because it
+   * may call Redis.
    *
-   * @throws DomainError 'too-many' beyond 20 mails within an hour
+   * @throws DomainError 'too-many' beyond 20 within an hour
    */
-  notifyOwnChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
+  countOwnChange(userId: string): Promise<void>
   /**
    * Counts a mail that a manager has caused: a link, or a notice about a change that the manager made. All accounts
    * share one queue, so no account may fill it. The limit also keeps a manager from flooding strangers with our mails.
@@ -95,15 +96,9 @@ export function createPeopleMails(options: {
     const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))
     await store.insertMail(transaction, { mailId, userId, sealed })
   }
-  const notify = async (
-    transaction: Queryable,
-    userId: string,
-    mail: (login: string) => PeopleMail,
-    count = async () => {},
-  ) => {
+  const notify = async (transaction: Queryable, userId: string, mail: (login: string) => PeopleMail) => {
     const recipient = post && (await store.findRecipient(transaction, userId))
     if (!recipient) return
-    await count()
     const { email, language, login } = recipient
     await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
   }
@@ -114,15 +109,9 @@ export function createPeopleMails(options: {
   return {
     canSend: post !== null,
     queue,
-    notifyPerson: (transaction, userId, mail) => notify(transaction, userId, mail),
+    notifyPerson: notify,
     notifyChange: (transaction, userId, what) => notify(transaction, userId, login => changedMail(what, login)),
-    notifyOwnChange: (transaction, userId, what) =>
-      notify(
-        transaction,
-        userId,
-        login => changedMail(what, login),
-        () => countIn(ownChanges, userId, 'You have changed your access too often; wait a while'),
-      ),
+    countOwnChange: userId => countIn(ownChanges, userId, 'You have changed your access too often; wait a while'),
     countMail: ({ type, id }) =>
       countIn(counted, `${type}:${id}`, 'Your account has sent too many mails; wait a while'),
     async sendOne(database) {
