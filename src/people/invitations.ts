@@ -89,7 +89,11 @@ export async function invite(
     const account = await store.findAccountName(transaction, owner)
     const inviter = await store.findManaged(transaction, manager.userId)
     const mail = { kind: 'invitation', login, account, link, expiresAt: expiresAt.toISOString() } as const
-    await mails.queue(transaction, userId, { to: email, language: inviter?.language ?? defaultLanguage, mail })
+    await mails.queue(
+      transaction,
+      { userId, owner },
+      { to: email, language: inviter?.language ?? defaultLanguage, mail },
+    )
     return { invitationId, expiresAt }
   })
 }

@@ -10,20 +10,17 @@ import { type Database, type Queryable, within } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { isDeliverable } from '../mail/address.ts'
+import { type Addresses, addressFor } from './addresses.ts'
 import type { PeopleMails } from './mail/mails.ts'
 import { holdAccess, lockAccount } from './users-store.ts'
 
 /** A person who manages an account. A manager of the platform manages all accounts. */
 export type Manager = { caller: Caller; userId: string; sessionId: string }
 
-export type PeopleDeps = {
+export type PeopleDeps = Addresses & {
   database: Database
   mails: PeopleMails
   countSettingsChange: CountSettingsChange
-  /** The address of the platform. Links begin with it. */
-  publicUrl: string
-  /** The address at which the platform's own people work. Their links begin with it. */
-  staffUrl: string
 }
 
 /**
@@ -58,11 +55,8 @@ export const countChange = (
 ): Promise<void> => countSettingsChange(originOfCaller(caller), ownerAccountOf(owner))
 
 /** The link carries its token in the fragment, which servers, logs and referrers never see. */
-export const joinLink = (
-  { publicUrl, staffUrl }: Pick<PeopleDeps, 'publicUrl' | 'staffUrl'>,
-  owner: AccountOwner,
-  token: string,
-): string => `${owner === 'platform' ? staffUrl : publicUrl}/app/join#${token}`
+export const joinLink = (addresses: Addresses, owner: AccountOwner, token: string): string =>
+  `${addressFor(addresses, owner)}/app/join#${token}`
 
 /**
  * Begins a manager's change of an account: checks that the manager still has access, and locks the manager's row

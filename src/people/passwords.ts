@@ -91,7 +91,7 @@ export function answerResetRequests(deps: PeopleDeps): Promise<boolean> {
         { action: 'password.reset_link_made', object: userObject(userId), owner: ownerAccountOf(owner) },
       ])
       const mail = { kind: 'reset', login, link: joinLink(deps, owner, token), expiresAt } as const
-      await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
+      await mails.queue(transaction, { userId, owner }, { to: email, language: language ?? defaultLanguage, mail })
     }
     return requests.length === requestsAtOnce
   })

@@ -101,7 +101,7 @@ async function mailChange(
   { mails }: PeopleDeps,
   transaction: Queryable,
   manager: Manager,
-  { userId, login, language }: store.ManagedPerson,
+  { userId, owner, login, language }: store.ManagedPerson,
   what: Changed,
   addresses: (string | null)[],
 ) {
@@ -109,7 +109,7 @@ async function mailChange(
   for (const to of addresses.filter(address => address !== null)) {
     await mails.countMail(ownerAccountOf(ownerOfAccount(manager.caller)))
     const mail = changedMail(what, login)
-    await mails.queue(transaction, userId, { to, language: language ?? defaultLanguage, mail })
+    await mails.queue(transaction, { userId, owner }, { to, language: language ?? defaultLanguage, mail })
   }
 }
 
@@ -220,7 +220,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     if (email === null || !mails.canSend) return { expiresAt, link }
     await mails.countMail(ownerAccountOf(ownerOfAccount(manager.caller)))
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
-    await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
+    await mails.queue(transaction, { userId, owner }, { to: email, language: language ?? defaultLanguage, mail })
     return { expiresAt }
   })
 }

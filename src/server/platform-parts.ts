@@ -154,7 +154,7 @@ export async function createOutside({ config, logger, closers }: Start, database
   const limits = await createLimits(config, logger)
   closers.unshift(() => limits.close())
   const { masterKeys } = config
-  const mails = createPeopleMails({ masterKeys, post: peoplePost.post, counter: limits.counter })
+  const mails = createPeopleMails({ masterKeys, post: peoplePost.post, addresses: config, counter: limits.counter })
   return {
     mailer,
     mails,

@@ -1,4 +1,5 @@
 /** SQL of the queue of mails to people. Each mail is taken by one process at a time. Times are real time. */
+import { type AccountOwner, ownerOfIds } from '../../access/owners.ts'
 import type { Queryable } from '../../db/database.ts'
 
 export const mailStates = ['waiting', 'sent', 'failed'] as const
@@ -51,19 +52,19 @@ export async function forgetMails(database: Queryable): Promise<boolean> {
   return forgotten === forgottenAtOnce
 }
 
+export type Recipient = { owner: AccountOwner; email: string; language: 'uk' | 'en' | null; login: string }
+
 /**
  * The address and language for notices to a person. A disabled person gets them, too. Otherwise a manager could hide a
  * change by disabling the person for a moment. @returns null when the person has no address
  */
-export async function findRecipient(
-  database: Queryable,
-  userId: string,
-): Promise<{ email: string; language: 'uk' | 'en' | null; login: string } | null> {
-  const [found] = await database.query<{ email: string; language: 'uk' | 'en' | null; login: string }>(
-    'select email, language, login from portal_users where user_id = $1 and email is not null',
+export async function findRecipient(database: Queryable, userId: string): Promise<Recipient | null> {
+  const [found] = await database.query<Omit<Recipient, 'owner'> & { bankId: string | null; merchantId: string | null }>(
+    `select email, language, login, bank_id as "bankId", merchant_id as "merchantId"
+     from portal_users where user_id = $1 and email is not null`,
     [userId],
   )
-  return found ?? null
+  return found ? { ...found, owner: ownerOfIds(found) } : null
 }
 
 /** Mails in the order of their ids, starting after the given one. */

@@ -3,6 +3,7 @@
  * its own transaction, and a job sends it. The content is encrypted in the queue because it may hold a link.
  */
 import { randomUUID } from 'node:crypto'
+import type { AccountOwner } from '../../access/owners.ts'
 import { realNow } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import type { RecordedAccount } from '../../events/outbox.ts'
@@ -10,6 +11,7 @@ import type { MailOutcome } from '../../mail/delivery.ts'
 import { createSealer } from '../../sealing.ts'
 import { countIn } from '../../work/counting.ts'
 import type { createLocalCounter } from '../../work/local-counter.ts'
+import { type Addresses, addressFor } from '../addresses.ts'
 import * as store from './mail-store.ts'
 
 export type Language = 'uk' | 'en'
@@ -29,7 +31,8 @@ export type PeopleMail =
 /** Which part of a person's access the person or a manager has changed. */
 export type Changed = 'password' | 'email' | 'enabled' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
-export type Envelope = { to: string; language: Language; mail: PeopleMail }
+/** @property host the host at which the reader works; earlier versions of the program queued mails without it */
+export type Envelope = { to: string; language: Language; mail: PeopleMail; host?: string }
 
 /** Sends one mail; never throws. @param mailId becomes the message id, so that a mail sent twice can be recognised */
 export type PeoplePost = (mailId: string, envelope: Envelope) => Promise<MailOutcome>
@@ -38,7 +41,11 @@ export type PeopleMails = {
   /** Whether mails can be sent. If not, nothing is queued and the links are shown to the manager instead. */
   canSend: boolean
   /** Queues a mail to a person or to somebody who is invited. */
-  queue(transaction: Queryable, userId: string, envelope: Envelope): Promise<void>
+  queue(
+    transaction: Queryable,
+    person: { userId: string; owner: AccountOwner },
+    envelope: Omit<Envelope, 'host'>,
+  ): Promise<void>
   /** Queues a mail to a person if the address is known. */
   notifyPerson(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
   /** Queues a mail about a change of a person's access if the address is known. */
@@ -79,28 +86,31 @@ const ownChangesPerHour = 20
 
 /**
  * @param options.post null: no mail server is configured
+ * @param options.addresses mails name the one of their reader
  * @param options.counter makes a counter that all processes share
  */
 export function createPeopleMails(options: {
   masterKeys: readonly Buffer[]
   post: PeoplePost | null
+  addresses: Addresses
   counter: typeof createLocalCounter
 }): PeopleMails {
   const sealer = createSealer(options.masterKeys, purpose)
   const { post } = options
   const counted = options.counter('mailed-links', mailsPerHour, 3_600)
   const ownChanges = options.counter('mailed-changes', ownChangesPerHour, 3_600)
-  const queue: PeopleMails['queue'] = async (transaction, userId, envelope) => {
+  const queue: PeopleMails['queue'] = async (transaction, { userId, owner }, content) => {
     if (!post) return
     const mailId = randomUUID()
+    const envelope: Envelope = { ...content, host: new URL(addressFor(options.addresses, owner)).host }
     const sealed = sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))
     await store.insertMail(transaction, { mailId, userId, sealed })
   }
   const notify = async (transaction: Queryable, userId: string, mail: (login: string) => PeopleMail) => {
     const recipient = post && (await store.findRecipient(transaction, userId))
     if (!recipient) return
-    const { email, language, login } = recipient
-    await queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
+    const { owner, email, language, login } = recipient
+    await queue(transaction, { userId, owner }, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
   }
   const attempt = async (mailId: string, sealed: Buffer, post: PeoplePost) => {
     const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope

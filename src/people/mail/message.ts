@@ -4,12 +4,12 @@ import type { Sender } from '../../mail/sender.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 
-/** Composes the message of a mail. @param publicUrl the platform's address, for mails without a link */
+/** Composes the message of a mail. @param publicUrl the platform's address, for mails of earlier versions that have no host */
 export async function composePeopleMail(
-  { to, language, mail }: Envelope,
+  { to, language, mail, host }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
 ): Promise<Buffer> {
-  const text = mailText(mail, language, new URL('link' in mail ? mail.link : publicUrl).host)
+  const text = mailText(mail, language, host ?? new URL('link' in mail ? mail.link : publicUrl).host)
   return composeMessage({
     sender,
     to,

@@ -3,8 +3,12 @@
  * headers and files").
  */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { addUser } from '../../../src/access/operations.ts'
+import { createSealer } from '../../../src/sealing.ts'
+import { until } from '../../support/esim.ts'
+import { mailTexts, openPerson, setUpTotp } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { callAt, type PerklineProcess } from '../../support/process.ts'
 
@@ -136,4 +140,42 @@ test('a forgotten password of the platform’s people is asked for at the admin 
   } finally {
     await database.execute('drop trigger keep_reset on reset_requests')
   }
+})
+
+test('mails without a link name the address at which their reader works', async () => {
+  const at = { ...platform, call: atAdmin }
+  const manager = await openPerson(at, 'platform', 'admin')
+  const own = new URL(platform.config.publicUrl).host
+  const told = async (count: number, email: string) => {
+    const all = async () => (await mailTexts(platform)).filter(({ to }) => to.includes(email))
+    await until(`${count} mails to ${email}`, async () => (await all()).length === count, 10_000)
+    return all()
+  }
+  for (const [owner, person, host] of [
+    ['platform', await openPerson(at, 'platform', 'viewer'), 'staff.example'],
+    ['partner', await openPerson(platform, { bank: 'alpha' }, 'VIEWER'), own],
+  ] as const) {
+    const email = `${owner}@people.example`
+    const change = async (changed: object) =>
+      assert.equal((await manager.call('PATCH', `/portal/users/${person.userId}`, changed)).status, 200)
+    await change({ email })
+    await setUpTotp(person)
+    assert.equal((await manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)).status, 204)
+    await change({ disabled: true })
+    await change({ disabled: false })
+    await change({ email: null })
+    for (const { text, html } of await told(4, email))
+      for (const part of [text, html])
+        assert.deepEqual([part.includes(host), part.includes('staff.example')], [true, owner === 'platform'], part)
+  }
+  // Mails that an earlier version queued do not have the address.
+  const mail = { kind: 'recovery-code-used', login: 'earlier', at: '2026-11-21T10:00:00.000Z' }
+  const envelope = { to: 'earlier@people.example', language: 'en', mail }
+  const mailId = randomUUID()
+  const sealer = createSealer(platform.config.masterKeys, 'mail')
+  await platform.platform.database.execute(
+    `insert into people_mails (mail_id, user_id, sealed, state, created_at, next_at) values ($1, $2, $3, 'waiting', now(), now())`,
+    [mailId, manager.userId, sealer.seal(Buffer.from(JSON.stringify(envelope)), Buffer.from(mailId))],
+  )
+  assert.ok((await told(1, envelope.to))[0]?.text.includes(own))
 })
