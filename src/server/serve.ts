@@ -38,17 +38,18 @@ const readWithinMs = 1_000
 export async function serve(only: string | undefined): Promise<void> {
   const env = environment()
   const config = withKeys(readConfig(env))
+  const running = readServices(only)
   const onTerminal = process.stdout.isTTY === true
   const stream = onTerminal ? await terminalStream() : undefined
   const logger = createLogger(config.logLevel, stream, config.instance.name)
-  for (const advice of settingsAdvice(config, env)) logger.warn(advice)
+  for (const advice of settingsAdvice(config, env, running)) logger.warn(advice)
   // An uncaught error ends the process. It is logged here, because Node.js would print it unchanged, including values
   // of database rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
     endNow(1)
   })
-  const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
+  const platform = await createPlatform(config, logger, running).catch(startError)
   const { noticeMs, limitMs } = config.shutdown
   const endWithinMs = noticeMs + limitMs + closeWithinMs
   const signalled = untilStopped({ withParent: startedByNpm(env), endWithinMs }, reason => {

@@ -6,12 +6,15 @@ import { openFiles } from './secret-files.ts'
 type Environment = Record<string, string | undefined>
 type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; staffUrl: string; admin: object | null }
 
-/** Returns one sentence for each setting that is probably a mistake, to be logged as a warning. */
-export function settingsAdvice(config: Config, env: Environment): string[] {
+/**
+ * Returns one sentence for each setting that is probably a mistake, to be logged as a warning.
+ * @param running the services of the process; null: all
+ */
+export function settingsAdvice(config: Config, env: Environment, running: readonly string[] | null = null): string[] {
   return [
     ...unknownSettings(Object.keys(env)),
     ...openFileAdvice(env),
-    ...(config.mode === 'live' ? liveAdvice(config, env) : sandboxAdvice(config)),
+    ...(config.mode === 'live' ? liveAdvice(config, env, running) : sandboxAdvice(config)),
   ]
 }
 
@@ -21,14 +24,24 @@ function openFileAdvice(env: Environment): string[] {
   )
 }
 
-function liveAdvice(config: Config, env: Environment): string[] {
+/** The services that make links for the platform's own people. */
+const linkMakers = ['portal', 'admin', 'worker']
+
+function liveAdvice(config: Config, env: Environment, running: readonly string[] | null): string[] {
+  const runs = (service: string) => running === null || running.includes(service)
   const advice: string[] = []
   if (!env.PUBLIC_URL?.trim())
     advice.push(`PUBLIC_URL is not set: partners are given addresses that begin with ${config.publicUrl}`)
-  if (config.admin === null)
+  if (config.admin === null && runs('admin'))
     advice.push('ADMIN_PORT is not set: /admin can be reached by everybody who can reach this address')
-  else if (!env.ADMIN_URL?.trim())
-    advice.push(`ADMIN_URL is not set: links that the platform’s own people get begin with ${config.staffUrl}`)
+  if (!env.ADMIN_URL?.trim() && linkMakers.some(runs)) {
+    const links = `links that the platform’s own people get begin with ${config.staffUrl}`
+    advice.push(
+      config.admin === null
+        ? `ADMIN_URL is not set: if another process has ADMIN_PORT, set ADMIN_URL here, too, because ${links}`
+        : `ADMIN_URL is not set: ${links}`,
+    )
+  }
   if (!isLoopback(config.host) && !config.publicUrl.startsWith('https:'))
     advice.push(
       'PUBLIC_URL is not https, and the platform listens beyond this machine: tokens and passwords may travel unencrypted',

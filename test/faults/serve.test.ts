@@ -151,12 +151,17 @@ suite('perkline', { concurrency: 3 }, () => {
       const headers = { authorization: `Bearer ${operatorKey}` }
       assert.equal(await status(`http://127.0.0.1:${ADMIN_PORT}/admin/stock`, { headers }), 200)
       assert.equal(await status(`${whole.url}/admin/stock`, { headers }), 404)
-      for (const run of [bare, whole]) run.signal('SIGTERM')
-      assert.deepEqual(await Promise.all([bare.ended, whole.ended]), [0, 0])
-      const [first, second, third] = bare.stdout().match(/"level":"warn".*/g) ?? []
+      const worker = await start(t, ['serve', '--only', 'worker'], { ...onServer(own.url), ...live, PUBLIC_URL })
+      await worker.ready()
+      for (const run of [bare, whole, worker]) run.signal('SIGTERM')
+      assert.deepEqual(await Promise.all([bare.ended, whole.ended, worker.ended]), [0, 0, 0])
+      const [first, second, third, fourth] = bare.stdout().match(/"level":"warn".*/g) ?? []
       assert.match(first ?? '', /PUBLIC_URL is not set/)
       assert.match(second ?? '', /ADMIN_PORT is not set/)
-      assert.match(third ?? '', /PUBLIC_URL is not https/)
+      assert.match(third ?? '', /ADMIN_URL is not set: if another process has ADMIN_PORT/)
+      assert.match(fourth ?? '', /PUBLIC_URL is not https/)
+      const told = worker.stdout().match(/"level":"warn".*/g) ?? []
+      assert.deepEqual([told.length, /ADMIN_URL is not set/.test(told[0] ?? '')], [1, true], told.join('\n'))
       assert.doesNotMatch(whole.stdout(), /"level":"warn"/)
     })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readConfig } from '../../src/config.ts'
+import { readConfig, type Service } from '../../src/config.ts'
 import { settingsAdvice, unknownSettings } from '../../src/settings/advice.ts'
 import { settingsHelp } from '../../src/settings/help.ts'
 
@@ -40,6 +40,22 @@ test('names that are no settings but look like ours are told, with what may be m
   const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
   const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
   assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
+})
+
+test('without ADMIN_PORT, only a process that serves /admin warns of it, and one that makes links wants ADMIN_URL', () => {
+  const advice = (running: Service[], env: Record<string, string> = {}) => {
+    const url = 'https://esim.example'
+    const config = { mode: 'live', host: '127.0.0.1', publicUrl: url, staffUrl: url, admin: null } as const
+    return settingsAdvice(config, { PUBLIC_URL: url, ...env }, running)
+  }
+  const [worker = '', ...more] = advice(['worker'])
+  assert.match(worker, /^ADMIN_URL is not set: .*another process has ADMIN_PORT.*https:\/\/esim\.example/)
+  assert.deepEqual(more, [])
+  assert.deepEqual(advice(['worker'], { ADMIN_URL: 'https://staff.example' }), [])
+  assert.deepEqual(advice(['esim', 'auth']), [])
+  const [port = '', address = ''] = advice(['portal', 'admin'])
+  assert.match(port, /^ADMIN_PORT is not set: \/admin can be reached/)
+  assert.equal(address, worker)
 })
 
 test('a sandbox that others can reach warns that endpoints may be on its own machine', () => {
