@@ -77,24 +77,31 @@ export async function inviteAndJoin(
 
 export const tokenOfLink = (link: string): string => link.split('#')[1] ?? ''
 
+type MailText = { to: string; subject: string; text: string; html: string }
+
+/** The mails that were read, by their files. Tests look for new mails several times a second. */
+const readMails = new Map<string, MailText>()
+
 /** The texts of the mails to people in a sandbox's folder, oldest first. */
-export async function mailTexts(
-  at: Pick<TestPlatform, 'dataDir'>,
-): Promise<{ to: string; subject: string; text: string; html: string }[]> {
+export async function mailTexts(at: Pick<TestPlatform, 'dataDir'>): Promise<MailText[]> {
   const folder = join(at.dataDir, 'mail')
   const names = await readdir(folder).catch(() => [])
   const mails = names.filter(name => name.startsWith('people-') && name.endsWith('.eml'))
-  return Promise.all(
-    mails.map(async name => {
-      const message = readMime(await readFile(join(folder, name)))
-      const [text, html] = leaves(message)
-      const subject = message.headers.get('subject') ?? ''
-      return {
-        to: message.headers.get('to') ?? '',
-        subject,
-        text: text?.content.toString() ?? '',
-        html: html?.content.toString() ?? '',
-      }
-    }),
-  )
+  return Promise.all(mails.map(name => readMail(join(folder, name))))
+}
+
+async function readMail(file: string): Promise<MailText> {
+  const found = readMails.get(file)
+  if (found) return found
+  const message = readMime(await readFile(file))
+  const [text, html] = leaves(message)
+  const mail = {
+    to: message.headers.get('to') ?? '',
+    subject: message.headers.get('subject') ?? '',
+    text: text?.content.toString() ?? '',
+    html: html?.content.toString() ?? '',
+  }
+  // A file without its content is still being written.
+  if (mail.html !== '') readMails.set(file, mail)
+  return mail
 }
