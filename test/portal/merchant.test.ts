@@ -383,8 +383,15 @@ test('українською, на телефоні: від списку до к
 
 test('no character of a bank’s comment moves its end out of the quotation marks', { timeout: 60_000 }, async t => {
   const id = await createCampaign(platform, { name: 'Quoted', participantsIds: [ids.alpha] }, sides.grocer)
-  const body = { comment: 'Too late.\u2069\u202e.timrep lliw krowten ehT' }
-  assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/reject`, { body })).status, 201)
+  assert.equal(
+    (await sides.alpha.call('POST', `/cashbacks/${id}/reject`, { body: { comment: 'Too late.' } })).status,
+    201,
+  )
+  // The platform refuses such a comment today, but an earlier version has stored some.
+  await platform.platform.database.execute('update campaign_history set comment = $1 where comment = $2', [
+    'Too late.\u2069\u202e.timrep lliw krowten ehT',
+    'Too late.',
+  ])
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page } = visitor
