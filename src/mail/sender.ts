@@ -1,6 +1,6 @@
 /** Reads the sender of e-mails from its setting. */
 import addressparser from 'nodemailer/lib/addressparser'
-import { isEmailAddress } from './address.ts'
+import { isDeliverable } from './address.ts'
 
 /** The sender of e-mails; `name` is empty when there is none. */
 export type Sender = { name: string; address: string }
@@ -11,7 +11,7 @@ export type Sender = { name: string; address: string }
  */
 export function readSender(from: string): Sender {
   const [sender, ...others] = addressparser(from, { flatten: true })
-  if (!sender || others.length > 0 || !isEmailAddress(sender.address) || /[<>]/.test(sender.address)) {
+  if (!sender || others.length > 0 || !isDeliverable(sender.address)) {
     throw new Error('The sender of e-mails must be one address, with or without a name')
   }
   return { name: sender.name, address: sender.address }

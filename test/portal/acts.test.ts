@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
-import { button, dialog, field, sees, titled } from '../support/pages.ts'
+import { button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import {
@@ -45,16 +45,6 @@ const press = async (page: Page, name: string) => {
   await dialog(page).waitFor({ state: 'detached' })
 }
 const headingFocused = (page: Page) => page.locator('h1:focus').waitFor()
-/** Aborts the next request to the address after the platform has received it. */
-const loseAnswer = (page: Page, url: string) =>
-  page.route(
-    url,
-    async route => {
-      await route.fetch()
-      await route.abort()
-    },
-    { times: 1 },
-  )
 const forget = ({ errors }: Visitor, expected: RegExp) => {
   assert.ok(errors.splice(0).every(error => expected.test(error)))
 }
@@ -141,11 +131,11 @@ suite('an action', { timeout: 60_000 }, () => {
     if (!visitor) return
     const { page } = visitor
     await visitor.logIn(bank, `/bank/campaigns/${id}`)
-    await loseAnswer(page, '**/confirm')
+    await loseAnswer(page, 'POST', /\/confirm$/)
     await press(page, 'Take part')
     await sees(page, /^Your bank takes part\. Waiting for/)
     await page.getByText(/can’t be reached/).waitFor({ state: 'detached' })
-    forget(visitor, /ERR_FAILED/)
+    forget(visitor, /ERR_CONNECTION_RESET/)
   })
 
   test('without an answer leaves no error beside the next action: a settlement', async t => {
@@ -157,11 +147,11 @@ suite('an action', { timeout: 60_000 }, () => {
     if (!visitor) return
     const { page } = visitor
     await visitor.logIn(merchant, `/merchant/campaigns/${ended.id}/banks/${ids.alpha}`)
-    await loseAnswer(page, '**/settle')
+    await loseAnswer(page, 'POST', /\/settle$/)
     await press(page, 'Confirm settlement')
     await button(page, 'Mark as paid').waitFor()
     await page.getByText(/can’t be reached/).waitFor({ state: 'detached' })
-    forget(visitor, /ERR_FAILED/)
+    forget(visitor, /ERR_CONNECTION_RESET/)
   })
 })
 

@@ -71,7 +71,6 @@ function searchOrderByProfileRoute(app: App, deps: PortalEsimDeps): void {
   app.post(
     '/esim/orders/search',
     {
-      config: { isSearch: true },
       schema: {
         ...common,
         operationId: 'searchOrderByProfile',

@@ -13,6 +13,7 @@ import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { foundPage } from '../../ui/data-table/found-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { useNotify } from '../../ui/notify.tsx'
+import { oldSecretUntil } from '../../ui/old-secret.ts'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
@@ -105,13 +106,9 @@ export function OwnCredentialsPage() {
   )
 }
 
-/** When the previous secret stops working; null: no previous secret works any more. */
-const endOfOverlap = (previousValidUntil: string | null): string | null =>
-  previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
-
 function Status({ revokedAt, previousValidUntil }: OwnCredential) {
   const texts = useTexts(accountTexts).credentials
-  const overlap = endOfOverlap(previousValidUntil)
+  const overlap = oldSecretUntil({ previousValidUntil })
   return (
     <Stack gap={2} align="flex-start">
       <StatusBadge of="access" status={revokedAt ? 'revoked' : 'active'} />
@@ -182,7 +179,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
 function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   const texts = useTexts(accountTexts).credentials
   const name = label || clientId
-  const overlap = endOfOverlap(previousValidUntil)
+  const overlap = oldSecretUntil({ previousValidUntil })
   const format = useFormat()
   const fresh = useFreshFactor()
   const confirm = useConfirm()

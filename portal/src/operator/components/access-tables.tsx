@@ -10,12 +10,13 @@ import { useMayChange, useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
+import { oldSecretUntil } from '../../ui/old-secret.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime } from '../../ui/values.tsx'
 import { type Credential, type User, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { PartnerName } from './partner-name.tsx'
-import { oldSecretUntil, RotateForm } from './rotate-form.tsx'
+import { RotateForm } from './rotate-form.tsx'
 
 type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'columns' | 'rowKey'> & {
   /** The partner of each row; left out for the rows of one partner. */

@@ -6,6 +6,7 @@ import { mayBeDone } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
+import { oldSecretUntil } from '../../ui/old-secret.ts'
 import { useOnce } from '../../ui/use-once.ts'
 import { type Credential, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
@@ -13,13 +14,6 @@ import { showSecret } from './secret.tsx'
 
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
 type Overlap = (typeof overlaps)[number]
-
-/**
- * When the previous secret stops working; null: it does not work any more. Compared with real time and not with the
- * sandbox clock, because access never follows the sandbox clock.
- */
-export const oldSecretUntil = ({ previousValidUntil }: Credential): string | null =>
-  previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
 
 /** Creates a new secret for a credential; the person chooses how long the current one keeps working. */
 export function RotateForm({ credential }: { credential: Credential }) {
