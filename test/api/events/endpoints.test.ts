@@ -1,0 +1,161 @@
+/** Operations on endpoints: what an endpoint may be, who may change it, and what is recorded. Deliveries: `webhooks.test.ts`. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { readEntries } from '../../support/audit-log.ts'
+import { openUser } from '../../support/campaigns.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+/** Nobody listens there. */
+const url = 'http://127.0.0.1:9/hook'
+let platform: TestPlatform
+let bank: { token: string }
+
+before(async () => {
+  platform = await startPlatform()
+  bank = { token: await platform.bankToken() }
+})
+after(() => platform.close())
+
+const call = (method: string, path: string, body?: unknown, token = bank.token): Promise<Answer> =>
+  platform.call(method, `/partner/v1${path}`, { token, ...(body !== undefined && { body }) })
+async function makeEndpoint(fields: object = {}) {
+  const made = await call('POST', '/webhook-endpoints', { url, eventTypes: ['order.*'], ...fields })
+  assert.equal(made.status, 201, made.text)
+  return made.body
+}
+/** The error messages for a request with wrong fields. */
+const toldAbout = async (method: string, path: string, body: unknown): Promise<string[]> => {
+  const { status, body: told } = await call(method, path, body)
+  assert.equal(status, 400)
+  return told.message
+}
+const remove = (endpointId: string) => call('DELETE', `/webhook-endpoints/${endpointId}`)
+
+// Removes what a failed test left behind, because the next tests would fail because of it.
+afterEach(async () => {
+  for (const { endpointId } of (await call('GET', '/webhook-endpoints')).body.data) await remove(endpointId)
+})
+
+test('what an endpoint may be, whose it is, and how many there are', async () => {
+  for (const wrong of [
+    'ftp://x.example/',
+    'https://user@x.example/',
+    'https://:@x.example/',
+    'https://x.example/#a',
+    'no url',
+    'http://10.0.0.1/',
+    'http://0x7f.1.2.3.4/',
+    'http://[fe80::1]/',
+    'http://127.0.0.1:0/',
+    'http:///x',
+    'http://a..b/',
+    'http://evil\\@127.0.0.1/',
+    'http://127.0.0.1/a\\b',
+  ])
+    assert.equal((await call('POST', '/webhook-endpoints', { url: wrong })).status, 400, wrong)
+  assert.equal((await call('POST', '/webhook-endpoints', { url, eventTypes: ['x.y'] })).status, 400)
+  assert.equal((await call('POST', '/webhook-endpoints', { url, startAfter: 1_000_000 })).status, 400)
+  for (const odd of '\u034f\u061c\u200b\u200e\u202e\u2060\u2066\u2800\u3164\ue000\ufe0e\ufeff\ufff9\u{1d173}\u{e0041}\u{e0100}') {
+    const refused = await call('POST', '/webhook-endpoints', { url, description: `to${odd}us` })
+    assert.equal(refused.status, 400, JSON.stringify(odd))
+    assert.match(refused.text, /description must be/)
+  }
+  const { endpointId } = await makeEndpoint({ startAfter: 0 })
+  const merchant = await platform.merchantToken('grocer')
+  assert.equal((await call('GET', `/webhook-endpoints/${endpointId}`, undefined, merchant)).status, 404)
+  assert.equal(
+    (await call('POST', '/webhook-endpoints', { url }, await platform.bankToken('alpha', 'EDITOR'))).status,
+    403,
+  )
+  const made = [endpointId]
+  for (let n = 0; n < 9; n++) made.push((await makeEndpoint()).endpointId)
+  const eleventh = await call('POST', '/webhook-endpoints', { url })
+  assert.deepEqual([eleventh.status, eleventh.body.code], [409, 'limit-reached'])
+  for (const id of made) assert.equal((await remove(id)).status, 204)
+})
+
+test('a deletion with a key is answered again as the first time', async () => {
+  const { endpointId } = await makeEndpoint()
+  const headers = { 'idempotency-key': 'delete-once' }
+  const path = `/partner/v1/webhook-endpoints/${endpointId}`
+  const [first, again] = [
+    await platform.call('DELETE', path, { token: bank.token, headers }),
+    await platform.call('DELETE', path, { token: bank.token, headers }),
+  ]
+  assert.deepEqual([first.status, again.status, again.headers.get('idempotent-replayed')], [204, 204, 'true'])
+  assert.equal((await remove(endpointId)).status, 404)
+})
+
+test('of a URL the audit log has only scheme and host', async () => {
+  const { endpointId } = await makeEndpoint({ url: `${url}/s3cret?key=s3cret` })
+  await call('PATCH', `/webhook-endpoints/${endpointId}`, { url: `${url}/s3cret/2` })
+  await remove(endpointId)
+  const entries = await readEntries(platform, bank.token, `&object=endpoint:${endpointId}`)
+  const { origin } = new URL(url)
+  assert.deepEqual(
+    entries.map(({ action, change }) => [action, change]),
+    [
+      ['endpoint.created', { url: [null, origin] }],
+      ['endpoint.changed', { url: [origin, origin] }],
+      ['endpoint.deleted', {}],
+    ],
+  )
+})
+
+test('a person needs a factor that was proven lately', async () => {
+  const person = await openUser(platform, { bank: 'alpha' }, 'ADMIN')
+  const made = await call('POST', '/webhook-endpoints', { url }, person.token)
+  assert.equal(made.status, 201, made.text)
+  await platform.platform.database.execute(`update sessions set factor_at = factor_at - interval '16 minutes'`)
+  const refused = await call('POST', `/webhook-endpoints/${made.body.endpointId}/rotate-secret`, {}, person.token)
+  assert.deepEqual([refused.status, refused.body.code], [401, 'mfa-needed'])
+  await remove(made.body.endpointId)
+})
+
+test('the answer about a new endpoint names its address and its version, also when it is repeated', async () => {
+  const make = () =>
+    platform.call('POST', '/partner/v1/webhook-endpoints', {
+      token: bank.token,
+      body: { url },
+      headers: { 'idempotency-key': 'make-once' },
+    })
+  for (const { status, headers, body } of [await make(), await make()]) {
+    assert.deepEqual([status, headers.get('location')], [201, `/partner/v1/webhook-endpoints/${body.endpointId}`])
+    const read = await platform.call('GET', headers.get('location') ?? '', { token: bank.token })
+    assert.deepEqual([read.status, read.headers.get('etag')], [200, headers.get('etag')])
+  }
+})
+
+test('an account sends 100 tests a minute, also when it makes its endpoint anew', async () => {
+  const token = await platform.bankToken('beta')
+  const testOften = async () => {
+    const made = await call('POST', '/webhook-endpoints', { url }, token)
+    assert.equal(made.status, 201, made.text)
+    const path = `/webhook-endpoints/${made.body.endpointId}`
+    const codes: string[] = []
+    for (let tested = 0; tested < 10; tested++) {
+      const { status, body } = await call('POST', `${path}/test`, {}, token)
+      codes.push(`${status} ${body.message ?? ''}`)
+    }
+    assert.deepEqual((await call('DELETE', path, { a: 1 }, token)).body.message, ['a must be omitted'])
+    assert.equal((await call('DELETE', path, undefined, token)).status, 204)
+    return codes
+  }
+  for (let round = 0; round < 10; round++) assert.deepEqual(await testOften(), Array(10).fill('202 '))
+  const refused = '429 The endpoints of an account are sent 100 tests a minute at most'
+  assert.deepEqual(await testOften(), Array(10).fill(refused))
+})
+
+test('all errors of an endpoint’s fields are told at once: those of the schema and those of the rules', async () => {
+  const order = 'order must be one of concurrent, serial'
+  const wrongUrl = 'url must be a URL that begins with https:// or http://'
+  const types = 'eventTypes.0 must be a type of event or a group, not zz (GET /partner/v1/event-types lists them)'
+  const wrong = { url: 'nope', order: 'x', eventTypes: ['zz'] }
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', wrong), [order, wrongUrl, types])
+  const { endpointId } = await makeEndpoint()
+  const path = `/webhook-endpoints/${endpointId}`
+  assert.deepEqual(await toldAbout('PATCH', path, wrong), [order, wrongUrl, types])
+  assert.deepEqual(await toldAbout('PATCH', path, { url: 5, eventTypes: ['zz'] }), ['url must be a string', types])
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', []), ['body must be an object'])
+  assert.deepEqual(await toldAbout('POST', '/webhook-endpoints?x=1', { url }), ['x must be omitted'])
+})
