@@ -24,18 +24,17 @@ export async function createPeoplePost(
   config: Config,
   logger: Logger,
 ): Promise<{ post: PeoplePost | null; close(): Promise<void> }> {
-  const { smtpUrl, publicUrl } = config
+  const { smtpUrl } = config
   const from = config.mailFrom ?? sandboxSender
   if (smtpUrl !== null)
     return createServerPost({
       smtpUrl,
       from,
-      publicUrl,
       timeoutMs: mailTimeoutMs,
       log: event => logger.info(event, 'e-mail'),
     })
   const directory = join(config.dataDir, 'mail')
-  return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
+  return { post: config.mode === 'live' ? null : createFilePost({ directory, from }), async close() {} }
 }
 
 /**

@@ -31,8 +31,8 @@ export type PeopleMail =
 /** Which part of a person's access the person or a manager has changed. */
 export type Changed = 'password' | 'email' | 'enabled' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
-/** @property host the host at which the reader works; earlier versions of the program queued mails without it */
-export type Envelope = { to: string; language: Language; mail: PeopleMail; host?: string }
+/** @property host the host at which the reader works */
+export type Envelope = { to: string; language: Language; mail: PeopleMail; host: string }
 
 /** Sends one mail; never throws. @param mailId becomes the message id, so that a mail sent twice can be recognised */
 export type PeoplePost = (mailId: string, envelope: Envelope) => Promise<MailOutcome>
@@ -113,8 +113,13 @@ export function createPeopleMails(options: {
     await queue(transaction, { userId, owner }, { to: email, language: language ?? defaultLanguage, mail: mail(login) })
   }
   const attempt = async (mailId: string, sealed: Buffer, post: PeoplePost) => {
-    const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope
-    return isExpired(envelope.mail) ? 'expired' : post(mailId, envelope)
+    const stored = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Omit<Envelope, 'host'> & {
+      host?: string
+    }
+    const { mail } = stored
+    // Earlier versions of the program queued mails without their host.
+    const host = stored.host ?? new URL('link' in mail ? mail.link : options.addresses.publicUrl).host
+    return isExpired(mail) ? 'expired' : post(mailId, { ...stored, host })
   }
   return {
     canSend: post !== null,

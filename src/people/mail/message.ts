@@ -4,12 +4,12 @@ import type { Sender } from '../../mail/sender.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 
-/** Composes the message of a mail. @param publicUrl the platform's address, for mails of earlier versions that have no host */
+/** Composes the message of a mail. */
 export async function composePeopleMail(
   { to, language, mail, host }: Envelope,
-  { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
+  { mailId, sender }: { mailId: string; sender: Sender },
 ): Promise<Buffer> {
-  const text = mailText(mail, language, host ?? new URL('link' in mail ? mail.link : publicUrl).host)
+  const text = mailText(mail, language, host)
   return composeMessage({
     sender,
     to,

@@ -7,13 +7,11 @@ import type { PeoplePost } from './mails.ts'
 import { composePeopleMail } from './message.ts'
 
 /** For the sandbox: writes each message as `people-<mailId>.eml` into a folder. */
-export function createFilePost(options: { directory: string; from: string; publicUrl: string }): PeoplePost {
-  const { directory, publicUrl } = options
+export function createFilePost(options: { directory: string; from: string }): PeoplePost {
+  const { directory } = options
   const sender = readSender(options.from)
   return (mailId, envelope) =>
-    writeMessage(join(directory, `people-${mailId}.eml`), () =>
-      composePeopleMail(envelope, { mailId, sender, publicUrl }),
-    )
+    writeMessage(join(directory, `people-${mailId}.eml`), () => composePeopleMail(envelope, { mailId, sender }))
 }
 
 /**
@@ -25,7 +23,6 @@ export function createFilePost(options: { directory: string; from: string; publi
 export async function createServerPost(options: {
   smtpUrl: string
   from: string
-  publicUrl: string
   timeoutMs: number
   log: (event: Delivery & { mailId: string }) => void
 }): Promise<{ post: PeoplePost; close(): Promise<void> }> {
@@ -33,10 +30,7 @@ export async function createServerPost(options: {
   const server = createSmtpPost(options)
   return {
     async post(mailId, envelope) {
-      const { publicUrl } = options
-      const delivery = await server.hand(envelope.to, sender =>
-        composePeopleMail(envelope, { mailId, sender, publicUrl }),
-      )
+      const delivery = await server.hand(envelope.to, sender => composePeopleMail(envelope, { mailId, sender }))
       options.log({ ...delivery, mailId })
       return delivery.outcome
     },
