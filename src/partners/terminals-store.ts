@@ -1,4 +1,5 @@
 /** Stores the terminals of merchants. There may be hundreds of thousands, so they are compared in the database. */
+import { endedStatusesSql } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable } from '../db/database.ts'
 import type { TerminalsChange } from './changes.ts'
 import type { Terminal } from './file/terminals-file.ts'
@@ -43,6 +44,9 @@ export async function replaceTerminals(
 const isLeftOut = `t.merchant_id = any($1) and not exists (
   select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`
 
+/** How long removed terminals are kept at most. */
+const removedFor = '3 years'
+
 /**
  * Stores the removal time of the terminals that the next step removes, because earlier purchases may be reported later
  * (contract/reconciliation.md, "Differences"). If a terminal was removed before, the later time counts: the clock of a
@@ -62,11 +66,11 @@ async function keepRemoved(transaction: Queryable, merchantIds: string[], now: D
     `delete from removed_terminals r using (
        select m.merchant_id, min(c.created_at) as needed_since
        from (select distinct merchant_id from removed_terminals) m
-       left join campaigns c on c.merchant_id = m.merchant_id and c.status not in ('completed', 'declined', 'expired', 'deleted')
+       left join campaigns c on c.merchant_id = m.merchant_id and c.status not in ${endedStatusesSql}
        group by m.merchant_id
      ) n
      where r.merchant_id = n.merchant_id
-       and (n.needed_since is null or r.removed_at < n.needed_since or r.removed_at < $1::timestamptz - interval '3 years')`,
+       and (n.needed_since is null or r.removed_at < n.needed_since or r.removed_at < $1::timestamptz - interval '${removedFor}')`,
     [now],
   )
 }

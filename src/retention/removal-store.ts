@@ -2,12 +2,13 @@
  * Removes report lines, segments and phone numbers that are too old, and checks that they were removed. Other old data
  * is removed by the code of its own folder.
  */
+import { endedStatusesSql } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { hashReport } from '../reconciliation/file-store.ts'
 
 /** Campaigns with one of these statuses never change again. So `updated_at` is the time when the campaign ended. */
-const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
+const ended = `c.status in ${endedStatusesSql}`
 
 /**
  * The tables with rows of reports. `key` orders the rows of one report, and `atOnce` is how many rows one statement

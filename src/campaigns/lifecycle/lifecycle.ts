@@ -25,6 +25,9 @@ export const campaignStatuses = [
 ] as const
 export type CampaignStatus = (typeof campaignStatuses)[number]
 
+/** SQL for the statuses after which a campaign never changes again. */
+export const endedStatusesSql = `('completed', 'declined', 'expired', 'deleted')`
+
 export const bankStatuses = ['pending', 'approved', 'declined', 'expired'] as const
 export type BankStatus = (typeof bankStatuses)[number]
 
