@@ -4,18 +4,17 @@ import type { LockedCampaign } from './lifecycle/locking-store.ts'
 
 /**
  * SQL for the `updatedAt` that a bank gets: the last change of the campaign's status or terms, or of the bank's own
- * part or segment. Changes of other banks' parts do not count.
+ * part or segment. Changes of other banks' parts do not count. The campaign's row is `c`.
  *
- * @param campaign the name of the campaign's row in the query
  * @param changedAt SQL for `changed_at` of the bank's row in `campaign_banks`
  */
-export const updatedForBank = (campaign: string, changedAt: string): string =>
-  `greatest(coalesce(${campaign}.shared_at, ${campaign}.updated_at), ${changedAt})`
+export const updatedForBank = (changedAt: string): string =>
+  `greatest(coalesce(c.shared_at, c.updated_at), ${changedAt})`
 
 const seenStatement: Statement = {
   name: 'campaigns.updated-for-bank',
   text: `
-    select ${updatedForBank('c', 'b.changed_at')} as "updatedAt"
+    select ${updatedForBank('b.changed_at')} as "updatedAt"
     from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2`,
 }
 

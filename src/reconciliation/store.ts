@@ -154,7 +154,7 @@ const banksStatement: Statement = {
       select least(1000, greatest(20, 5000 / greatest(count(*), 1))) as items
       from campaign_banks where cashback_id = $1 and ($2::uuid is null or bank_id = $2)
     )
-    select c.cashback_id as "cashbackId", c.status, c.version, ${updatedForBank('c', 'i.changed_at')} as "updatedAt", b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
+    select c.cashback_id as "cashbackId", c.status, c.version, ${updatedForBank('i.changed_at')} as "updatedAt", b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
       r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
         select coalesce(json_agg(json_build_object(

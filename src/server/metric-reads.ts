@@ -1,6 +1,7 @@
 /** How metrics read values from the database: not too often, and not for too long. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
+import type { FailureLog } from './failure-log.ts'
 
 /** How long a value that was read from the database is used for all scrapes of the metrics. */
 const readEveryMs = 15_000
@@ -12,14 +13,12 @@ const keptMs = 5 * 60_000
  */
 const readWithinMs = 1_500
 
-/** Reports reads that fail (`FailureLog`); the name of a read is that of its metric. */
-export type ReadLog = { failed(name: string, error: unknown): void; succeeded(name: string): void }
-
 /**
+ * @param name the name of the metric, for the log
  * @returns a function that reads at most every 15 seconds and returns the last value in between. It also returns the
  *   last value while reading fails or takes long, but for 5 minutes at most; null when there is no value
  */
-export function cached<T>(name: string, log: ReadLog, read: () => Promise<T>): () => Promise<T | null> {
+export function cached<T>(name: string, log: FailureLog, read: () => Promise<T>): () => Promise<T | null> {
   let begunAtMs = Number.NEGATIVE_INFINITY
   let readAtMs = Number.NEGATIVE_INFINITY
   let value: T | null = null

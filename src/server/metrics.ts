@@ -9,7 +9,8 @@ import { machineOffsetMs } from '../clock.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
 import { apiOf } from '../http/errors.ts'
-import { addGauge, cached, type ReadLog, timeLimited } from './metric-reads.ts'
+import type { FailureLog } from './failure-log.ts'
+import { addGauge, cached, timeLimited } from './metric-reads.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -26,7 +27,7 @@ type Sources = {
   countFeedWaiting(): number
   countEndpoints(): Promise<{ enabled: number; failing: number; disabled: number; pending: number }>
   /** Logs reads that fail, and reads that succeed again. */
-  log: ReadLog
+  log: FailureLog
 }
 
 const stockStates = ['free', 'reserved', 'sold', 'withdrawn'] as const

@@ -10,7 +10,8 @@ import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
-import { addGauge, cached, type ReadLog } from './metric-reads.ts'
+import type { FailureLog } from './failure-log.ts'
+import { addGauge, cached } from './metric-reads.ts'
 
 /** The functions with which gauges read their values when Prometheus asks for them. */
 type Sources = {
@@ -23,7 +24,7 @@ type Sources = {
   countCampaigns(): Promise<{ status: string; campaigns: number }[]>
   sharesLimits(): boolean
   /** Logs reads that fail, and reads that succeed again. */
-  log: ReadLog
+  log: FailureLog
 }
 
 export function createProcessMetrics(registry: Registry, sources: Sources) {

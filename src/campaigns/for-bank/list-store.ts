@@ -33,8 +33,8 @@ const segmentHead = `
  * The campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If later changes
  * concerned only other banks, the text is built with the time of the last change that this bank may know.
  */
-const standing = `case when ${updatedForBank('c', 'b.changed_at')} = c.updated_at then c.standing
-  else ',"status":"' || c.status || '","updatedAt":"' || ${shownInstant(updatedForBank('c', 'b.changed_at'))} || '"' end`
+const standing = `case when ${updatedForBank('b.changed_at')} = c.updated_at then c.standing
+  else ',"status":"' || c.status || '","updatedAt":"' || ${shownInstant(updatedForBank('b.changed_at'))} || '"' end`
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 

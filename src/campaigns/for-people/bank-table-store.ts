@@ -57,7 +57,6 @@ export type BankCampaign = OwnPart & {
 const columns: Record<SortBy, string> = {
   createdAt: 'w.at',
   updatedAt: updatedForBank(
-    'c',
     '(select changed_at from campaign_banks where cashback_id = w.cashback_id and bank_id = $5)',
   ),
   name: 'w.name collate "C"',
@@ -144,7 +143,7 @@ export async function findBankCampaigns(
             c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
             c.max_budget::text as "maxBudget", k.currency_code as currency,
             case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
-            c.created_at as "createdAt", ${updatedForBank('c', 'i.changed_at')} as "updatedAt", ${ownPart}
+            c.created_at as "createdAt", ${updatedForBank('i.changed_at')} as "updatedAt", ${ownPart}
      from unnest($2::uuid[]) with ordinality as page (cashback_id, n)
      join campaign_banks i on i.cashback_id = page.cashback_id and i.bank_id = $1
      join campaigns c on c.cashback_id = page.cashback_id join merchants m using (merchant_id)
@@ -186,7 +185,7 @@ const detailsStatement: Statement = {
   text: `
     select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", c.created_by_bank_id as "createdByBankId", c.status,
       c.date_from as "dateFrom", c.date_to as "dateTo", c.merchant_compensation_percentage > 0 as "merchantPays",
-      ${updatedForBank('c', 'i.changed_at')} as "updatedAt", m.name as "retailerName", m.name_en as "retailerNameEn", c.card,
+      ${updatedForBank('i.changed_at')} as "updatedAt", m.name as "retailerName", m.name_en as "retailerNameEn", c.card,
       json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
         'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",

@@ -51,7 +51,7 @@ const parts = {
     found: 'campaign_banks i join campaigns c using (cashback_id)',
     isOwn: 'i.bank_id = $1::uuid and i.status = any($7::text[])',
     at: 'i.created_at',
-    columns: `${updatedForBank('c', 'i.changed_at')} as "updatedAt", i.status as "bankStatus", i.reporting_stage as stage, null as "banksInvited", null as "banksApproved",
+    columns: `${updatedForBank('i.changed_at')} as "updatedAt", i.status as "bankStatus", i.reporting_stage as stage, null as "banksInvited", null as "banksApproved",
       round(i.expected_compensation, 2)::text as "expectedCompensation"`,
   },
   retailer: {

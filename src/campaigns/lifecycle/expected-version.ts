@@ -60,7 +60,7 @@ const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',
   text: `
     with seen as (
-      select greatest(c.terms_version, b.version) as since, ${updatedForBank('c', 'b.changed_at')} as shown
+      select greatest(c.terms_version, b.version) as since, ${updatedForBank('b.changed_at')} as shown
       from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2
     )
     select array(

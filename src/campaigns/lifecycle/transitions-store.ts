@@ -144,7 +144,7 @@ export async function changeSegment(
   await change()
   await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [cashbackId])
   await transaction.execute(
-    `update campaign_banks b set changed_at = greatest($3, ${updatedForBank('c', 'b.changed_at')} + interval '1 millisecond')
+    `update campaign_banks b set changed_at = greatest($3, ${updatedForBank('b.changed_at')} + interval '1 millisecond')
      from campaigns c where c.cashback_id = b.cashback_id and b.cashback_id = $1 and b.bank_id = $2`,
     [cashbackId, bankId, now],
   )
