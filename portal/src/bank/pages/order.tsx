@@ -8,6 +8,7 @@ import { LinkAnchor } from '../../ui/links.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
+import { followsText, isAwaited } from '../../ui/statements/awaited.ts'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
@@ -77,14 +78,13 @@ function Whole({ order }: { order: OrderWithTimeline }) {
  * The statement that contains the order. A sale gets its statement after its day ends, in the time zone of the bank's
  * statements.
  */
-function OnStatement({ order: { status, statement } }: { order: OrderWithTimeline }) {
+function OnStatement({ order }: { order: OrderWithTimeline }) {
   const texts = useTexts(statementTexts)
   const format = useFormat()
-  const isAwaited = status === 'confirmed' && !statement
-  const { data: open } = useQuery({ ...openStatementQuery, enabled: isAwaited })
-  if (isAwaited) return open ? texts.followsIn(open.timeZone) : texts.follows
-  if (!statement) return none
-  const { statementId, day, number } = statement
+  const { data: open } = useQuery({ ...openStatementQuery, enabled: isAwaited(order) })
+  if (isAwaited(order)) return followsText(texts, open?.timeZone)
+  if (!order.statement) return none
+  const { statementId, day, number } = order.statement
   return (
     <LinkAnchor to="/bank/statements/$statementId" params={{ statementId }}>
       {texts.statementOf(format.calendarDay(day), number)}

@@ -16,6 +16,7 @@ import { Empty, Loaded } from '../../ui/states.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { type Happening, Timeline } from '../../ui/timeline.tsx'
 import { historyQuery } from '../queries.ts'
+import { isSystem } from '../system-login.ts'
 import type { HistoryEntry, HistoryPage } from '../types.ts'
 import { FieldChanges } from './field-changes.tsx'
 import { historyTexts } from './texts.ts'
@@ -140,8 +141,7 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
         ? texts.merchant
         : texts.platform
   if (actor.login === null) return who
-  // The login of a system is its client id. It is not shown, because nobody can remember it.
-  return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
+  return isSystem(actor.login) ? texts.bySystem(who) : texts.by(who, actor.login)
 }
 
 function pictureOf({ subject, trigger }: HistoryEntry): ComponentType<IconProps> {

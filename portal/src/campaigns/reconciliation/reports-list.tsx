@@ -9,6 +9,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, DateTime, Money, none } from '../../ui/values.tsx'
 import classes from '../campaigns.module.css'
+import { isSystem } from '../system-login.ts'
 import type { ReconciledBank, Report } from '../types.ts'
 import { reportedCashback } from './report-totals.tsx'
 import { reconciliationTexts } from './texts.ts'
@@ -29,8 +30,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
         <>
           <DateTime at={uploadedAt} />
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {/* A system's client id is not shown, because nobody can remember it. */}
-            {uploadedBy.startsWith('pk_') ? texts.ownSystem : uploadedBy}
+            {isSystem(uploadedBy) ? texts.ownSystem : uploadedBy}
           </Text>
         </>
       ),

@@ -7,6 +7,7 @@ import { KeyFacts } from '../../ui/key-facts.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
+import { followsText, isAwaited } from '../../ui/statements/awaited.ts'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
@@ -41,7 +42,6 @@ function Whole({ order }: { order: OrderWithTimeline }) {
   const names = useNames()
   const { data: partners } = useQuery(partnersQuery())
   const zone = partners?.banks.find(({ entry }) => entry.code === bank.code)?.entry.esim.statement.timeZone
-  const awaited = zone === undefined ? stated.follows : stated.followsIn(zone)
   const operator = partners?.mobileOperators.find(({ code }) => code === order.operatorCode)
   return (
     <>
@@ -68,8 +68,8 @@ function Whole({ order }: { order: OrderWithTimeline }) {
                 label: stated.onStatement,
                 value: statement
                   ? stated.statementOf(format.calendarDay(statement.day), statement.number)
-                  : status === 'confirmed'
-                    ? awaited
+                  : isAwaited(order)
+                    ? followsText(stated, zone)
                     : none,
               },
             ]}
