@@ -190,7 +190,7 @@ const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
   maximum: limited('max', 'max'),
   exclusiveMinimum: limited('more-than', 'limit'),
   pattern: ({ pattern }) =>
-    pattern === plainLines ? { rule: 'plain-lines', params: {} } : { rule: 'keyword', params: { keyword: 'pattern' } },
+    patterns[pattern] ? { rule: patterns[pattern], params: {} } : { rule: 'keyword', params: { keyword: 'pattern' } },
   multipleOf: ({ multipleOf }) => ({ rule: 'multiple-of', params: { divisor: multipleOf } }),
   minItems: limited('min-items', 'min'),
   maxItems: limited('max-items', 'max'),
@@ -201,4 +201,6 @@ const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
     formats[format] ? { rule: formats[format], params: {} } : { rule: 'format', params: { format } },
 }
 
+/** Rules by their patterns. The schemas also limit the length, and `x-rule` would replace the rule about the length, too. */
+const patterns: Record<string, RuleCode> = { [plainLines]: 'plain-lines' }
 const formats: Record<string, RuleCode> = { uuid: 'uuid', uri: 'url', date: 'day', 'date-time': 'date-time' }
