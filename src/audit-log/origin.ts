@@ -9,11 +9,12 @@ export type Origin = {
   actor: EntryActor
 } & Pick<Entry, 'via' | 'requestId' | 'address'>
 
-const platform: RecordedAccount = { type: 'platform', id: null }
+/** The account of the platform, as the log records it. */
+export const platformAccount: RecordedAccount = { type: 'platform', id: null }
 
 /** The origin of changes that the platform makes by itself at a certain time. */
 export const clockOrigin: Origin = {
-  account: platform,
+  account: platformAccount,
   actor: { type: 'clock', id: null },
   via: 'clock',
   requestId: null,
@@ -25,7 +26,7 @@ export const clockOrigin: Origin = {
  * when it loads sample data
  */
 export const operatorOrigin = (trace: Trace | null = null): Origin => ({
-  account: platform,
+  account: platformAccount,
   actor: { type: 'operator', id: null },
   ...(trace ?? { via: 'cli', requestId: null, address: null }),
 })
@@ -48,5 +49,5 @@ export function originOfCaller(caller: Caller): Origin {
 
 function recordedAccountOf(caller: Caller): RecordedAccount {
   if (caller.type === 'bank') return { type: 'bank', id: caller.bankId }
-  return caller.type === 'retailer' ? { type: 'merchant', id: caller.merchantId } : platform
+  return caller.type === 'retailer' ? { type: 'merchant', id: caller.merchantId } : platformAccount
 }

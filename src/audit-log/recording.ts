@@ -7,7 +7,7 @@ import type { Queryable } from '../db/database.ts'
 import { type RecordedAccount, recordRows } from '../events/outbox.ts'
 import { boundedChange } from './bounded-change.ts'
 import type { Entry } from './entry.ts'
-import type { Origin } from './origin.ts'
+import { type Origin, platformAccount } from './origin.ts'
 
 /** The kind of the audit log's rows in the outbox. */
 export const entryKind = 'audit'
@@ -26,13 +26,11 @@ export type Fact = Pick<Entry, 'action' | 'object'> & {
 /** The content of the outbox row: an entry that has no number and no account yet. */
 export type RecordedEntry = Omit<Entry, 'accountSeq' | 'account'>
 
-const platform: RecordedAccount = { type: 'platform', id: null }
-
 /** Writes entries that all have the same origin. */
 export async function recordEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {
   const at = realNow().toISOString()
   const { actor, via, requestId, address } = origin
-  const rows = facts.map(({ action, object, change = {}, outcome = 'done', owner = platform }) => ({
+  const rows = facts.map(({ action, object, change = {}, outcome = 'done', owner = platformAccount }) => ({
     kind: entryKind,
     account: origin.account.type === 'platform' ? owner : origin.account,
     data: {
