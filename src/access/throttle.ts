@@ -1,7 +1,7 @@
 /**
  * Slows down guessing (contract/access.md, "Wrong secrets and passwords"). An address has to wait after 10 failures within a minute for
  * one clientId or login, or after 50 failures in total. A client at another address does not wait. The waits that grow with each wrong
- * password for a login are in `login-store.ts`.
+ * password for a login are in `login-store.ts`. Also limits how often a person logs in.
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'

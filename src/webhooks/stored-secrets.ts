@@ -1,4 +1,7 @@
-/** Checks that the secrets of all endpoints can be decrypted, and encrypts them again with the first master key. */
+/**
+ * How the secrets of endpoints are encrypted and bound to their place. Checks that all of them can be decrypted, and
+ * encrypts them again with the first master key.
+ */
 import type { Database, Queryable } from '../db/database.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import { listSecrets, replaceSecret, type SealedSecret } from './endpoint-store.ts'
