@@ -8,8 +8,8 @@ import { maxScanned, type Page, skipped } from '../http/paging.ts'
 
 export type Listing = {
   /**
-   * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` builds the condition that a row comes after
-   * the cursor, from the column with its time. `max` is the maximum number of rows.
+   * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` makes the condition that a row comes after
+   * the cursor; its parameter is the column with the time of the row. `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
   /** Whether an index gives the rows of `newest` in their order, so that reading them twice is faster than storing them. */
@@ -28,9 +28,9 @@ export type Listed = {
   ids: string[]
   /** How many of the rows that were read match the filter. */
   found: number
-  /** Older campaigns exist that this statement has not looked at. */
+  /** Whether there are older campaigns that this statement has not looked at. */
   hasOlder: boolean
-  /** The list goes on after this page. */
+  /** Whether the list goes on after this page. */
   hasMore: boolean
   /** The cursor of the next page; null: this is the last one. */
   next: string | null
@@ -53,10 +53,10 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
  * - `looked`: the newest campaigns after the cursor, at most `max` ($3) and one more
  * - `found`: the campaigns among the first `max` of `looked` that match the filter
  * - `shown`: the campaigns of the page, sorted
- * - `ends`: campaign number `max` of `looked` and the one after it; empty when fewer than `max` were read. The next
- *   read continues after the first; the second shows that there are older campaigns
+ * - `ends`: rows number `max` and `max` + 1 of `looked`, if they exist. The next read continues after the first; the
+ *   second shows that there are older campaigns
  *
- * Without a filter, `found` need not be counted when `max` campaigns were read.
+ * Without a filter, `found` has `max` rows if `ends` has any. Then `found` is not counted.
  */
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
   const { newest, isInOrder, filter, order, readsCampaigns, values } = listing
@@ -87,8 +87,8 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   const { ids, found, hasOlder } = row
   const hasFurther = row.lastShown !== null && row.last < found
   // If the list is newest first and more campaigns were read than the page shows, the next page begins after the last
-  // shown campaign. Otherwise the cursor skips all campaigns that were read. In another sort, users reach the other
-  // campaigns that were read by page number, with the same cursor.
+  // shown campaign. Otherwise the cursor skips all campaigns that were read. In another sort, some of these are on
+  // later pages: users reach them by page number, with the cursor of this page.
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }

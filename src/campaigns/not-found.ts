@@ -2,8 +2,8 @@
 import { DomainError } from '../errors.ts'
 
 /**
- * Has the same message for every campaign that a bank may not see, whatever the reason (contract/campaigns.md, "Who
- * decides when").
+ * The error has the same message for every campaign that a bank may not see, whatever the reason
+ * (contract/campaigns.md, "Who decides when").
  */
 export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
   new DomainError(code, 'The campaign was not found')

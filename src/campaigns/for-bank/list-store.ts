@@ -30,7 +30,7 @@ const segmentHead = `
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
 /**
- * The campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If later changes
+ * The campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If that change
  * concerned only other banks, the text is built with the time of the last change that this bank may know.
  */
 const standing = `case when ${updatedForBank('b.changed_at')} = c.updated_at then c.standing

@@ -91,8 +91,8 @@ export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => n
  * Finds the sorted ids of a merchant's campaigns that match the filter, and the list's version. Campaigns with equal
  * values are sorted by their ids.
  *
- * @param params.max the maximum number of ids; null: all. Further campaigns are only counted. Counting takes a third of
- *   the time that sorting all would take
+ * @param params.max the maximum number of ids; null: all. The other campaigns are only counted, which takes a third of
+ *   the time of sorting all
  */
 export async function findOrder(
   database: Queryable,

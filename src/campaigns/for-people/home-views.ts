@@ -46,7 +46,10 @@ const kindsOfMoney: readonly Task['kind'][] = [
   'acknowledge-compensation',
 ]
 
-/** The amount that the merchant owes in this step. A bank sees only its own part of it. */
+/**
+ * The amount that the merchant owes; null for a task that is not about money. A bank sees only its own part of the
+ * amount.
+ */
 function amountOf(campaign: OpenCampaign, task: Task, party: Party): number | null {
   if (!kindsOfMoney.includes(task.kind)) return null
   const bankId = party.type === 'bank' ? party.bankId : task.bankId

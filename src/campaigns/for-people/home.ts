@@ -31,8 +31,8 @@ export type Task = {
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
 /**
- * All steps that have a transition. Most of the steps that `tasksOf` tries have none. A lookup here is faster than a
- * refusal by the lifecycle.
+ * The steps for which the lifecycle has a transition. Most of the steps that `tasksOf` tries have none, and this lookup
+ * is faster than a refusal by the lifecycle.
  */
 const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
 

@@ -1,6 +1,6 @@
 /**
- * Reads a campaign's terminals for the portal: searches, with the time at which each terminal was added, and the
- * campaign's own list.
+ * Reads a campaign's terminals for the portal: those that match a search, with the time at which each was added, and
+ * the campaign's own list.
  */
 
 import type { Queryable } from '../../db/database.ts'
@@ -38,7 +38,7 @@ const matches = `
      terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
   and ($3::timestamptz is null or added_at >= $3)`
 
-/** Where the terminals of a campaign come from. `termsVersion` changes with every edit of its list. */
+/** Where the terminals of a campaign come from. `termsVersion` changes with every edit of the campaign's list. */
 async function sourceOf(
   database: Queryable,
   cashbackId: string,
@@ -87,7 +87,8 @@ export async function* readTerminals(
   const source = await sourceOf(database, cashbackId)
   const listed = source?.isOfDirectory ? ofDirectory : own
   // The directory may change between two reads, and positions would then shift. So each read continues after the last
-  // identifier. A campaign's own list is read by position. Leading zeros make positions sort as text like numbers.
+  // identifier. A campaign's own list is read by position. With leading zeros, positions sort as text in the order of
+  // their numbers.
   const key = source?.isOfDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
   for (let after: string | null = null; ; ) {
     const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(

@@ -11,9 +11,8 @@ import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
- * The fields after an edit. A field of the edit whose value cannot be read is left out, so that no rule is checked with
- * its old value. If the edit clears `allProducts`, this field becomes true when the campaign has neither SKUs nor
- * categories.
+ * The fields after an edit. A field whose new value cannot be read is left out, so that no rule is checked with its old
+ * value. If the edit clears `allProducts`, this field becomes true when the campaign has neither SKUs nor categories.
  *
  * @param names the fields that the edit gives
  */
@@ -60,8 +59,8 @@ const decimals: readonly FieldName[] = [
 ]
 
 /**
- * The changes of an edit as the history shows them, with values as in the form. Of long lists, and always of terminals,
- * it shows only the length, because the history keeps every edit.
+ * The changes of an edit as the history shows them, with values as in the form. Long lists, and always the terminals,
+ * are shown only by their length, because the history keeps every edit.
  */
 export function shownChanges(
   present: Partial<Fields>,

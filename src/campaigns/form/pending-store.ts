@@ -11,13 +11,13 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** The maximum total size of these campaigns, as banks get them. */
+  /** The maximum number of bytes of all pending campaigns, as banks get them. */
   bytes: number
 }
 
-/** The parts of a created or edited campaign that make its size. */
+/** The parts of a created or edited campaign from which its size is computed. */
 type Content = {
-  /** The terms without terminals, as banks get them (`cardText`). */
+  /** The JSON text of the terms without terminals (`cardText`), which banks get. */
   card: string
   terminalsPlatform: boolean
   /** The campaign's own list; undefined: an edit does not change it. */
@@ -31,8 +31,8 @@ type Use = { campaigns: number; bytes: number; ofDirectory: number; ownTerminals
  * in the banks' lists. Otherwise a merchant could make these lists longer and longer by creating and deleting
  * campaigns.
  *
- * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. `card` and
- * `terminals` are stored uncompressed, so PostgreSQL knows their lengths without reading the texts.
+ * Also measures the stored campaign `$2`, because an edit without `terminals` keeps the stored ones. The columns `card`
+ * and `terminals` are not compressed, so PostgreSQL knows their lengths without reading the texts.
  */
 const useStatement = `
   with directory as materialized (

@@ -42,7 +42,8 @@ export async function compareTerminals(
 }
 
 /**
- * Records which terminals an edit adds to a campaign that the transaction has locked. Call it before they are written.
+ * Records which terminals an edit adds to a campaign that the transaction has locked. Call it before the new list is
+ * written.
  *
  * @returns how many were added
  */

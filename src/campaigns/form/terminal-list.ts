@@ -22,8 +22,8 @@ export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')] }
 const maxRepeated = 100
 
 /**
- * Reads the terminals of a form. @param value as it was sent, or the result of `readAside`. @returns undefined for
- * anything but a list
+ * Reads the terminals of a form. @param value as it was sent, or the result of `readAside` @returns undefined when the
+ * value is not a list
  */
 export function readTerminals(value: unknown): ReadTerminals | undefined {
   if (isRead(value)) return value
@@ -48,7 +48,10 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
   return { list: isWhole ? { count: terminals.length, text: textOf(terminals) } : null, repeated }
 }
 
-/** Runs in the process that reads large bodies. Returns the body with its terminals already converted. */
+/**
+ * Runs in the process that reads large bodies. Returns the body with its terminals already read. `lists` has the pieces
+ * of their text.
+ */
 export function readAside(body: object): { body: object; lists: { list: string[]; entries: unknown[] }[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
   if (!terminals?.list?.text) return { body, lists: [] }
@@ -67,8 +70,8 @@ const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array
 
 /**
- * The size of a piece. The process that receives it reads up to 64 KiB at once, so a piece with the rest of its message
- * arrives in one read, and no memory is needed to join parts of a message.
+ * The size of a piece. The process that receives the pieces reads up to 64 KiB at once. So one read gets a whole
+ * message with its piece, and no memory is needed to join parts of a message.
  */
 const pieceBytes = 60 * 1024
 

@@ -73,7 +73,7 @@ const pageLimits = { entries: 100, bytes: 512 * 1024 }
  * older entries.
  */
 const examined = pageLimits.entries + 1
-/** How many entries are read to make a page of a bank. It skips edits of fields that banks do not see. */
+/** How many entries are read to make a page of a bank. Edits of fields that banks do not see are then left out. */
 const examinedForBank = 500
 
 /** An entry that may become part of a page. */
@@ -139,7 +139,10 @@ const entriesStatement: Statement = {
     order by h.history_id`,
 }
 
-/** Entries, oldest first. `next`: the next page has the entries before this one; null: there are no older entries. */
+/**
+ * Entries, oldest first. `next` is the id of an entry: the next page has the entries before it; null: there are no
+ * older entries.
+ */
 export type HistoryPage = { entries: HistoryEntry[]; next: number | null }
 
 /**
@@ -179,7 +182,10 @@ function chosen(found: readonly Candidate[], limit: number): { ids: number[]; ne
 
 export type Decision = { bankId: string; at: Date; comment: string | null }
 
-/** The step by which each invited bank got its present status. `$2` null: all banks. */
+/**
+ * For each invited bank that is not pending: the step that gave it its present status. `$2` is the only bank to read;
+ * null: all banks.
+ */
 const decisionsStatement: Statement = {
   name: 'campaigns.decisions',
   text: `
@@ -194,7 +200,10 @@ const decisionsStatement: Statement = {
     order by last.at, i.bank_id`,
 }
 
-/** When each invited bank that is not pending got its status, and its comment. @param bankId only this bank; null: all banks */
+/**
+ * For each invited bank that is not pending: when it got its status, and the comment. @param bankId only this bank;
+ * null: all banks
+ */
 export function findDecisions(database: Queryable, cashbackId: string, bankId: string | null): Promise<Decision[]> {
   return database.query<Decision>(decisionsStatement, [cashbackId, bankId])
 }

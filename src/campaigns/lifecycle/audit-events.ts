@@ -19,10 +19,10 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
 
 /**
  * Finds transitions without their events. The event of each transition must be in the feed of the merchant and in feeds
- * of banks. If the transition concerns one bank, this is the feed of that bank. If it concerns the campaign, these are
- * the feeds of all banks that were invited at that version. `members` has, for each bank, the version that invited it
- * and the version that removed it. The rule then looks for the event in the feed of each recipient, by its type, time
- * and bank. The events are looked up campaign by campaign. A range of campaign ids may also contain the ids of very
+ * of banks. If the transition concerns one bank, it must be in the feed of that bank. If it concerns the campaign, it
+ * must be in the feeds of all banks that were invited at that version. `members` has, for each bank, the version that
+ * invited it and the version that removed it. The rule looks for the event in the feed of each recipient, by its type,
+ * time and bank. Events are read separately for each campaign: a range of campaign ids may also contain the ids of very
  * many orders, and their events would be read, too.
  *
  * @param numberAllEvents gives numbers to recorded events, because feeds show only events with numbers; left out for a

@@ -22,14 +22,16 @@ const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-/** SQL that makes one text of a transition, so that PostgreSQL can look it up in the list of known transitions by a hash. */
+/** SQL for one text that identifies a transition. PostgreSQL looks it up in the list of known transitions by a hash. */
 const transitionText = (subject: string, trigger: string, from: string, to: string): string =>
   `(${subject} || ' ' || ${trigger} || ' ' || coalesce(${from}, '') || '>' || coalesce(${to}, ''))`
 const knownTransitions = `array[${listed(
   transitions.map(({ subject, from, trigger, to }) => `${subject} ${trigger} ${from ?? ''}>${to ?? ''}`),
 )}]`
 
-/** SQL that maps the reporting stage to the JSON text of one of the contract's fields, generated from the lifecycle. */
+/**
+ * SQL for the JSON text of one of the contract's fields, by the reporting stage. It is generated from the lifecycle.
+ */
 const ofStage = (fieldOf: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(fieldOf(stage))}'`).join(' ')}
     else '${JSON.stringify(fieldOf(null))}' end`
@@ -82,7 +84,7 @@ export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[]
   checkAtOnce({ name: 'customers', table: 'customers', read: customers }),
 ]
 
-/** How each field of the card compares with its column; `j` is the card. */
+/** For each field of the stored JSON text `card`: SQL for whether it equals its column. `j` is the parsed text. */
 const cardFields = {
   cashbackId: `j->>'cashbackId' = cashback_id::text`,
   retailerId: `j->>'retailerId' = merchant_id::text`,
@@ -104,7 +106,7 @@ const otherFields = Object.entries(cardFields).map(
   ([name, agrees]) => `case when (${agrees}) is not true then '${name}' end`,
 )
 
-/** SQL for whether it is the merchant's turn. It repeats the rule of `kept-for-lists.ts`. */
+/** SQL for whether the merchant can probably act now. It repeats the rule of `kept-for-lists.ts`. */
 const isMerchantsTurn = `(case
   when status = 'awaitingCompensationPayment' then true
   when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
@@ -302,8 +304,8 @@ const merchantTerminals = (within: Within): Read => ({
 })
 
 /**
- * Checks how many campaigns of a bank or a merchant are counted in each status. One statement reads all counts of a
- * party and recounts them, so no change can come between.
+ * Checks the stored number of campaigns in each status, for a bank or a merchant. One statement reads these numbers and
+ * counts the campaigns, so no change can come between.
  */
 function countsOf(party: 'bank' | 'merchant'): Walk {
   const [table, key] = [`${party}s`, `${party}_id`]
@@ -336,7 +338,10 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
   }
 }
 
-/** Checks each bank's number of customers. One statement counts all of them, so no import can come between. */
+/**
+ * Checks the stored number of each bank's customers. One statement reads all numbers and counts all customers, so no
+ * import can come between.
+ */
 const customers: Read = {
   of: 'customers',
   from: `(select bank_id, count(*) as kept from customers group by bank_id) as present

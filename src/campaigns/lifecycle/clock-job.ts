@@ -19,12 +19,13 @@ import { writeDecisions } from './transitions-store.ts'
 const maxAtOnce = 40
 
 /**
- * Brings up to `maxAtOnce` campaigns of each kind to the state that they should have now. A campaign that has missed
- * several transitions makes all of them. Several processes may do this at once, because each locks its campaigns.
+ * Brings up to `maxAtOnce` campaigns of each kind (starts, ends, completions) to the state that they should have now. A
+ * campaign that has missed several transitions makes all of them. Several processes may do this at once, because each
+ * locks its campaigns.
  *
  * @param waits whether to wait for campaigns that another transaction has locked, or to skip them
- * @returns whether more campaigns may be due. After a call with `waits`, false means that everything that was due at
- *   its start is done
+ * @returns whether more campaigns may be due. If `waits` is true and the result is false, all transitions that were due
+ *   when the call began are made
  */
 export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
   const { database, clock, completeAfterMs } = deps

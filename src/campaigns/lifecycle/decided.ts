@@ -25,7 +25,7 @@ export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: re
 export type Outcome = Decided & {
   after: LockedCampaign
   steps: readonly Step[]
-  /** The banks without a step of their own. Their rows repeat the campaign's status, so they need the new one. */
+  /** The banks that no step is about. Their rows repeat the campaign's status, so they need the new status. */
   followers: readonly { cashbackId: string; bankId: string; toStatus: CampaignState['status'] }[]
   /** Whether an edit changes terms that banks see. */
   hasNewTerms: boolean
@@ -101,7 +101,7 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/** The banks that have no step of their own when the campaign's status changes; empty when it does not change. */
+/** The banks that no step is about, if the campaign's status changes; otherwise no banks. */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))

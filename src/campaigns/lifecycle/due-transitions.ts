@@ -34,7 +34,9 @@ export async function makeDueTransitions(
   return [...moved.values()]
 }
 
-/** Locks a campaign and applies what is due at that moment. @returns null when it is unknown */
+/**
+ * Locks a campaign and makes the transitions that are due at that moment. @returns null when the campaign is unknown
+ */
 export async function lockCampaignByClock(
   transaction: Queryable,
   { clock, completeAfterMs }: Pick<CampaignDeps, 'clock' | 'completeAfterMs'>,

@@ -51,10 +51,10 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
 }
 
 /**
- * Reads the `updatedAt` values that the bank got since the terms or its own part last changed (version `since`): those
- * of changes of the status, and the present one. A value that an older version also has is ambiguous, so it is left out.
- * Changes that the bank does not see are left out, too. Otherwise it could find out when they were made by sending many
- * values.
+ * Reads the `updatedAt` values that the bank got since the terms or its own part last changed, in version `since`.
+ * These are the times of that change and of later changes of the status, and the present value. If an older version has
+ * the same time, the time is ambiguous and left out. Changes that the bank does not see are left out, too. Otherwise
+ * the bank could find out their times by sending many values.
  */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',

@@ -22,10 +22,10 @@ export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignStat
   }
 }
 
-/** A change of one count of a partner's campaigns. `bankStatus` is empty for a merchant. */
+/** A change of the number of a partner's campaigns in one status. `bankStatus` is empty for a merchant. */
 export type CountChange = { partyId: string; status: string; bankStatus: string; by: number }
 
-/** The changes of the counts of the merchant's and the banks' campaigns, for each status. */
+/** The changes of the numbers of campaigns in each status, for the merchants and the banks. */
 export function countChanges(
   decided: readonly { before: CampaignState; changes: readonly Change[]; after: CampaignState }[],
 ): CountChange[] {

@@ -49,7 +49,7 @@ export type ReportingStage = (typeof reportingStages)[number]
 export const subjects = ['campaign', 'bank', 'reporting'] as const
 export type Subject = (typeof subjects)[number]
 
-/** What partners, the operator and the clock can trigger. */
+/** The actions of partners, of the operator and of the clock that can cause transitions. */
 export const triggers = [
   'create',
   'invite',
@@ -80,12 +80,15 @@ type State<Of extends Subject> = Of extends 'campaign'
 type TransitionOf<Of extends Subject> = Of extends Subject
   ? {
       subject: Of
-      /** The state before; null: the transition creates the subject. */
+      /**
+       * The state before the transition; null when the transition creates the campaign, the bank's part or its
+       * reporting.
+       */
       from: State<Of> | null
       trigger: Trigger
       /** A further condition, in words; '' when there is none. */
       condition: string
-      /** The state after; null: the transition removes the subject. */
+      /** The state after the transition; null when the transition removes the bank's part. */
       to: State<Of> | null
     }
   : never
@@ -166,7 +169,10 @@ export type CampaignState = {
 
 export type BankState = { bankId: string; status: BankStatus; stage: ReportingStage | null }
 
-/** One transition of the table for one subject; `bankId` is null for the campaign itself. */
+/**
+ * One transition from `transitions`, made by a campaign or by one bank's part; `bankId` is null for the campaign
+ * itself.
+ */
 export type Change = { trigger: Trigger } & (
   | { subject: 'campaign'; bankId: null; from: CampaignStatus | null; to: CampaignStatus }
   | { subject: 'bank'; bankId: string; from: BankStatus | null; to: BankStatus | null }
@@ -190,7 +196,7 @@ const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string)
 const periodNotEnded = 'period-not-ended'
 const periodOver = 'period-over'
 
-/** @throws Error when the table has no such transition: a bug in this file */
+/** @throws Error when `transitions` does not have this transition: a bug in this file */
 function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
   checkTransition('campaign', campaign.status, trigger, to)
   return { trigger, subject: 'campaign', bankId: null, from: campaign.status, to }
@@ -382,7 +388,7 @@ function end(campaign: CampaignState): Decision {
 }
 
 /**
- * Completes the campaign after the compensation was received: when the wait is over, or by the operator.
+ * Completes the campaign after the compensation was received: when the wait is over, or earlier when the operator asks.
  *
  * @throws DomainError 'campaign-state' when the campaign is neither `compensationReceived` nor already `completed`
  */

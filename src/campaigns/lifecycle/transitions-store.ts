@@ -42,10 +42,11 @@ const listRows = rowList(followerRows.next, { merchantId: 'uuid', isRearranged: 
 const actorRows = rowList(listRows.next, { type: 'text', id: 'uuid', subject: 'text', role: 'text', comment: 'text' })
 
 /**
- * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has their transitions and notes, in
- * the order of the history. A note changes no state, so its `from_state` and `to_state` are equal. A note about a bank
- * gives the bank's part a new version. An existing row is changed only if its state is still `from_status` or
- * `from_state`. The statement returns how many rows were changed, so that `writeRows` notices any that were not.
+ * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has the transitions of the decisions
+ * and their notes (changes without a transition), in the order of the history. The `from_state` and `to_state` of a
+ * note are equal. A note about a bank gives the bank's part a new version. An existing row is changed only if its state
+ * is still `from_status` or `from_state`. The statement returns how many rows were changed, so that `writeRows` notices
+ * when a row was not.
  */
 const writeStatement: Statement = {
   name: 'campaigns.write-moves',
@@ -107,9 +108,9 @@ const writeStatement: Statement = {
 const countRows = rowList(3, { partyId: 'uuid', status: 'text', bankStatus: 'text', by: 'bigint' })
 
 /**
- * Gives the banks' lists new versions and changes the counts of campaigns. Nothing reads the `with` query `counted`, so
- * PostgreSQL runs it after the main `insert`, which locks the lists of these banks. The merchants' lists are locked already.
- * So no other transaction changes the same counts at the same time.
+ * Gives the banks' lists new versions and changes the counts of campaigns. PostgreSQL runs the `with` query `counted`
+ * after the main `insert`, because nothing reads it. The main `insert` locks the lists of these banks, and the
+ * merchants' lists are locked already. So no other transaction changes the same counts at the same time.
  */
 const bankListsStatement: Statement = {
   name: 'campaigns.news',
@@ -129,8 +130,8 @@ const bankListsStatement: Statement = {
 /**
  * Changes a bank's segment without a decision, such as the removal of a customer. Also raises the campaign's version
  * and the `updatedAt` that the bank gets, so that cached responses about the campaign are no longer used. The campaign
- * is locked first. The lists are locked only after the change: it may take seconds, and all campaigns of the merchant
- * and of the bank need these lists.
+ * is locked first. The lists of the merchant and of the bank are locked only after the change: it may take seconds, and
+ * all their other campaigns need these lists.
  *
  * @param change changes the segment
  */
@@ -242,9 +243,9 @@ async function announce(transaction: Queryable, outcomes: readonly Outcome[], or
 }
 
 /**
- * Gives a new version to the lists of all banks of these campaigns, and of the banks in `bankIds`. Other banks do not
- * see the change, so the version of their lists must not change. Call it last in a transaction, because it locks the
- * lists.
+ * Gives a new version to the lists of all banks of the campaigns `cashbackIds`, and of the banks `bankIds`. Other banks
+ * do not see the change, so the version of their lists must not change. Call it last in a transaction, because it locks
+ * the lists.
  */
 async function raiseBankLists(
   transaction: Queryable,
