@@ -39,7 +39,7 @@ const compensation = {
 /**
  * The latest report of one side, if its lines are still stored. The lines of earlier reports are removed at the next
  * upload. Rows of other tables are looked up one by one (`lateral`), because a join would read each whole table for
- * each piece.
+ * every range of campaigns.
  */
 const reportsOf = (side: Side, within: Within) => ({
   of: 'report_lines',
@@ -74,7 +74,7 @@ const matched = `(b.lines - ${countOf('b.broken_terms', 'repeated-transaction')}
   - ${countOf('found.counts', 'only-in-bank-report')})`
 
 /**
- * The comparison of two reports. It is a difference if only one report has a transaction, or if the amounts differ; all
+ * The comparison of two reports. A transaction is a difference if only one report has it, or if the amounts differ. All
  * other transactions match. Repeated lines of a transaction are not counted.
  */
 const comparisons = (within: Within) => ({
@@ -98,7 +98,9 @@ const comparisons = (within: Within) => ({
   ],
 })
 
-/** The maximum number of report lines that one piece of the check reads. A pair of reports with more lines is a piece of its own. */
+/**
+ * The maximum number of report lines that the check reads at once. A pair of reports with more lines is checked alone.
+ */
 const linesAtOnce = 200_000
 
 export const reportSteps: readonly Step[] = [

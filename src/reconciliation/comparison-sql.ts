@@ -11,9 +11,9 @@ export const createTerminals = `
   create temporary table campaign_terminals (terminal_id text collate "C" primary key, removed_at timestamptz not null) on commit drop`
 
 /**
- * The terminals where the campaign $1 applies, and until when. They are the campaign's own list, or the merchant's
- * terminals in the directory. A terminal that was removed from the directory after the campaign was created still
- * counts for purchases before its removal.
+ * The terminals where the campaign $1 applies, each with the time until which it counts. They are the campaign's own
+ * list, or the merchant's terminals in the directory. A terminal that was removed from the directory after the campaign
+ * was created still counts for purchases before its removal.
  */
 export const listTerminals = `
   insert into campaign_terminals
@@ -67,12 +67,17 @@ export function checkLines(side: Side): string {
   where c.cashback_id = $1`
 }
 
-/** The lowest place of a difference of the merchant's lines. It is higher than every place of the bank's lines. */
+/**
+ * The lowest sort number (`place`) of a difference in the merchant's lines. All places of the bank's lines are lower.
+ */
 const merchantBase = 2 ** 40
-/** The number of places for the differences of one line. It is higher than the number of kinds of differences. */
+/** How many sort numbers each line has. There are fewer kinds of differences, so each kind gets a number of its own. */
 const placesOfALine = 16
 
-/** SQL for a difference's place in the list of all differences: they are sorted by side, then by line, then by kind. */
+/**
+ * SQL for a difference's sort number in the list of all differences. They are sorted by report (the bank's first), then
+ * by line, then by kind.
+ */
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>
   `${side === 'merchant' ? merchantBase : 0} + ${line}::bigint * ${placesOfALine} + ${differenceKinds.indexOf(kind)}`
 
@@ -130,9 +135,9 @@ export function insertTermDifferences(side: Side): string {
 }
 
 /**
- * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of
- * each transaction. In the other report, repeated lines are known from its stored differences. If only one report has a
- * transaction, the other amount is null, and `is distinct from` finds this case, too.
+ * Inserts the differences between the report $1 of a side and the other side's report $2. Only the first line of each
+ * transaction is compared. In report $2, repeated lines are known from the differences that are stored for it. If only
+ * one report has a transaction, the other amount is null, and `is distinct from` finds this case, too.
  */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'

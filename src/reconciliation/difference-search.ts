@@ -21,8 +21,8 @@ type Row = {
 
 /**
  * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. A single statement
- * reads it, so that the items and their count belong to the same upload. Without `search`, the count comes from the
- * summary, and an index supplies only the rows up to this page. With `search`, all differences of the kind in both
+ * reads it, so that the items and their count belong to the same upload. Without `search`, the count is the stored one,
+ * and an index supplies only the rows up to the end of this page. With `search`, all differences of the kind in both
  * reports are read.
  *
  * @throws DomainError 'not-found' when the differences were removed

@@ -31,7 +31,9 @@ export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type CountsByKind = Record<DifferenceKind, number>
 
-/** Adds up counts by kind. @param counts objects that are added up; absent kinds count 0 */
+/**
+ * Adds up the counts of each kind of difference. @param counts the objects to add up; a kind that is absent counts 0
+ */
 export function countEveryKind(...counts: (Partial<CountsByKind> | null)[]): CountsByKind {
   const sum = (kind: DifferenceKind) => counts.reduce((count, some) => count + (some?.[kind] ?? 0), 0)
   return Object.fromEntries(differenceKinds.map(kind => [kind, sum(kind)])) as CountsByKind
@@ -50,7 +52,7 @@ export type Difference = {
   expected: string | null
   /**
    * The value in the line that breaks the terms, or the bank's amount when two reports differ; null: there is none. For
-   * a repeated transaction it is the first line with that transaction, as `line 7`.
+   * a repeated transaction it names the first line with that transaction, such as `line 7`.
    */
   found: string | null
 }

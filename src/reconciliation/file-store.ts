@@ -73,8 +73,8 @@ export const fileRemoved = () =>
   new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
 
 /**
- * SQL for whether the differences of a bank's part were removed. Its two reports are removed one after the other, so
- * this is true as soon as one is removed.
+ * SQL for whether the differences of a bank's part were removed. The two reports of the part are removed one after the
+ * other, so this is true as soon as one of them is removed.
  */
 export const removedOf = (bank: string, merchant: string): string =>
   `coalesce(${bank}.lines_removed_at, ${merchant}.lines_removed_at) is not null`

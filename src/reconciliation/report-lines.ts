@@ -30,13 +30,13 @@ export type ReportLine = {
   terminalId: string
   transactionAt: Date
   amount: string
-  /** null: a merchant's report may leave it out. */
+  /** null when a merchant's report leaves it out. */
   cashbackAmount: string | null
 }
 
 /**
- * A piece of the file: its valid lines in their order, the errors of its other lines, the number of all its lines, and
- * how many of them, valid or not, have a card number as transaction id.
+ * Some lines of the file: the valid lines in their order, the errors of the other lines, and the number of all these
+ * lines. `cards` is how many of them, valid or not, have a card number as transaction id.
  */
 export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number; cards: number }
 

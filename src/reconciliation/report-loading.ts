@@ -17,8 +17,8 @@ const shownErrors = 20
  *
  * @param client in a transaction
  * @param report.isTrial true: only the lines are written, not the bytes of the file
- * @returns the size of the file and its SHA-256
- * @throws DomainError 'invalid' for an invalid report: the first 20 errors by line, column and value, then the count of all
+ * @returns the size of the stored file (0 in a trial) and the SHA-256
+ * @throws DomainError 'invalid' for an invalid report, with the first 20 errors and the number of all errors
  */
 export async function loadReport(
   client: pg.Client,

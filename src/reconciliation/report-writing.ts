@@ -15,10 +15,7 @@ const bufferBytes = 512 * 1024
 export type ReportWriter = {
   /** Stores some of the file's bytes. */
   keep(bytes: Buffer): Promise<void>
-  /**
-   * Writes lines. It also empties the list, because the lines would otherwise stay in memory while the database is
-   * slow.
-   */
+  /** Writes lines. Also empties `lines`, because the list would otherwise stay in memory while the database is slow. */
   add(lines: ReportLine[]): Promise<void>
   /** Writes the rest. @returns how many bytes were stored */
   finish(): Promise<number>
@@ -73,7 +70,7 @@ function createSequence(): (write: () => Promise<void>) => Promise<void> {
 }
 
 /**
- * Creates the two buffers. @param begin starts writing a full buffer. Its promise resolves when the write of the other
+ * Creates the two buffers. @param begin starts to write a full buffer. The promise resolves when the write of the other
  * buffer has ended
  */
 function createBuffers(begin: (bytes: Buffer) => Promise<void>) {

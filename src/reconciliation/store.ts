@@ -134,7 +134,7 @@ export type Reconciliations = {
   cashbackId: string
   status: CampaignStatus
   version: number
-  /** As the bank gets it; of all banks, that of the first one. */
+  /** The `updatedAt` that the bank gets. With all banks, it is that of the first bank. */
   updatedAt: Date
   banks: BankReconciliation[]
 }
@@ -144,8 +144,8 @@ export type Reconciliations = {
  * first 1,000 differences of each bank. If there are more than 5 banks, they share 5,000 differences, but each bank
  * gets at least 20.
  *
- * `$2` is set only for a reader from a bank. So the first case of `uploadedBy` is true for reports of the reader's own
- * side. They show the uploader's login. The other side's reports show only the partner's name.
+ * `$2` is the bank that reads, or null when the merchant reads. A report of the reader's own side (the first case of
+ * `uploadedBy`) shows the uploader's login. A report of the other side shows only the partner's name.
  */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',

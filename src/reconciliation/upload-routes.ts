@@ -1,6 +1,6 @@
 /**
- * Routes that upload reports. Each side has a plugin of its own, so that a caller of the other kind is refused before the
- * body is read.
+ * Routes that upload reports. The routes of banks and of merchants are two plugins, so that each refuses the other kind
+ * of caller before it reads the body.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -82,9 +82,9 @@ export async function removeSegment(
 }
 
 /**
- * Removes the phone numbers of profiles sold by orders with ids below `before`. Ids ascend with the time of the orders, so
- * these are the oldest ones. Examines at most `limit` orders per call and continues where the last call ended. Unsold
- * profiles keep their numbers, because an unsold profile belongs to nobody.
+ * Removes the phone numbers of profiles that were sold in orders with ids below `before`. Ids ascend with the time of
+ * the orders, so these are the oldest ones. Examines at most `limit` orders per call and continues where the last call
+ * ended. Unsold profiles keep their numbers, because they belong to nobody.
  *
  * @returns how many orders were examined, whatever their status
  */
@@ -109,8 +109,8 @@ export async function removeMsisdns(
 }
 
 /**
- * A check of `perkline audit` for one setting. `campaigns` or `orders` gives the statement that finds violations in a range of
- * campaigns or orders.
+ * A check of `perkline audit` that one kind of data is not kept too long. `campaigns` or `orders` makes the statement
+ * that finds violations in a range of campaigns or orders.
  */
 export type RetentionCheck = Check & { campaigns?: (within: Within) => Read; orders?: (within: Within) => Read }
 

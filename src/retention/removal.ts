@@ -1,6 +1,6 @@
 /**
- * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
- * piece. Several processes may call at once: they remove different pieces.
+ * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call
+ * removes a limited number of rows. Several processes may call at once.
  */
 import { changeSegment } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
@@ -18,11 +18,11 @@ const segmentsAtOnce = 20
 const ordersAtOnce = 1_000
 
 /**
- * Removes one piece of old data of each kind. An error of one kind does not stop the other kinds.
+ * Removes a limited number of rows of each kind of old data. An error of one kind does not stop the other kinds.
  *
- * @returns whether there may be more
- * @throws the first error. If another kind has more to remove, the call returns true instead: the caller then calls
- *   again, and a lasting error is thrown later
+ * @returns whether there may be more old data
+ * @throws the first error, unless another kind has more to remove. In that case the call returns true, the caller calls
+ *   again, and a lasting error is thrown by a later call
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   let isMore = false
@@ -39,7 +39,7 @@ export async function removeOld(deps: RetentionDeps): Promise<boolean> {
  * stay.
  */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
-  // Reports that are already marked are removed even if the setting was removed afterwards.
+  // Reports that are already marked are removed even if KEEP_REPORT_LINES_DAYS is no longer set.
   if (await database.transaction(store.removeReportPiece)) return true
   const { reportLinesDays } = retention
   if (reportLinesDays === null) return false

@@ -13,7 +13,7 @@ import {
 
 /** `lineNumber` counts the lines of the file; the header is 1. */
 export type CustomerLine = { lineNumber: number; customerId: string }
-/** A piece of the file: its valid lines in their order, and the errors of its other lines. */
+/** Some lines of the file: the valid lines in their order, and the errors of the other lines. */
 export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
 /**

@@ -34,7 +34,7 @@ const lineTexts = {
 } satisfies Record<string, (params: Params) => string>
 
 type FileRule = keyof typeof fileTexts
-/** A rule that a line breaks, without its place. */
+/** A rule that a line breaks, without the number of the line. */
 export type BrokenLine = { rule: keyof typeof lineTexts; params?: Params }
 /** The error of one line. */
 export type LineProblem = Problem & { line: number; rule: keyof typeof lineTexts }

@@ -18,11 +18,11 @@ const analyzeFrom = 1_000
 /**
  * Imports a file of customers of one bank as a stream, all or nothing. Existing segments stay as they are.
  *
- * @param params.bank its code
+ * @param input.bank the bank's code
  * @returns `duplicates`: the number of lines that repeat an earlier line, or whose customer was already in the
  *   directory
- * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid or incomplete file, and when a customer belongs
- *   to another bank: customers are never moved silently
+ * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid or incomplete file, and when a customer
+ *   belongs to another bank: customers are never moved silently
  */
 export async function importCustomers(
   { database, origin = operatorOrigin() }: { database: Database; origin?: Origin },

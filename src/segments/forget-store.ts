@@ -1,7 +1,10 @@
-/** SQL that forgets customers, and finds the segments with a customer. */
+/** SQL that forgets customers, and finds the segments that contain a customer. */
 import type { Queryable } from '../db/database.ts'
 
-/** Copies the customer ids of the staged file to a temporary table, which exists until the connection closes. */
+/**
+ * Copies the customer ids of `staged_customers` to the temporary table `forgotten_customers`, which exists until the
+ * connection closes.
+ */
 export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute(
     `create temporary table forgotten_customers on commit preserve rows as
@@ -10,7 +13,7 @@ export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze forgotten_customers')
 }
 
-/** Deletes the customers of the file from the directory. @returns how many of them were this bank's customers */
+/** Deletes the bank's customers in `forgotten_customers` from the directory. @returns how many were deleted */
 export function deleteForgotten(transaction: Queryable, bankId: string): Promise<number> {
   return transaction.execute(
     'delete from customers c using forgotten_customers f where c.customer_id = f.customer_id and c.bank_id = $1',
@@ -23,7 +26,7 @@ export async function countForgotten(transaction: Queryable): Promise<number> {
   return row?.count ?? 0
 }
 
-/** The campaigns whose segment of this bank contains a customer of the file. */
+/** The campaigns in which the bank's part of the segment contains a customer in `forgotten_customers`. */
 export async function findSegmentsOfForgotten(database: Queryable, bankId: string): Promise<string[]> {
   const rows = await database.query<{ cashbackId: string }>(
     `select cashback_id as "cashbackId" from campaign_segments s

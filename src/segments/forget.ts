@@ -16,8 +16,8 @@ import { stageCustomers } from './staging.ts'
  * Forgets the customers of a file. It deletes them first from the directory, so that no new segment contains them, and
  * then from each segment. If it is interrupted, run it again with the same file.
  *
- * @param params.bank its code
- * @returns `unknown`: ids of the file that were no customers of this bank
+ * @param params.bank the bank's code
+ * @returns `unknown`: how many ids of the file were no customers of this bank
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid file
  */
 export async function forgetCustomers(

@@ -23,7 +23,8 @@ type Params = { merchant: MerchantCaller; cashbackId: string } & Guard
 /** The uploaded file. `bytes` ends only after the whole request was read and found valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
 /**
- * `parts`: one for each bank that `requireOpen` returns. Well-formed ids without one of these banks are not reported.
+ * `parts` has one part for each bank that `requireOpen` returns. Unknown ids and customers of other banks are not
+ * reported.
  */
 export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
 
@@ -89,8 +90,9 @@ async function requireOpen(
 }
 
 /**
- * The history's notes about an upload: one for each bank that has a part of the segment now or had one before. A count
- * is null where the bank has no part. If there is no bank, one note about the campaign records the upload.
+ * The entries about an upload in the campaign's history: one for each bank that has a part of the segment now or had
+ * one before. A count is null where the bank has no part. If there is no bank, one entry about the campaign records the
+ * upload.
  */
 function notesOf(before: readonly SegmentPart[], parts: readonly SegmentPart[]): Note[] {
   const countIn = (list: readonly SegmentPart[], bankId: string): number | null =>

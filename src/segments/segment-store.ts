@@ -1,6 +1,6 @@
 /**
- * SQL that forms a segment from the staged file. The file is split by bank before the campaign is locked, so that no other
- * request waits for the split.
+ * SQL that forms a segment from the customers in `staged_customers`. They are split by bank before the campaign is
+ * locked, so that no other request waits for the split.
  */
 import type { Queryable } from '../db/database.ts'
 
@@ -37,7 +37,10 @@ export function removeSegment(transaction: Queryable, cashbackId: string): Promi
   )
 }
 
-/** Stores the split file as the campaign's segment. Each of these banks gets a part, even if it is empty. */
+/**
+ * Stores the result of `splitByBank` as the campaign's segment. Each bank in `bankIds` gets a part, even if it is
+ * empty.
+ */
 export async function insertSegment(
   transaction: Queryable,
   params: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
@@ -54,7 +57,7 @@ export async function insertSegment(
   )
 }
 
-/** The banks among these that allow segments of their customers. */
+/** The banks in `bankIds` that allow segments of their customers. */
 export async function findSegmentBanks(transaction: Queryable, bankIds: readonly string[]): Promise<string[]> {
   const rows = await transaction.query<{ bankId: string }>(
     'select bank_id as "bankId" from banks where bank_id = any($1) and segments order by bank_id',

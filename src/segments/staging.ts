@@ -20,7 +20,7 @@ export type Malformed = { count: number; lines: number[] }
  *
  * @param client in a transaction
  * @returns the number of ids below the header; blank lines are skipped, and repeated ids are counted each time
- * @throws DomainError 'invalid' for an invalid file: the first 20 errors by line, then the count of all
+ * @throws DomainError 'invalid' for an invalid file, with the first 20 errors and the number of all errors
  */
 export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {
   const rules: CustomerFileRules = { maxLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
@@ -29,7 +29,10 @@ export async function stageCustomers(client: pg.Client, source: AsyncIterable<un
   return staged
 }
 
-/** The error for invalid lines. It names the first ones and the count of all. */
+/**
+ * The error for invalid lines. @param named the first errors, which the message shows @param count the number of all
+ * errors
+ */
 export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
   new DomainError('invalid', describeErrors(named.map(lineText), count), { problems: named, problemCount: count })
 
@@ -77,7 +80,7 @@ async function* rowsOf(
     malformed.lines.push(...errors.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
     named.push(...errors.slice(0, shownErrors - named.length))
     result.staged += lines.length
-    // After the first error nothing is stored any more, and the rest is read only to count errors.
+    // Without `keepsRest`, nothing is stored after the first error, and the rest is read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
     // Let the process serve other requests between two batches of lines.
     await othersTurn()

@@ -35,7 +35,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 
 /**
  * Makes other uploads of the same merchant wait until this transaction ends. Call it before locking the campaign, to
- * prevent a deadlock: locking a campaign can start it, which also locks the merchant's lists, and another upload locks
+ * prevent a deadlock. Locking a campaign can also start it, and a start locks the merchant's lists. An upload locks
  * these lists at its end.
  */
 export async function lockUploads(transaction: Queryable, merchantId: string): Promise<void> {

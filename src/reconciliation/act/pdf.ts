@@ -32,7 +32,7 @@ export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument 
     info: { Title: `${texts.title}: ${act.campaignName}`, Author: 'Perkline', CreationDate: act.generatedAt },
   })
   document.registerFont('regular', regular).registerFont('bold', bold)
-  /** The number of the act on each page. A bank's act may need more than one page. */
+  /** The text of the act's number for each page, in order. A bank's act may need more than one page. */
   const numbers: string[] = []
   for (const [index, bank] of act.banks.entries()) {
     if (index > 0) document.addPage()
@@ -241,7 +241,7 @@ function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hi
   }
 }
 
-/** @param numbers the number of the act on each page */
+/** @param numbers for each page, in order, the text of the act's number in the footer */
 function writeFooters(
   document: PDFKit.PDFDocument,
   act: SettlementAct,
