@@ -1,4 +1,4 @@
-/** Reads from a table row which account a credential or person belongs to, and finds the partner of a code. */
+/** Reads from a table row which account a credential or person belongs to, and finds a partner by its code. */
 import type { Queryable } from '../db/database.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 import type { CredentialOwner } from './owners.ts'
@@ -24,8 +24,8 @@ export type PartnerOwner = { bankId: string | null; merchantId: string | null }
 export const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
 /**
- * The owner of a revoked credential or a disabled person. `isNew` is false when this had already happened before; the
- * time of the first end is then kept.
+ * The owner of a revoked credential or a disabled person. `isNew` is false when the credential was already revoked or
+ * the person already disabled. The earlier time is then kept.
  */
 export type Ended = PartnerOwner & { isNew: boolean }
 

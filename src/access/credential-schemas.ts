@@ -41,7 +41,7 @@ export const bankRoleOfCredential =
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
-/** Which credentials the two lists contain, for their descriptions. */
+/** A sentence for the descriptions of the two lists of credentials: it says which credentials they contain. */
 export const listedCredentials = `Live ones are all listed; revoked ones for ${listedRevokedDays} days, the newest ${maxListedRevoked} at most.`
 /** The description of the two operations that rotate a credential. */
 export const rotation =

@@ -59,7 +59,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   }
 }
 
-/** Returns the `with` query that records an event for each credential that the `with` query `changed` returns. */
+/** Returns the SQL statement that records an event for each credential that the `with` query `changed` returns. */
 const recordingCredential = (type: EventTypeName, at?: string): string =>
   recordingEvents({
     type,
@@ -166,9 +166,9 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends. It does not depend on when
- * the event is written. Secrets end in real time, but events have the product's time, so the offset of the sandbox clock
- * is added.
+ * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, whenever the event is
+ * written. Secrets end in real time, but events have the time of the sandbox clock, so the offset of that clock is
+ * added.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
@@ -215,8 +215,8 @@ export const listedRevokedDays = 90
 export const maxListedRevoked = 200
 
 /**
- * SQL with the ids of the credentials that a list contains: all live ones, and the newest of the recently revoked ones. Each part
- * uses an index, so the list does not get slower with each revocation.
+ * SQL that selects the ids of the credentials in a list: all live ones, and the newest of the recently revoked ones.
+ * Each part uses an index, so the list does not get slower with each revocation.
  *
  * @param owner null: the credentials of all partners; otherwise `$1` must be `ownerId(owner)`
  */

@@ -5,29 +5,37 @@ import { tokenLifetimeSeconds } from './token-keys.ts'
 const endedTokensLock = 7_365_022
 
 /**
- * How much longer than a token's lifetime ended tokens, credentials and users are stored. This covers differences
- * between the clocks of processes, and the seconds for which an expired token is still accepted.
+ * The time for which ended tokens, credentials and users are stored in addition to a token's lifetime. It covers
+ * differences between the clocks of processes, and the seconds for which an expired token is still accepted.
  */
 export const refusalMargin = `interval '1 minute'`
 
-/** An id whose tokens are refused: of a token, a credential, a client secret or a person. */
+/**
+ * The id of a token, a credential, a client secret or a person. That token, or all tokens of that credential, secret or
+ * person, are refused.
+ */
 export type Ended = {
   id: string
   /** Later changes have higher numbers. */
   number: number
-  /** When the access ends, or a time long ago if it has ended already. Null: the person was enabled again. */
+  /**
+   * The time at which the access ends; a time long ago if it has ended already; null if the person was enabled again.
+   */
   endsAt: Date | null
-  /** When its last token has certainly expired. */
+  /** The time at which all tokens of the id have expired for certain. */
   forgetAt: Date
 }
 
 /**
- * `endsAt` of access that has ended by the database's clock. It is far in the past, so that a process whose clock is a
- * little behind refuses the access, too.
+ * The value of `endsAt` when the access has ended by the database's clock. It is far in the past, so that a process
+ * whose clock is a little behind refuses the access, too.
  */
 const longAgo = 'to_timestamp(0)'
 
-/** The tokens that were ended after the token with this number, ordered by number. Expired tokens are left out. */
+/**
+ * Finds ended tokens that have not expired, ordered by number.
+ * @param after only tokens with higher numbers are returned
+ */
 export function findEndedTokens(database: Queryable, after: number): Promise<Ended[]> {
   return database.query<Ended>(
     {
@@ -44,9 +52,10 @@ const lastEnd = 'greatest(ends_at, changed_at)'
 const lastTokenExpires = `${lastEnd} + ${tokenLifetime} + ${refusalMargin}`
 
 /**
- * The credentials, client secrets and people whose access was ended after the change with this number, ordered by
- * number. Those whose last token has expired are left out. Triggers write the rows and number them in the order of the commits, so
- * no change is missed.
+ * Finds credentials, client secrets and people whose access was ended, ordered by number, unless all their tokens have
+ * expired. Triggers write the rows and number them in the order of the commits, so no change is missed.
+ *
+ * @param after only changes with higher numbers are returned
  */
 export function findEndedAccess(database: Queryable, after: number): Promise<Ended[]> {
   return database.query<Ended>(
@@ -62,7 +71,7 @@ export function findEndedAccess(database: Queryable, after: number): Promise<End
 
 const forgottenAtOnce = 1_000
 
-/** Deletes some of the rows whose last token has expired. @returns whether there may be more */
+/** Deletes some of the rows whose tokens have all expired. @returns whether there may be more */
 export async function forgetEndedAccess(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from ended_access where id = any(array(

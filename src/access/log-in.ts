@@ -56,8 +56,8 @@ export type Found = { person: User } | { person: null; lacking: Lacking }
 /**
  * Finds the person with this login and password.
  *
- * @returns the person, or what is wrong. Both results take the same time, and `lacking` is only for the audit log. Otherwise
- *   callers could find out which logins exist
+ * @returns the person, or null with the reason in `lacking`, which is only for the audit log. Both results take the
+ *   same time. Otherwise callers could find out which logins exist
  */
 export async function findPerson(deps: LogInDeps, client: Client, input: PasswordLogin): Promise<Found> {
   const user = await findUser(deps.database, { login: input.login })
@@ -91,7 +91,8 @@ const lacksFactor = (deps: LogInDeps, person: User): boolean =>
  * Logs in a person whose password was right, with the code of a second factor if one is set up.
  *
  * @returns null for a wrong code, or when the person was changed meanwhile
- * @throws DomainError 'mfa-needed' without a code where one is needed, 'too-many' after too many wrong ones
+ * @throws DomainError 'mfa-needed' when the code is missing, or the account requires a factor and none is set up;
+ *   'too-many' after too many wrong codes
  */
 export async function letIn(
   deps: LogInDeps,
@@ -112,8 +113,8 @@ export async function letIn(
 export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
   if (asksFactor(deps, person)) return challengeOf(deps, person)
   const issued = await openByPassword(deps, client, person)
-  // Read the list of people without a required factor again, so that this process applies it from the session's first
-  // request on. Other processes were notified when the person or the policy changed.
+  // Refresh this process's list of people who must set up a factor, so that it applies from the session's first request
+  // on. Other processes were notified when the person or the policy changed.
   if (lacksFactor(deps, person)) await deps.refusals.refresh()
   return issued
 }
@@ -213,8 +214,8 @@ async function openSession(
 
 /**
  * Whether the policy of the person's account still switches second factors off, so that the password alone is enough.
- * The policies are locked until this transaction ends. A policy change that runs at the same time waits for this, and
- * then ends the session that this transaction opens.
+ * The policies are locked until this transaction ends. So a simultaneous change of a policy waits for this transaction,
+ * and then ends the session that this transaction has opened.
  */
 async function areFactorsOff(deps: LogInDeps, transaction: Queryable, person: User): Promise<boolean> {
   await holdPolicies(transaction)

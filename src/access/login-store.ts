@@ -71,7 +71,7 @@ const wait = (failures: string) =>
      else least(${maxWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
 
 /**
- * Claims the next attempt with a login. Where attempts have to wait, only one of several simultaneous attempts is allowed.
+ * Claims the next attempt with a login. If attempts have to wait, only one of several simultaneous attempts is allowed.
  *
  * @returns the seconds to wait; 0 when the attempt may be made now
  */
@@ -90,8 +90,9 @@ export async function claimAttempt(database: Queryable, login: string): Promise<
 }
 
 /**
- * Counts a wrong password, also for a login that nobody has. Earlier failures that no longer make attempts wait are added to
- * `wrong_codes`, which is only for display. `forgetLoginTraces` deletes the counts of logins that nobody has.
+ * Counts a wrong password, also for a login that nobody has. Earlier failures that are too old to make attempts wait
+ * are moved to `wrong_codes`, a count that is only displayed. `forgetLoginTraces` deletes the counts of logins that
+ * nobody has.
  */
 export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
   await database.execute(
@@ -121,8 +122,9 @@ export async function forgetFailures(database: Queryable, login: string): Promis
 }
 
 /**
- * Stores a successful login, and marks its address as known. The number of failures since the previous login is kept for
- * display; the count of failures starts again. It locks the person's row first, because an erasure uses the same order.
+ * Stores a successful login, and marks its address as known. The failures since the previous login are kept for
+ * display, and the count of failures starts again at 0. The person's row is locked first. An erasure locks in the same
+ * order, so the two cannot deadlock.
  *
  * @returns false when the person was erased meanwhile
  */

@@ -47,12 +47,12 @@ export type Logins = {
   /** Whether the platform's own people may log in and use their sessions at this port. */
   admitsStaff: boolean
   /**
-   * Issues a token for a clientId and its secret. A right secret is accepted even from an address that has failed too often,
-   * because nobody can guess a secret.
+   * Issues a token for a clientId and its secret. A right secret is accepted even from an address that has failed too
+   * often, because nobody can guess a secret.
    *
-   * @param from where the caller is
-   * @throws DomainError 'invalid' for a wrong clientId or secret; 'too-many' instead, when this address has failed
-   *   too often
+   * @param from where the request comes from
+   * @throws DomainError 'invalid' for a wrong clientId or secret; 'too-many' in place of 'invalid' when this address
+   *   has failed too often
    */
   withSecret(from: Source, input: { clientId: string; secret: string }): Promise<{ token: string; caller: Caller }>
   /**
@@ -61,8 +61,9 @@ export type Logins = {
    * @param input.otp a code of the second factor
    * @param signal aborts when the caller stops waiting
    * @throws DomainError 'unauthenticated' when the login, the password or the code is wrong, or the person is not
-   *   admitted; 'mfa-needed' without a code where one is needed; 'too-many' when too many attempts from this address or
-   *   with this login have failed; 'unavailable' when too many people log in at the same time
+   *   admitted; 'mfa-needed' when the code is missing, or a required factor is not set up; 'too-many' when too many
+   *   attempts from this address or with this login have failed; 'unavailable' when too many people log in at the same
+   *   time
    */
   withPassword(client: Client, input: PasswordLogin & { otp?: string }, signal: AbortSignal): Promise<Issued>
   /**
@@ -83,7 +84,7 @@ export type Logins = {
   malformed: AddressLimit
   /** Limits how many passwords of other operations are hashed at once in this process (`hashing-places.ts`). */
   hashingPlaces: ConcurrencyLimit
-  /** Limits how many taken logins the link of an invitation shows. */
+  /** Limits how many taken logins somebody can find out with the links of invitations. */
   linkConflicts: LinkConflicts
 }
 
@@ -205,8 +206,8 @@ async function tryPassword<Result extends Issued | Challenge>(
 }
 
 /**
- * Says why an attempt was refused, for the audit log. With a right password it is `code` when a second factor is
- * missing or wrong. It is `access` when the person was disabled or changed during the attempt.
+ * Says why an attempt was refused, for the audit log. If the password was right, the reason is `code` when a second
+ * factor was missing or wrong, and `access` when the person was disabled or changed during the attempt.
  */
 function lackingOf(deps: LoginDeps, found: Found): Lacking {
   if (found.person === null) return found.lacking
@@ -218,7 +219,7 @@ function createAttempt(deps: LoginDeps) {
   const { database, loginThrottle, queues } = deps
   const { strangers, known } = queues
 
-  /** @param enter called after a right password; the attempt is also refused when it returns null */
+  /** @param enter called when the password was right. If it returns null, the attempt is refused, too */
   return async <Result extends Issued | Challenge>(
     client: Client,
     input: PasswordLogin,

@@ -104,7 +104,10 @@ export async function issueCredential(
   return issueCredentialTo(deps, { ...input, owner, issuedBy: null })
 }
 
-/** Issues a credential for a bank or a merchant. @param input.issuedBy in the form of `callerName`; null: the operator */
+/**
+ * Issues a credential for a bank or a merchant.
+ * @param input.issuedBy the issuer as `callerName` returns it; null: the operator
+ */
 export async function issueCredentialTo(
   { database, origin = operatorOrigin() }: ChangeDeps,
   input: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },

@@ -24,7 +24,7 @@ export const ownerId = (owner: AccountOwner): string | null => {
   return bankId ?? merchantId
 }
 
-/** Returns the owner of the data of a caller's or a person's account. */
+/** Returns the account of a caller or a person as an `AccountOwner`. */
 export function ownerOfAccount(
   account: { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string } | { type: 'platform' },
 ): AccountOwner {

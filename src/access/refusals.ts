@@ -24,8 +24,8 @@ export type Refusals = {
   /** Reads the changes. Concurrent callers may share a read, but never one that began before their call. */
   refresh(): Promise<void>
   /**
-   * Makes the next `refresh` read everything. Needed after a failover that has lost commits, because the database may
-   * then give numbers that we have already read to new changes.
+   * Makes the next `refresh` read everything. This is needed after a failover that has lost commits: the database may
+   * then give new changes the numbers of changes that this process has already read.
    */
   distrust(): void
   refused(token: Pick<ReadToken, 'caller' | 'id' | 'secretId'>): boolean
@@ -90,13 +90,13 @@ type EndedIds = {
 }
 
 /**
- * Ids whose tokens are refused. Each id is kept until its last token has expired.
- * @param find finds the changes with higher numbers than this one, ordered by number
+ * Collects ids whose tokens are refused. Each id is kept until its last token has expired.
+ * @param find finds the changes whose numbers are higher than `after`, ordered by number
  */
 function createEndedIds(find: (after: number) => Promise<Ended[]>): EndedIds {
   /** When the access of an id ends, and when the id is forgotten, in real milliseconds. */
   const known = new Map<string, { endsAtMs: number; forgetAtMs: number }>()
-  /** The number of the last applied change. `isAnew` is true from `distrust` until the next applied read, which replaces all ids. */
+  /** The number of the last applied change. `isAnew` is true after `distrust`, until a read has replaced all ids. */
   let reached = { number: 0, isAnew: false }
   let forgotAtMs = realMs()
   const forgetOld = () => {

@@ -12,12 +12,12 @@ const changesPerHour = 300
 const languageChangesPerHour = 60
 
 /**
- * Counts a change of an account's settings. The platform, the account's people and its systems are counted separately, so that none
- * of them can use up the limit of another. Call it before taking locks, because the counter may be in Redis. For this reason, a
- * change that is refused later counts, too.
+ * Counts a change of an account's settings. The platform, the account's people and its systems are counted separately,
+ * so that none of them can use up the limit of another. Call it before taking locks, because the counter may be in
+ * Redis. For this reason, a change that is refused later counts, too.
  *
  * @param origin who makes the change
- * @param owner the account whose settings they are
+ * @param owner the account whose settings are changed
  * @throws DomainError 'too-many' beyond 300 within an hour
  */
 export type CountSettingsChange = (origin: Pick<Origin, 'account' | 'actor'>, owner: RecordedAccount) => Promise<void>

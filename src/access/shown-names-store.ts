@@ -5,8 +5,8 @@ import { isUuid } from '../text/uuid.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * How an account is shown: the login (for a credential its clientId), and the names of the bank or merchant, null for
- * the platform.
+ * The login of a person or the clientId of a credential, and the names of the bank or merchant, which are null for the
+ * platform.
  */
 export type AccountNames = { login: string; name: string | null; nameEn: string | null }
 
@@ -40,7 +40,7 @@ export async function findLanguage(database: Queryable, userId: string): Promise
 /**
  * Sets the language of mails to a person.
  *
- * @returns the previous language, null when none was chosen; undefined when it does not change
+ * @returns the previous language, which is null when none was chosen; undefined when nothing was changed
  */
 export async function saveLanguage(
   database: Queryable,

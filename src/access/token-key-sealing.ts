@@ -11,11 +11,12 @@ export type TokenKeySealing = {
   /** @returns both keys in DER form, encrypted with the first master key */
   seal(keyId: string, publicKey: Buffer, privateKey: Buffer): { sealedPublicKey: Buffer; sealedPrivateKey: Buffer }
   /**
-   * The public key in DER form. It is derived from the private key if the row has no encrypted public key that can be decrypted:
-   * earlier versions write none, and when they change the master key, they encrypt only the private key again.
+   * The public key in DER form. If the row has no encrypted public key that can be decrypted, the key is derived from
+   * the private key. Earlier versions store no encrypted public key, and when they change the master key, they do not
+   * encrypt an existing one again.
    *
-   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt either key; Error when
-   *   the keys belong to another row
+   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt either
+   *   key; Error when the keys belong to another row
    */
   publicKeyOf(row: TokenKeyRow): Buffer
   /** The private key in DER form; null when it was deleted. @throws as `publicKeyOf` */

@@ -1,10 +1,11 @@
 /**
- * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are stored in the database, the private keys
- * encrypted with the master key. Only processes that issue tokens need the private keys. Keys that the master key does not prove are
- * ignored (`token-key-sealing.ts`).
+ * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are stored in the database,
+ * encrypted with the master key. Only processes that issue tokens need the private keys. Keys that the master key does
+ * not prove are ignored (`token-key-sealing.ts`).
  *
- * A new pair begins to sign some time after its creation, when every process has read it. The previous pair is accepted until its last
- * token has expired. So no request fails during a rotation, or during the upgrade from version 0.2 with its HMAC tokens.
+ * A new pair begins to sign some time after its creation, when every process has read it. The previous pair is accepted
+ * until its last token has expired. So no request fails during a rotation, or during the upgrade from version 0.2 with
+ * its HMAC tokens.
  */
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
@@ -124,8 +125,9 @@ export function createTokenKeys(options: {
 }
 
 /**
- * Makes the first key pair unless there is a sealed one. If version 0.2 has used the database, the key begins to sign only
- * after `firstKeySignsAfterMs`. Also seals public keys that are not sealed or cannot be decrypted, if their private keys can be.
+ * Makes the first key pair unless an encrypted one exists. If version 0.2 has used the database, the new key begins to
+ * sign only after `firstKeySignsAfterMs`. A row without a public key that can be decrypted gets one, if its private key
+ * can be decrypted.
  *
  * @param nowMs real time
  */
@@ -252,7 +254,7 @@ function wouldCount(rows: readonly store.TokenKeyRow[], keyId: string, nowMs: nu
   return next === undefined || nowMs < next.signsFrom.getTime() + acceptedForMs
 }
 
-/** @returns the error as a value when the row is not proven */
+/** Calls `open`. @returns its result, or the error that it has thrown */
 function tryToOpen<Opened>({ keyId }: store.TokenKeyRow, open: () => Opened): Opened | UnknownKey {
   try {
     return open()

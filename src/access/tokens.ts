@@ -115,7 +115,7 @@ function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken |
 
 /**
  * Returns the claims of a new token.
- * @param params.tokenId makes two tokens of the same second differ, because every call must return a new token
+ * @param params.tokenId is different in each call, so that two tokens of the same second are never the same
  */
 function claimsOf(
   caller: Caller,

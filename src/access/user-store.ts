@@ -101,8 +101,9 @@ export async function isLoginOfDisabled(database: Queryable, login: string): Pro
 export type Withdrawn = PartnerOwner & { invitationId: string }
 
 /**
- * Returns `with` queries. If `condition` holds, they delete the links that the person `id` made for others, and the
- * mails of the deleted invitations. The `with` query `withdrawn` lists the deleted invitations that could still be accepted.
+ * Returns `with` queries. If `condition` holds, they delete the invitations and the links to new passwords that the
+ * person `id` made for others, and the mails of these invitations. The `with` query `withdrawn` lists the deleted
+ * invitations that could still be accepted.
  */
 export const withdrawingLinks = (id: string, condition = 'true'): string => `
   gone as (delete from invitations where invited_by = ${id} and ${condition} returning *),

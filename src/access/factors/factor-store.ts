@@ -1,6 +1,6 @@
 /**
- * SQL of second factors and of logins that wait for one. These statements guarantee, under any race, that a code
- * works only once.
+ * SQL of second factors, and of logins that wait for a second factor. These statements guarantee that a code works only
+ * once, even in simultaneous requests.
  */
 import type { Queryable } from '../../db/database.ts'
 
@@ -23,8 +23,8 @@ export async function countRecoveryCodes(database: Queryable, userId: string): P
 }
 
 /**
- * Stores a new secret of an authenticator app. It works only after its first code has confirmed it. It replaces an
- * earlier secret that was not confirmed. @returns false when a factor is already set up
+ * Stores a new secret of an authenticator app in place of one that was not confirmed. The new secret works only after
+ * its first code has confirmed it. @returns false when a factor is already set up
  */
 export async function insertTotp(database: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const made = await database.execute(
@@ -85,11 +85,11 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
 }
 
 /**
- * Stores a challenge if the person has not changed since the login read them. Challenges are deleted when a person is
- * disabled or gets another role or password. If such a change runs at the same time, either it waits for this statement and then
- * deletes the challenge, or this statement waits for the change and stores nothing.
+ * Stores a challenge unless the person has changed since the login read the person's data. Challenges are deleted when
+ * a person is disabled or gets another role or password. If such a change runs at the same time, either it waits for
+ * this statement and then deletes the challenge, or this statement waits for the change and stores nothing.
  *
- * @param person the person as the login has read them
+ * @param person the data that the login has read
  * @returns when the challenge expires; null when the person was disabled, or got another role or password meanwhile
  */
 export async function insertChallenge(

@@ -197,7 +197,7 @@ export async function confirmTotp(
       await store.setHasFactor(transaction, userId, true)
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
-      // Only the right code counts. Nothing but the person's own row is locked meanwhile.
+      // Only a right code counts as a change. During this call, only the person's own row is locked.
       await deps.countOwnChange(userId)
       await deps.notifyPerson(transaction, userId, 'factor-added')
       // The person's other sessions have proven only the password, which is no longer enough. End them before locking this session's

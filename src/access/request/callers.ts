@@ -63,7 +63,7 @@ declare module 'fastify' {
  */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('preParsing', async request => {
-    // Systems have no second factors. Where a system may call, its secret is enough.
+    // Systems have no second factors. If a system may call the route, its secret is enough.
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })

@@ -5,7 +5,9 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * @param publicUrl the platform's address for people, which a proxy may hide from the request
+ * Whether a request comes from the platform's own pages.
+ *
+ * @param publicUrl the address at which people reach the platform. Behind a proxy, the request may show another address
  * @returns 'none' when the request names no origin: the client is not a browser, or an old browser
  */
 export function originOf(request: FastifyRequest, publicUrl: string): 'same' | 'other' | 'none' {

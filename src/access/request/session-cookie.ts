@@ -18,7 +18,8 @@ export const hasSessionCookie = ({ headers }: FastifyRequest): boolean =>
   headers.authorization === undefined && /(?:^|;\s*)(?:__Host-)?perkline_session=/.test(headers.cookie ?? '')
 
 /**
- * @returns the token in the request's cookie; null when the cookie is missing, or present twice: one may be forged
+ * @returns the token in the request's cookie; null when the cookie is missing, or present twice, because one of the two
+ *   may be forged
  */
 export function cookieToken(request: FastifyRequest, publicUrl: string): string | null {
   if (request.headers.cookie === undefined) return null

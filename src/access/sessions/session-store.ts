@@ -29,10 +29,11 @@ export type SessionListing = {
 }
 
 /**
- * Opens a session if the person has not changed since the login read them. If a change of the person runs at the same time, either
- * it waits for this transaction, or this statement waits for the change and then opens no session.
+ * Opens a session unless the person has changed since the login read the person's data. If a change of the person runs
+ * at the same time, either it waits for this transaction, or this statement waits for the change and then opens no
+ * session.
  *
- * @param person the person as the login has read them: the role, the password's hash, whether there is a second factor
+ * @param person the data that the login has read: the role, the password's hash, whether there is a second factor
  * @returns false when the person was disabled, or got another role, password or second factor meanwhile
  */
 export async function insertSession(
