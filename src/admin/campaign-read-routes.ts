@@ -32,7 +32,7 @@ function findCampaignsRoute(app: App, { pageReads }: Deps): void {
     '/campaigns',
     {
       preValidation: async request => {
-        // Makes a repeatable parameter a list even when it is given once.
+        // The parameter `status` may be repeated. It must be a list even when the request has it only once.
         const { status, ...others } = request.query as Record<string, unknown>
         request.query = { ...others, ...(status !== undefined && { status: [status].flat() }) } as never
       },

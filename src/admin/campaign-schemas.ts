@@ -62,7 +62,8 @@ export const CampaignPage = listingOf(
 const { terminals: _terminals, ...terms } = offer
 
 /**
- * Used only in the documentation. It does not serialize the answer, because a campaign's terms are sent as stored text.
+ * This schema is only for the documentation. It does not serialize the answer, because a campaign's terms are sent as
+ * stored text.
  */
 export const CampaignWithHistory = Type.Object(
   {

@@ -1,4 +1,4 @@
-/** SQL with which the platform's operator reads campaigns of any merchant, without their long lists. */
+/** SQL with which the platform's operator reads campaigns of any merchant, without their terminals and customers. */
 import type { Country } from '../campaigns/for-merchant/details-store.ts'
 import { isAboutBank, newestAboutBank } from '../campaigns/history/about-bank-sql.ts'
 import {
@@ -54,10 +54,10 @@ const lastChanged =
     ) p`
 
 /**
- * Finds the same rows as `lastChanged`, but lets the database merge the sorted rows of all statuses. So it reads only
- * about `max` rows in total, instead of `max` rows for each status. A search by name examines thousands of rows, and
- * this query then costs a tenth of `lastChanged`. A page without a search needs few rows. For such a page,
- * `lastChanged` is better, because planning this query would take longer than reading the page.
+ * Finds the same rows as `lastChanged`, but the database merges the sorted rows of all statuses. So it reads only about
+ * `max` rows in total, not `max` rows of each status. A search by name examines thousands of rows, and this query then
+ * takes a tenth of the time of `lastChanged`. A page without a search needs few rows. There `lastChanged` is better,
+ * because planning this query would take longer than reading the page.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -80,8 +80,8 @@ const newestOfBank =
     where bank_id = ${bankOf(bank)} and campaign_status = any($5::text[]) and ${behind('created_at')}`
 
 /**
- * Like `newestOfBank`, but for only some campaign statuses. An index finds the newest campaigns of each campaign status
- * and bank status.
+ * Like `newestOfBank`, but for only some campaign statuses. For each of them and each status of the bank in a campaign,
+ * an index finds the newest campaigns.
  */
 const newestOfBankIn =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
@@ -204,7 +204,7 @@ export type CampaignDetails = {
   retailerNameEn: string
   country: Country
   terminalsCount: number
-  /** null until the merchant's payment is received. */
+  /** The time at which the merchant's payment was received; null before that. */
   compensationReceivedAt: Date | null
   banks: CampaignBank[]
   /**

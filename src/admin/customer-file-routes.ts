@@ -1,4 +1,4 @@
-/** Routes with which the operator loads customers into the directory and forgets them. */
+/** Routes with which the operator adds customers to the directory and removes them from it. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'

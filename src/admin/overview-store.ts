@@ -1,4 +1,4 @@
-/** SQL of the overview of the whole platform. Its orders are counted by `esim/sold/figures-store.ts`. */
+/** SQL of the overview of the whole platform. `esim/sold/figures-store.ts` counts the orders in the overview. */
 import type { CampaignStatus } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable } from '../db/database.ts'
 import { countMadeSince } from '../esim/sold/figures-store.ts'

@@ -1,5 +1,5 @@
 /**
- * Schemas of the directory as the operator sees it; entries have the form of the directory file
+ * Schemas of the directory of partners for the operator. Its entries have the form of the directory file
  * (contract/operations.md, "The directory file").
  */
 import Type from 'typebox'

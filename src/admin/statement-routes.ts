@@ -142,7 +142,8 @@ function listAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
     async (request, reply) => {
       const { limit, cursor, ...filters } = request.query
       const scope = { list: 'admin-statements', account: platformAccount, filters }
-      // The cursor has the range of the first page. Without it, a day that ends between two pages would move the range.
+      // The cursor contains the dates `from` and `to` of the first page. Later pages use the same dates, even if a day
+      // has ended meanwhile.
       const [day, bankId, from, to] = readCursor(scope, cursor, ['day', 'id', 'day', 'day'])?.map(String) ?? []
       const after = day === undefined || bankId === undefined ? null : { day, bankId }
       const asked = from === undefined || to === undefined ? filters : { from, to }

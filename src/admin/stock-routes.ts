@@ -205,7 +205,7 @@ const importSchema = {
   },
 }
 
-/** The route that imports stock. It is a plugin of its own, because it accepts a file and nothing else. */
+/** The route that imports stock. It is a separate plugin, because only this route accepts a file. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
   takeUploads(app, csvType)
@@ -221,7 +221,8 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
 }
 
 /**
- * @returns the named tariffs; null when no operator is named, which means all
+ * @returns the id of the named tariff, or the ids of all tariffs of the named operator; null, which means all tariffs,
+ *   when no operator is named
  * @throws DomainError 'not-found' for an unknown operator or tariff; 'invalid' for a tariff without its operator
  */
 async function tariffIdsOf(

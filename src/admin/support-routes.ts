@@ -1,6 +1,6 @@
 /**
- * The platform's part of the support bundle (contract/production.md, "Commands"). Outside support staff read it, so it
- * has no rows, no values of settings and no secrets.
+ * The platform's part of the support bundle (contract/production.md, "Commands"). External support staff read the
+ * bundle, so it has no rows of tables, no values of the platform's settings and no secrets.
  */
 import process from 'node:process'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -16,13 +16,13 @@ import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-/** The facts that a process knows about itself. */
+/** `support` has the facts that a process knows about itself. */
 export type SupportDeps = ReadDeps & {
   support: {
     mode: string
     services: readonly string[]
     instance: string
-    /** The names of the settings, without their values. */
+    /** The names of the settings that are set, without their values. */
     settingsGiven: readonly string[]
     readMetrics(): Promise<string>
   }

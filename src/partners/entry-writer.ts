@@ -146,7 +146,9 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
     where not exists (select from ${name} t where ${sameKey(key)}) order by i.place`
 }
 
-/** Replaces the targets of each owner. `links` names owners and targets by their codes. */
+/**
+ * Makes each owner's rows in a link table match `links`, which has the code of each owner and the codes of its targets.
+ */
 async function writeLinks(
   transaction: Queryable,
   { name, owner, target }: LinkTable,

@@ -50,11 +50,12 @@ async function findVisibilityChanges(
 }
 
 /**
- * The changed operators that each bank may see. Banks that have gained or lost operators are always in the result.
+ * Finds the banks that may see changed operators, and the codes of these operators. Banks that have gained or lost
+ * operators are always in the result.
  *
- * @param operators the operators whose own fields have changed and that were listed before. They are included even if
+ * @param operators the operators that were listed before and whose own fields have changed. They are included even if
  *   they are no longer active, so that banks learn of it
- * @param concerned the operators that have changed or whose tariffs have changed
+ * @param concerned all operators that have changed or whose tariffs have changed
  * @param ofBanks the codes of banks that have gained or lost operators
  */
 function findSeen(
@@ -81,8 +82,8 @@ async function findTariffs(transaction: Queryable, operatorCodes: readonly strin
 }
 
 /**
- * Records one event for each bank. It names the changed mobile operators and tariffs that the bank may see, and the
- * operators that the bank may now sell or may no longer sell.
+ * Records an event for each bank that the changes concern. The event names the changed mobile operators and tariffs
+ * that the bank may see, and the operators that the bank may now sell or may no longer sell.
  *
  * @param before the operators that were listed before the file was applied, and those that the banks of the file saw.
  *   No bank gets an event about an operator that is listed neither before nor after

@@ -40,8 +40,8 @@ const maxErrors = 10_000
 const maxProblems = 20
 
 /**
- * Makes the directory match the file, all or nothing. Entries and fields that the file leaves out are not changed.
- * Simultaneous calls run one after the other.
+ * Makes the directory match the file. If there is any error, nothing is changed. Entries and fields that the file
+ * leaves out are not changed. Simultaneous calls run one after the other.
  *
  * @param params.files the content of each terminals file, by its path as the YAML text writes it
  * @param params.dryRun true: everything is checked and counted, and nothing is kept

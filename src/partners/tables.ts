@@ -9,7 +9,7 @@ export type FieldValues = Record<string, unknown>
 type EntryField = {
   /** The column of the field; absent for a link table. */
   column?: { name: string; type: string }
-  /** The value for a new entry without the field; undefined: the file must give it. */
+  /** The value for a new entry without the field. If it is undefined, the directory file must contain the field. */
   initial?: unknown
   /** SQL that reads the value; default: the column. `t` is the table. */
   read?: string

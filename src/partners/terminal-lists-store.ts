@@ -26,9 +26,10 @@ export async function writeTerminalLists(transaction: Queryable, merchantIds: re
 }
 
 /**
- * Raises the version of every bank's list of campaigns, so that banks read it again: it shows terminals and the names of
- * merchants and countries. All banks are included, because the affected banks may change until this transaction ends.
- * Call it last, because other transactions must wait for the locked versions until this one ends.
+ * Raises the version of every bank's list of campaigns, so that banks read the list again. The list shows terminals and
+ * the names of merchants and countries. All banks are included, because other transactions may change which banks are
+ * affected until this one ends. Call it last, because it locks the versions, and other transactions then wait until
+ * this one ends.
  */
 export async function renewBankLists(transaction: Queryable): Promise<void> {
   await transaction.execute(

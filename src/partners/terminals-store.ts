@@ -48,9 +48,9 @@ const isLeftOut = `t.merchant_id = any($1) and not exists (
 const removedFor = '3 years'
 
 /**
- * Stores the removal time of the terminals that the next step removes, because earlier purchases may be reported later
- * (contract/reconciliation.md, "Differences"). If a terminal was removed before, the later time counts: the clock of a
- * sandbox can be turned back.
+ * Stores the removal time of terminals, because their earlier purchases may be reported later
+ * (contract/reconciliation.md, "Differences"). It does so for the terminals that the next step deletes. If a terminal
+ * was removed before, the later time counts: the clock of a sandbox can be turned back.
  *
  * Also deletes removed terminals, of all merchants, that no campaign needs any longer or that were removed 3 years ago.
  * Otherwise the table would grow without limit.
@@ -92,8 +92,8 @@ const steps: [keyof TerminalsChange, string][] = [
 ]
 
 /**
- * Writes the terminals to a temporary table. It writes them in pieces, so that the process can serve other requests in
- * between.
+ * Writes the terminals to a temporary table, at most `terminalsAtOnce` with each statement. The process can serve other
+ * requests in between.
  */
 async function stage(transaction: Queryable, params: MerchantTerminals[], now: Date): Promise<void> {
   await transaction.execute(

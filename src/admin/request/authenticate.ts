@@ -18,7 +18,7 @@ import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/ac
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
 export type OperatorDeps = AuthenticateDeps & {
-  /** All of these are accepted, so that the key can be changed without downtime. */
+  /** The operator's keys. All of them are accepted, so that a key can be replaced without downtime. */
   operatorKeys: readonly string[]
   keyGuesses: AddressLimit
 }

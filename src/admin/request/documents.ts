@@ -28,7 +28,10 @@ export const mfaNeeded = {
 /** The error answer of operations that name a partner by its code. */
 export const unknownPartner = { 404: 'No partner has that code' }
 
-/** The error answers of an operation: the common ones, and its own with their causes. */
+/**
+ * The error answers of an operation: those that all operations have, and its own.
+ * @param causes the causes of its own errors, by HTTP status
+ */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })
 

@@ -1,4 +1,4 @@
-/** Makes the dependencies of operations with which the operator changes people and their access. */
+/** Builds the `deps` of operations with which the operator changes people and their access. */
 
 import type { FastifyRequest } from 'fastify'
 import { withOrigin } from '../../audit-log/request/origin.ts'

@@ -17,10 +17,10 @@ const kindNames: Record<Entry['kind'], string> = {
 }
 
 /**
- * Checks the claims of a file.
+ * Checks a file's claims: codes that must exist, and ids that must not differ from the stored ones.
  *
- * @returns `errors`: every wrong code or id, with path and line. `existing`: the entries that exist already; they are
- *   errors only in the mode `create`
+ * @returns `errors`: every absent key of a new entry, and every wrong code or id, with path and line. `existing`: an
+ *   error for each entry that exists already, which counts only in the mode `create`
  */
 export async function checkClaims(
   database: Queryable,

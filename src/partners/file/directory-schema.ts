@@ -90,8 +90,8 @@ const terminal = mapping({
 })
 
 /**
- * `references` and `entries` collect what the form reads. `fileText` returns the content of a terminals file by its
- * path.
+ * While the file is read, each code that it refers to is added to `references`, and each entry to `entries`. `fileText`
+ * returns the content of a terminals file by its path.
  */
 export type DirectoryContext = {
   references: Reference[]

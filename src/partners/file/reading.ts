@@ -3,8 +3,8 @@ import { piecesOfThread } from '../../work/worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'
 
 /**
- * The maximum length of a file that is read without a thread. Reading it takes some tens of milliseconds, which is less
- * than starting a thread takes.
+ * The maximum length of a file that is read in the main thread. Reading it takes some tens of milliseconds, which is
+ * less than starting a worker thread takes.
  */
 const fewCharacters = 128 * 1024
 

@@ -8,7 +8,7 @@ import type { Problem } from '../../errors.ts'
 import { splitRecord } from '../../text/csv-lines.ts'
 import { brokenRule, oneLine } from '../../text/text-rules.ts'
 
-/** A terminal of a merchant in the platform's own directory. */
+/** A terminal in the platform's directory of merchants. */
 export type Terminal = {
   terminalId: string
   name: string | null
@@ -39,7 +39,7 @@ export const maxTerminals = 200_000
 type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
-/** Collects the errors of a file, as sentences and as rules with names. */
+/** Collects the errors of a file: `errors` has them as sentences, `problems` in a form for programs. */
 type Errors = { errors: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 

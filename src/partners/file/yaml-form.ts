@@ -17,7 +17,7 @@ export type Reading = {
 /** A position in the file, as errors name it. */
 export type Place = { path: string; line: number; reading: Reading }
 
-/** Reads one node. Errors are added to the reading, and the returned value is then not used. */
+/** Reads one node. Errors are added to `place.reading`, and the returned value is then not used. */
 export type Reader<T> = (node: unknown, place: Place) => T
 
 /** A key of a mapping: the reader of its value, and the value when the key is absent or null. */
@@ -54,8 +54,8 @@ export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends
 }
 
 /**
- * A key that only a new entry must have. Its value is undefined when it is absent. The reader does not know which entries
- * are new, so it adds an absent key to the `missing` of its reading.
+ * A key that only a new entry must have. Its value is undefined when it is absent. The reader does not know which
+ * entries are new, so it adds an absent key to `reading.missing`.
  */
 export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   const leftOut = (place: Place) => {
