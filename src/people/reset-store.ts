@@ -13,8 +13,8 @@ export async function insertRequest(database: Queryable, request: ResetRequest):
 }
 
 /**
- * Takes some of the requests. `isLate` means that the request has waited too long to be answered, because no worker was
- * running.
+ * Deletes some of the requests and returns them. `isLate` means that the request has waited too long to be answered,
+ * because no worker was running.
  */
 export function takeRequests(transaction: Queryable, limit: number): Promise<(ResetRequest & { isLate: boolean })[]> {
   return transaction.query(

@@ -99,7 +99,7 @@ export async function updatePerson(
   userId: string,
   { role, email, isDisabled }: { role: string; email: string | null; isDisabled: boolean },
 ): Promise<Withdrawn[]> {
-  // All parts of the statement see the person as before the update, so this compares the new role with the old one.
+  // All parts of the statement see the person's old role, so this condition compares the new role with the old one.
   const losesLinks = `($4 or exists (select from portal_users where user_id = $1 and role <> $2))`
   const [changed] = await transaction.query<{ invitations: Withdrawn[] }>(
     `with changed as (
@@ -187,7 +187,7 @@ export async function insertInvitation(transaction: Queryable, invitation: NewIn
 
 export type InvitationListing = {
   invitationId: string
-  /** The id that the person gets on accepting. */
+  /** The id that the person gets when the invitation is accepted. */
   userId: string
   login: string
   email: string | null
@@ -236,7 +236,7 @@ export async function findInvitedTo(database: Queryable, userId: string): Promis
 
 /**
  * Finds the account that an invitation belongs to.
- * @returns null when the invitation does not exist any more, or never did
+ * @returns null when the invitation has never existed, was accepted or withdrawn, or has expired
  */
 export async function findInvitationOwner(database: Queryable, invitationId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
@@ -281,8 +281,8 @@ export async function findIdOf(database: Queryable, login: string): Promise<stri
 }
 
 /**
- * SQL for whether the person who made a link still has access: the person is not disabled, and their account is not
- * suspended. It is true if `maker` is null: the person has asked for the link.
+ * SQL for whether the person who made a link (`maker`) still has access: the person is not disabled, and their account
+ * is not suspended. If `maker` is null, the person who gets the link has asked for it, and the result is true.
  */
 const hasActiveMaker = (maker: string): string =>
   `not exists (
@@ -321,7 +321,7 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
   return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
 }
 
-/** Takes an invitation by its token. @returns false when it is taken or expired, or its maker has lost access */
+/** Uses up an invitation. @returns false when it was already used or has expired, or its maker has lost access */
 export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
     `delete from invitations where token_hash = $1 and expires_at > now() and ${hasActiveMaker('invited_by')}`,
@@ -331,8 +331,8 @@ export async function takeInvitation(transaction: Queryable, tokenHash: Buffer):
 }
 
 /**
- * Takes a password link. The person's row must be locked. @returns false when the link is taken or expired, the person is
- * disabled, or the maker of the link has lost access
+ * Uses up a link to a new password. The person's row must be locked. @returns false when the link was already used or
+ * has expired, the person is disabled, or the maker of the link has lost access
  */
 export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(

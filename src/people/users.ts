@@ -1,6 +1,6 @@
 /**
- * Operations of managers on people (contract/people.md, "People"). Each change is one transaction, together with the
- * end of sessions that follows from it.
+ * Operations of managers on people (contract/people.md, "People"). Each change is one transaction. If a change ends
+ * sessions, they end in the same transaction.
  */
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
@@ -70,8 +70,8 @@ export async function changePerson(
         await mailChange(deps, transaction, manager, person, 'email', [person.email, after.email])
     }
     if (isEnabled) await mailChange(deps, transaction, manager, person, 'enabled', [person.email])
-    // Do this also when a person is enabled: during an upgrade, a process of an earlier version may have disabled the person
-    // without ending the sessions.
+    // End the sessions also when a person is enabled: during an upgrade, a process of an earlier version may have
+    // disabled the person without ending them.
     if (after.role !== person.role || after.isDisabled !== person.isDisabled) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })

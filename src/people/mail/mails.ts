@@ -31,7 +31,7 @@ export type PeopleMail =
 /** Which part of a person's access the person or a manager has changed. */
 export type Changed = 'password' | 'email' | 'enabled' | 'factor-added' | 'factor-removed' | 'recovery-codes'
 
-/** @property host the host at which the reader works */
+/** @property host the host name at which the recipient reaches the platform */
 export type Envelope = { to: string; language: Language; mail: PeopleMail; host: string }
 
 /** Sends one mail; never throws. @param mailId becomes the message id, so that a mail sent twice can be recognised */
@@ -51,10 +51,10 @@ export type PeopleMails = {
   /** Queues a mail about a change of a person's access if the address is known. */
   notifyChange(transaction: Queryable, userId: string, what: Changed): Promise<void>
   /**
-   * Counts a change that a person makes to their own access, with or without an address. The person could repeat it at will: each
-   * change is an audit entry, and a mail to an address that may be a stranger's. Beyond the limit the change itself fails,
-   * because no change may be made without its mail. Call it before the change's transaction where that is possible, because it
-   * may call Redis.
+   * Counts a change that a person makes to their own access, even if the person has no mail address. Without this
+   * limit, the person could repeat the change at will. Each change writes an audit entry and a mail, perhaps to a
+   * stranger's address. Beyond the limit the change itself fails, because no change may be made without its mail. If
+   * possible, call this before the change's transaction, because it may call Redis.
    *
    * @throws DomainError 'too-many' beyond 20 within an hour
    */
@@ -86,7 +86,7 @@ const ownChangesPerHour = 20
 
 /**
  * @param options.post null: no mail server is configured
- * @param options.addresses mails name the one of their reader
+ * @param options.addresses the addresses of the platform. A mail names the one that its recipient uses
  * @param options.counter makes a counter that all processes share
  */
 export function createPeopleMails(options: {

@@ -30,8 +30,8 @@ const kyivFormat = (locale: string) =>
 const kyivTime: Record<Language, Intl.DateTimeFormat> = { uk: kyivFormat('uk-UA'), en: kyivFormat('en-GB') }
 
 /**
- * An instant for readers. We do not know the reader's time zone, so the text names its zone. It also has the time in UTC, as in
- * the audit log.
+ * An instant in Kyiv time, for readers of a mail. The text names the time zone, because we do not know the reader's
+ * own. It also has the time in UTC, as in the audit log.
  */
 function untilText(instant: string, language: Language): string {
   const format = kyivTime[language]
