@@ -1,46 +1,49 @@
 /**
- * Checks rules over the stored data in pieces. Each piece covers a range of keys with a few short statements, because
- * PostgreSQL cannot clean up deleted rows while a long statement runs. Other processes write meanwhile, and each
- * statement reads the data as of its own start. So a rule over several tables must be checked in one statement.
+ * Checks rules over the stored data piece by piece. A piece is a range of keys of a table. A few short statements check
+ * it, because PostgreSQL cannot clean up deleted rows while a long statement runs. Other processes write meanwhile, and
+ * each statement reads the data as of its own start. So a rule over several tables must be checked in one statement.
  */
 import pg from 'pg'
 import type { Queryable } from './database.ts'
 
 export type Check = {
-  /** The code of the check for programs, which clients translate. It never changes. */
+  /** A code that identifies the check and never changes. Clients translate it. */
   code: string
   name: string
-  /** The text of a check that found nothing wrong. `{name}` stands for a count. */
+  /** The text of the result when no row breaks the rule. In it, `{name}` stands for a count. */
   holds: string
-  /** Names of the counts that programs get together with `holds`. */
+  /** The names of the counts that a result without violations gives to programs. */
   params?: readonly string[]
 }
 
-/** `params`: the numbers in `detail`. Missing when the check fails, or when `detail` has no numbers. */
+/**
+ * `params` has the numbers that the text `detail` contains. It is missing when the check fails, or when there are no
+ * numbers.
+ */
 export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
-/** One violation that a check found. Its text uses plain words and contains no secrets. */
+/** One violation that a check found. `text` describes it in plain words and contains no secrets. */
 export type Finding = { code: string; text: string }
 
-/** Counts by check and name; the counts of all pieces are added up. */
+/** Counts by the code of the check and the name of the count. The counts of all ranges of keys are added up. */
 export type Counts = Record<string, Record<string, number>>
 
 export type Piece = {
   findings: Finding[]
   counts: Counts
-  /** Approximate number of rows in the piece. */
+  /** The approximate number of rows in this range of keys. */
   rows: number
-  /** The next piece begins after this key (as text). null: this was the last piece. */
+  /** The last key of this range, as text: the next range begins after it. null: this was the last range. */
   reached: string[] | null
 }
 
-/** One part of the audit, done piece by piece. */
+/** One part of the audit. Each call of `next` checks one range of keys. */
 export type Step = {
   /** A unique name. An interrupted audit stores it to know where to continue. */
   name: string
   /** The table whose size measures the amount of work. */
   table: string
-  /** Does the next piece. @param after the key that the previous piece reached; null for the first piece */
+  /** Checks the next range of keys. @param after the last key of the previous range; null for the first range */
   next(database: Queryable, after: string[] | null): Promise<Piece>
 }
 
@@ -48,31 +51,34 @@ type Rule = {
   code: string
   /** The SQL condition that is true for a row that breaks the rule; null counts as false. */
   broken: string
-  /** SQL expression for the text; evaluated for broken rows only. */
+  /** The SQL expression for the text of a violation. It is evaluated only for rows that break the rule. */
   text: string
 }
 
-/** Builds the SQL condition that the key in these columns is in the range of the piece. */
+/** Builds the SQL condition that the key in these columns is in the range of keys that is checked. */
 export type Within = (...columns: string[]) => string
 
 export type Walk = {
   name: string
   table: string
   /**
-   * The columns of an index in its order, with their types. The ranges of the pieces have no gaps, so that rows of
-   * other tables are checked even if this table has no row with their key.
+   * The columns of an index, in its order, with their types. The table is checked in ranges of these keys, without gaps
+   * between the ranges. So rows of other tables are checked even if no row of this table has the same key.
    */
   key: readonly (readonly [column: string, type: string])[]
-  /** How many rows of the table are in one piece. */
+  /** How many rows of the table are in one range of keys. */
   rows: number
-  /** SQL for how much work a row causes. When the sum over the rows reaches `max`, the piece ends, even with fewer than `rows`. */
+  /**
+   * `of` is SQL for how much work a row causes. When the sum over the rows reaches `max`, the range ends, even with
+   * fewer than `rows` rows.
+   */
   weight?: { of: string; max: number }
   /**
    * SQL that returns a row when the database already guarantees the rules, for example by a unique index. The check
    * then need not read anything.
    */
   guaranteedBy?: string
-  /** The statements of a piece. */
+  /** The statements that check one range of keys. */
   reads: (within: Within) => readonly Read[]
 }
 
@@ -82,11 +88,11 @@ export type Read = {
   /** SQL that follows `from`. */
   from: string
   rules: readonly Rule[]
-  /** The SQL expressions of the counts, by check and name. */
+  /** The SQL expressions of the counts, by the code of the check and the name of the count. */
   counts?: Record<string, Record<string, string>>
   /**
-   * Waits for background work that the rules rely on, such as the numbering of events. Rows that broke a rule are then
-   * checked again, and count only if they still break it.
+   * Waits until background work that the rules rely on, such as the numbering of events, is done. It is called when
+   * rows break a rule. Their violations are reported only if a second check finds them again.
    */
   caughtUp?: (() => Promise<void>) | undefined
 }
@@ -108,7 +114,7 @@ export function walkOver(walk: Walk): Step {
   }
 }
 
-/** A step whose rules one statement checks for the whole table. Use it where rows have no useful order. */
+/** A step that checks a whole table with one statement. Use it for tables whose rows have no useful order. */
 export function checkAtOnce({ name, table, read }: { name: string; table: string; read: Read }): Step {
   return {
     name,
@@ -149,8 +155,8 @@ const rangeOf =
     [
       ...(after ? [`${listOf(columns)} > ${valuesOf(key, after)}`] : []),
       ...(upTo ? [`${listOf(columns)} <= ${valuesOf(key, upTo)}`] : []),
-      // Without bounds, the range is the whole table except rows with a null key. The comparisons above exclude such
-      // rows, too. This condition also lets PostgreSQL use the index.
+      // A range without bounds is the whole table except rows with a null key. Ranges with bounds exclude such rows,
+      // too. This condition also lets PostgreSQL use the index.
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
@@ -198,13 +204,13 @@ async function stillBroken(
   return found.filter(each => again.has(each.text))
 }
 
-/** The findings of one check so far; `named` lists the first of them. */
+/** The violations that one check has found so far: their number, and the texts of the first ones. */
 export type Found = { total: number; named: string[] }
 
-/** The number of findings of a check that are listed. Further ones are only counted, because nobody reads more. */
+/** How many violations of a check are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10
 
-/** Adds findings to the earlier findings of the same check. */
+/** Adds violations to those that were found before, by the code of the check. */
 export function addFindings(found: Record<string, Found>, findings: readonly Finding[]): void {
   for (const { code, text } of findings) {
     const ofCheck = found[code] ?? { total: 0, named: [] }
@@ -215,7 +221,7 @@ export function addFindings(found: Record<string, Found>, findings: readonly Fin
   }
 }
 
-/** Says what a check found: the first findings in words, and how many more there are. */
+/** Says what a check found: the texts of the first violations, and how many more there are. */
 export const findingsText = ({ total, named }: Found): string =>
   [...named, ...(total > named.length ? [`and ${total - named.length} more`] : [])].join('; ')
 
@@ -225,5 +231,5 @@ export function addCount(counts: Counts, code: string, name: string, value: numb
   counts[code] = ofCheck
 }
 
-/** Trusted words as SQL literals, for `in (...)`. */
+/** Writes words as SQL literals for `in (...)`, without escaping, so the words must be trusted. */
 export const listed = (words: readonly string[]): string => words.map(word => `'${word}'`).join(', ')

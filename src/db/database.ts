@@ -37,7 +37,10 @@ export type Statement = { name: string; text: string; plannedOnce?: readonly str
 export type Queryable = {
   /** Runs a statement and returns its rows. Use unnamed text for SQL that runs seldom. */
   query<Row extends object>(statement: Statement | string, values?: unknown[]): Promise<Row[]>
-  /** Like `query`, but each row is a list of values: for the busiest statements, where column names cost as much as values. */
+  /**
+   * Like `query`, but each row is a list of values without column names. Use it for the busiest statements, where
+   * reading the names takes as long as reading the values.
+   */
   tuples<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row[]>
   /** Runs a statement and returns the number of rows that it changed. */
   execute(statement: Statement | string, values?: unknown[]): Promise<number>
@@ -72,11 +75,14 @@ export type Database = Queryable & {
    *   (`Statement.plannedOnce`); 0: no such pool
    */
   apart(connections: number, busiest?: number): Database
-  /** Set inside a long transaction: its connection. A nested `longTransaction` joins that transaction. */
+  /**
+   * The connection of a long transaction. It is set only inside one; a nested `longTransaction` then joins that
+   * transaction.
+   */
   joined?: pg.Client
   /** Opens a new connection that belongs to the caller and may stay open (notifications). */
   connect(): Promise<pg.Client>
-  /** How many connections all pools have at this moment, and how many callers wait for a connection, free or new. */
+  /** How many connections all pools have now, how many of them are idle, and how many callers wait for a connection. */
   pool(): { total: number; idle: number; waiting: number }
   /** How many connections the pools can open, without those of `dedicated` and `connect`. */
   maxConnections(): number

@@ -36,15 +36,15 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
           grown.add(name)
         }
       },
-      // The database is away. The caller's own statement reports that error, and the tables are read again soon.
+      // The database cannot be reached. The caller's own statement reports this, and a later call looks again.
       () => {},
     )
   }
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
     for (const table of unknown) small.add(table)
-    // Each look asks about the small tables of all statements. Otherwise a frequent statement with small tables would
-    // use up every look, and the tables of a rare statement would never be looked up.
+    // A look asks the database for the sizes of all small tables, also those of other statements. Otherwise every look
+    // could be for the tables of one frequent statement, and none for those of a rare statement.
     if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }

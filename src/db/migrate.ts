@@ -17,7 +17,7 @@ import { connectedVersions, mayServe, previousVersion, refusedBy, servesOf } fro
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
-/** The database cannot be used as it is; the message says why and what to do. */
+/** The error of a database that cannot be used as it is. The message says why, and what to do. */
 export class SchemaError extends Error {
   override name = 'SchemaError'
 }
@@ -34,9 +34,9 @@ const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
 /**
- * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen beside a process of a version before 0.3.
- * That process holds a snapshot while it waits for the lock of migrations (`lockKey`). If the holder of the lock builds
- * an index concurrently, the build waits for this snapshot.
+ * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen when two processes migrate at once and one
+ * is of a version before 0.3. The older process holds a snapshot while it waits for the lock of migrations (`lockKey`).
+ * If we hold this lock and build an index concurrently, the build waits for this snapshot.
  */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
@@ -211,8 +211,8 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
   )
   for (const { version, checksum, serves } of applied) {
     const known = migrations.find(migration => migration.version === version)
-    // A newer version has applied this migration, and it allows programs as old as this one to serve. So an upgrade can
-    // be rolled back.
+    // A newer version of the program has applied this migration. The migration allows this older program to serve, so
+    // that an upgrade can be rolled back.
     if (!known && serves !== null && mayServe(serves)) continue
     if (!known)
       throw new SchemaError(

@@ -43,13 +43,16 @@ async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<bo
   return rows[0]?.probe === 'asked' && rows[0]?.plans === 'force_custom_plan'
 }
 
-/** The number of connections outside the pools: uploads, imports, notifications and an audit. */
+/**
+ * The number of connections that a process may need outside its pools, for uploads, imports, notifications and an
+ * audit.
+ */
 const besidePools = 16
 
 /**
  * Returns how many connections the server allows, and how many this number of processes may open together.
  *
- * @param database after `createPools`, so that it has all pools of a process
+ * @param database call `createPools` with it before, so that it counts all pools of a process
  */
 export async function countConnections(
   database: Database,

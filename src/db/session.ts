@@ -53,8 +53,8 @@ const sessionSettings = {
   transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
   jit: 'off',
-  // Zero means no limit. Pools set their own limits; long work has none, and the session for notifications is mostly
-  // idle.
+  // Zero means no limit. The pools set limits of their own. Long work has none, and neither has the connection for
+  // notifications, which is mostly idle.
   idle_in_transaction_session_timeout: '60000',
   idle_session_timeout: '0',
   lock_timeout: '0',
@@ -90,7 +90,7 @@ export const limitedTo = (statementMs: number, lockMs: number) => ({
 const noTransactionLimit = `select set_config('transaction_timeout', '0', false)
   where current_setting('transaction_timeout', true) is not null`
 
-/** The server's process of a session, and when it began, because a later process may get the same `pid`. */
+/** The server process that runs a session, and when it began: a later process may get the same `pid`. */
 type ServerSession = { pid: number; startedAt: string }
 
 const serverSessions = new WeakMap<pg.ClientBase, ServerSession>()

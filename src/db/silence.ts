@@ -65,12 +65,15 @@ export const endSilent = (client: pg.ClientBase): void => void streamOf(client).
 
 const lookEveryMs = 2_000
 /**
- * How many looks must fail, one after the other, before the watched connection is ended. A single failure may only mean a busy
- * machine. Ending the watched connection may waste an upload of many minutes.
+ * How many checks of a watched connection must fail, one after the other, before the connection is ended. A single
+ * failure may only mean that the machine is busy, and ending the connection may waste an upload of many minutes.
  */
 const maxFailures = 2
 
-/** `standing`: a text that changes whenever the session makes progress, even within a COPY. */
+/**
+ * The state of a session on the server. `standing` is a text that changes whenever the session makes progress, even
+ * within a COPY.
+ */
 type Session = { isIdle: boolean | null; waitsForNetwork: boolean | null; standing: string }
 
 const ofSession = 'where pid = $1 and backend_start::text = $2'
@@ -83,7 +86,7 @@ const findSession = `select ${isIdle} as "isIdle", ${waitsForNetwork} as "waitsF
 /** How long to wait for an answer on the other connection. */
 const answerWithinMs = 3_000
 
-/** Asks about the session of `client` on another connection. */
+/** Runs a query about the session of `client`, on the connection `other`. */
 function ask(other: pg.Client, text: string, client: pg.ClientBase, further: unknown[] = []): Promise<pg.QueryResult> {
   const session = serverSessionOf(client)
   const values = [session?.pid, session?.startedAt, ...further]
@@ -111,7 +114,8 @@ export async function endLeftSession(other: pg.Client, client: pg.ClientBase, fa
 }
 
 /**
- * Whether we wait for an answer of the server. False while we do not read, because the reader of a long read pauses.
+ * Whether we wait for an answer of the server. Returns false while we do not read from the connection because the
+ * client of a long read pauses.
  */
 function awaitsAnswer(client: pg.ClientBase): boolean {
   const { connection, readyForQuery, _ending } = internalsOf(client)
@@ -128,9 +132,8 @@ function awaitsSource(client: pg.ClientBase): boolean {
  * Finds out whether the server and we wait for each other. If this lasts, the network has lost the connection. During a
  * long statement, the server does not wait for us: it works, or waits for a lock or its disk.
  *
- * @param session undefined: the server has ended it
- * @returns the state in which both wait, as a text that changes with any progress; null if they do not wait for each
- *   other
+ * @param session the state of the session on the server; undefined when the server has ended the session
+ * @returns a text that changes with any progress, if both wait; null if they do not wait for each other
  */
 function findStandstill(client: pg.ClientBase, session: Session | undefined): string | null {
   if (!awaitsAnswer(client) || !serverSessionOf(client)) return null
@@ -141,9 +144,9 @@ function findStandstill(client: pg.ClientBase, session: Session | undefined): st
 }
 
 /**
- * Watches a connection that has no time limits, and ends it when it is silent. It is silent when it receives nothing
- * and either no other connection can be made, or the server and we wait for each other. Its statement then fails as on
- * any lost connection.
+ * Watches a connection that has no time limits, and ends it when it is silent. A connection is silent when it receives
+ * nothing and either no other connection can be made, or the server and we wait for each other. The statement that runs
+ * on it then fails as on any lost connection.
  *
  * @param onAnother runs work on another connection; rejects when that is not possible
  * @returns a function that ends the watch

@@ -11,7 +11,8 @@ const insertPiece: Statement = {
 }
 
 /**
- * A text as two parameters of a statement: the text itself, or the id under which it is staged. At least one is null.
+ * A text as two parameters of a statement: the text itself, or the id under which it is stored in `staged_texts`. The
+ * other parameter is null; for no text, both are null.
  */
 export type GivenText = readonly [text: Uint8Array | null, stagedId: string | null]
 export const noText: GivenText = [null, null]
@@ -19,7 +20,7 @@ export const noText: GivenText = [null, null]
 /**
  * Passes a text to `work` as two parameters for its statements. The statements read the text with `givenText`.
  *
- * @param text UTF-8, in pieces of some 64 KiB; null for none
+ * @param text the text as UTF-8, in chunks of some 64 KiB; null for no text
  */
 export async function withGivenText<T>(
   transaction: Queryable,
@@ -35,7 +36,7 @@ export async function withGivenText<T>(
   return result
 }
 
-/** Builds SQL that reads a text from its two parameters. @param text like `$1` */
+/** Builds SQL that reads a text from the two parameters of a `GivenText`. @param text a parameter, such as `$1` */
 export const givenText = (text: string, stagedId: string): string =>
   `coalesce(${text}::text, (select convert_from(string_agg(piece, ''::bytea order by place), 'UTF8')
      from staged_texts where staged_id = ${stagedId}::uuid))`

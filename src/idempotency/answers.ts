@@ -94,8 +94,8 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         longTransaction(
           database,
           async (client, transaction) => {
-            // This transaction stays open while the body arrives, so it may be idle for long. The upload's own limits end
-            // it when the sender pauses for too long.
+            // This transaction stays open while the body arrives, so it may be idle for long. If the client pauses for
+            // too long, the limits of uploads end it.
             await client.query("set local idle_in_transaction_session_timeout = '5min'")
             if (!(await tryLock(transaction, scope))) throw inProgress()
             const kept = await findAnswer(transaction, scope, hours)
@@ -115,8 +115,9 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
 }
 
 /**
- * Encrypts stored answers, and decrypts an answer only for a request with the same fingerprint. The fingerprint is encrypted too:
- * it is a hash of the body, and if the body contains a password, an attacker could guess it from the hash.
+ * Encrypts stored answers, and decrypts an answer only for a request with the same fingerprint. The fingerprint is a
+ * hash of the body, and is encrypted too: if the body contains a password, an attacker could find it by trying
+ * passwords until the hash matches.
  */
 function createAnswerSealing(masterKeys: readonly Buffer[]) {
   const sealer = createSealer(masterKeys, purpose)

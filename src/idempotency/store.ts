@@ -30,7 +30,7 @@ const lockStatement: Statement = {
   text: 'select pg_try_advisory_xact_lock($1::bigint) as taken',
 }
 
-/** Takes the lock of a key. @returns false while another request with the key is running */
+/** Takes the lock of a key. @returns false while another request with the key is running, which holds the lock */
 export async function tryLock(transaction: Queryable, scope: Scope): Promise<boolean> {
   const [row] = await transaction.query<{ taken: boolean }>(lockStatement, [lockOf(scope)])
   return row?.taken === true
@@ -111,7 +111,7 @@ export function listAnswers(
   )
 }
 
-/** Replaces the encrypted parts of an answer, unless its body is no longer `before`. */
+/** Replaces the encrypted parts of an answer, if the encrypted body is still `before`. */
 export async function replaceSealed(
   database: Queryable,
   scope: Scope,

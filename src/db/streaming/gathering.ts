@@ -2,9 +2,12 @@
 import type { Writable } from 'node:stream'
 
 export type Gathering = {
-  /** Where to write next: a buffer with room for `bytes` more after its first `used` bytes. */
+  /**
+   * Where to put the next bytes: in the buffer `target`, after its first `used` bytes. There is room for at least
+   * `bytes`.
+   */
   room(bytes: number): { target: Buffer; used: number }
-  /** Says how many bytes of the buffer are now used. @returns false when the source must pause until `onRoom` */
+  /** Call this after filling the buffer up to `used` bytes. @returns false when the source must pause until `onRoom` */
   fill(used: number): boolean
   /** Starts writing to `taker`. */
   begin(taker: Writable): void
@@ -15,15 +18,15 @@ export type Gathering = {
 }
 
 /**
- * How many bytes are gathered before a write, because a write costs as much time as copying this many bytes. After
- * `gatherMs`, fewer bytes are written too.
+ * How many bytes are gathered before a write: a write takes as long as copying this many bytes. Fewer bytes are written
+ * at the beginning, at the end, and after `gatherMs`.
  */
 const enoughBytes = 128 * 1024
 const gatherMs = 5
 
 /**
- * @param options.pieceBytes the largest piece that may arrive at once
- * @param options.stallMs how long the taker may take nothing
+ * @param options.pieceBytes the maximum number of bytes that arrive at once
+ * @param options.stallMs how long a write may take before `onStall` is called
  * @param options.onRoom called when more bytes may come
  * @param options.onWritten called when everything is written
  */
@@ -81,7 +84,7 @@ export function createGathering(options: {
     fill(now) {
       if (isStopped) return true
       used = now
-      // Nothing is written before `begin` sets the taker; `stallMs` also limits the wait for that.
+      // Nothing is written before `begin` is called. `stallMs` also limits the wait for this call.
       if (!taker) stall ??= setTimeout(options.onStall, options.stallMs)
       proceed()
       return used < enoughBytes

@@ -16,12 +16,14 @@ import type { Answer, Answers, Outcome, Scope } from '../answers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** null: the request has no key, or the operation accepts none. */
+    /**
+     * The Idempotency-Key and what is known about it. null when the request has no key, or the operation accepts none.
+     */
     keyed: Keyed | null
   }
 }
 
-/** `content` is the hash of the body that has arrived so far. */
+/** `content` is the hash of the part of the body that has arrived so far. `kept` is the stored answer. */
 type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
 
 /**
@@ -148,7 +150,10 @@ export async function answerUploadOnce<Deps extends { database: Database }>(
   return sendOutcome(reply, await keyed.answers.onceLong(keyed.scope, body, render))
 }
 
-/** A form whose content is hashed while it is read. */
+/**
+ * Returns a function that opens the form, and one that returns the hash of its content, which is computed while it is
+ * read.
+ */
 function hashedForm(openForm: OpenForm): { open: OpenForm; content(): Promise<string> } {
   const hash = createHash('sha256')
   let opened: FileForm | null = null
