@@ -92,8 +92,8 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
 /** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
 export function endStalledConnections(server: HttpServer): void {
   server.setTimeout(stalledMs, socket => {
-    // Another timeout means that the connection waits between two requests (set by Node.js), so end it. While a request
-    // is still processed, the client has nothing to read yet, so its connection stays open.
+    // Between two requests, Node.js sets another timeout than `stalledMs`. When that one expires, end the connection.
+    // While a request is processed, the client has nothing to read, so its connection stays open.
     if (socket.writableLength > 0) breakOff(socket)
     else if (socket.timeout !== stalledMs) socket.destroy()
   })

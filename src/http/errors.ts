@@ -1,7 +1,7 @@
 /**
- * Maps error codes to status codes, and writes error bodies in the form of each API; the token endpoint's form is
- * `{text}`. Errors of the HTTP protocol already have a status when they arrive here. Only `input/unreadable.ts` writes
- * the body of an error itself, because there the input could not be parsed as a request.
+ * Maps error codes to status codes, and writes error bodies in the form of each API. The token endpoint, for example,
+ * answers `{"text": "..."}`. Errors of the HTTP protocol already have a status when they arrive here. Only
+ * `input/unreadable.ts` writes the body of an error itself, because there the input could not be parsed as a request.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -78,7 +78,10 @@ export const errorCodeHeader = 'perkline-error-code'
  * the rules.
  */
 const errorRulesHeader = 'perkline-error-rules'
-/** The rules and the two brackets of their list must fit into 4 KiB of the 16 KiB that browsers and proxies accept for all headers. */
+/**
+ * The maximum size of the rules without the two brackets of their list. With the brackets it is 4 KiB. Browsers and
+ * proxies accept 16 KiB for all headers together.
+ */
 const maxRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -230,7 +233,7 @@ export function pathOf(request: FastifyRequest): string {
   const { url = '/' } = request.raw
   const query = url.indexOf('?')
   const target = query === -1 ? url : url.slice(0, query)
-  // A proxy may send the complete address (RFC 9112, 3.2.2).
+  // A proxy may request `https://host/path` instead of `/path` (RFC 9112, 3.2.2).
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
@@ -303,7 +306,7 @@ export class EncodedBodyError extends Error {
   readonly statusCode = 415
 }
 
-/** The first rules, as JSON that fits in a header. */
+/** The value of the header: a JSON list of as many rules as fit into it. */
 function rulesHeader(rules: readonly BrokenRule[]): string {
   const items = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
   while (items.join().length > maxRulesBytes) items.pop()

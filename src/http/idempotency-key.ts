@@ -6,8 +6,8 @@ import Type from 'typebox'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The operation accepts an Idempotency-Key. `own`: its answer depends on the person who calls, or contains a
-     * secret, so nobody else of the account may get it.
+     * Whether the operation accepts an Idempotency-Key. With `own`, the answer depends on the person who calls, or
+     * contains a secret, so nobody else of the account may get the stored answer.
      */
     idempotent?: boolean | 'own'
   }

@@ -16,7 +16,7 @@ export function unreadableParameters(url = ''): BrokenRule[] {
     })
 }
 
-/** @returns null for text that is not well-formed */
+/** @returns the decoded text; null when it is not well-formed */
 function decoded(text: string): string | null {
   try {
     const plain = decodeURIComponent(text.replaceAll('+', ' '))

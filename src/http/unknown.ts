@@ -15,12 +15,15 @@ const keptByProxies = /^\/(?:admin|sandbox|health)(?:\/|$)/
 const isDisguised = (request: FastifyRequest, route: string): boolean =>
   keptByProxies.test(route) && !keptByProxies.test(pathOf(request))
 
-/** Call this before any route is registered, because it records all routes, and after the hooks for all answers are added. */
+/**
+ * Call this before the routes are registered, because it records all of them. Call it after the hooks that change every
+ * answer are added.
+ */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // The path may have a route with this method: a route that serves files also calls this when it finds no file.
+    // The method may be allowed: a route that serves files also calls this handler when a file does not exist.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))
@@ -42,15 +45,17 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
 }
 
 /**
- * Each HEAD route belongs to a GET route. At the path of a prefix with a slash, such as `/swagger/`, Fastify calls
- * `onRoute` for the HEAD route only.
+ * Adds GET to HEAD, because each HEAD route belongs to a GET route. For a prefix with a slash at its end, such as
+ * `/swagger/`, Fastify calls `onRoute` only for the HEAD route.
  */
 const withGet = (method: HTTPMethods): HTTPMethods[] => (method === 'HEAD' ? ['GET', 'HEAD'] : [method])
 
 type KnownRoutes = {
   /** The methods that a path has, sorted. */
   allowedAt(path: string): HTTPMethods[]
-  /** Whether a route with a parameter, such as `/orders/:id`, must not answer this path, because the path has routes of its own. */
+  /**
+   * Whether this path has routes of its own. Then a route with a parameter, such as `/orders/:id`, must not answer it.
+   */
   isShadowed(route: string, path: string): boolean
 }
 

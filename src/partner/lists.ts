@@ -77,9 +77,9 @@ const cursorOf = (scope: ListScope, position: Position): string =>
 /**
  * Reads the position from a cursor.
  *
- * @param kinds the kinds of the keys in positions of this list. The kinds are checked, because a query may fail with
- *   the values of a forged cursor
- * @returns null without a cursor: the list then starts at its beginning
+ * @param kinds the kinds of the keys in positions of this list. They are checked, because the keys of a forged cursor
+ *   could make a query fail
+ * @returns the position; null without a cursor, which means the beginning of the list
  * @throws DomainError 'invalid' when the cursor was changed, or belongs to another list, account, filter or sort
  */
 export function readCursor(scope: ListScope, cursor: string | undefined, kinds: readonly KeyKind[]): Position | null {

@@ -4,10 +4,10 @@
  */
 
 /**
- * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside
- * its quotes, so each piece that looks like a formula gets an apostrophe, not only the first piece.
+ * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside its
+ * quotes. So each part of the cell that looks like a formula gets an apostrophe, not only the first part.
  *
- * @param value null: an empty cell; a number or boolean is written unchanged
+ * @param value a text; a number or boolean, which is written unchanged; or null for an empty cell
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
@@ -26,7 +26,10 @@ const harmless = /^(?![=+\-@\uff1d\uff0b\uff0d\uff20])[^;\t\r\n"]*$/
 /** Matches a text of which only the beginning needs escaping, such as a phone number. */
 const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
 
-/** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */
+/**
+ * The beginning of a cell, or of a part of it, that a spreadsheet would read as a formula: `=`, `+`, `-`, `@` or their
+ * full-width forms, also after quotes.
+ */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
 /** The patterns for SQL that writes such cells. They have the same meaning in PostgreSQL. */

@@ -1,6 +1,6 @@
 /**
- * Computes the days of a time zone as instants. It uses the time zone data of this runtime, so that the database needs
- * none.
+ * Computes at which instants the days of a time zone begin. It uses the time zone data of Node.js, so the database
+ * needs none.
  */
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -77,8 +77,8 @@ export const daysFromTo = (from: string, to: string): number => (Date.parse(to) 
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /**
- * The first and the last day that we accept. In every time zone, the years of their bounds are valid for `Date.UTC` and
- * the database.
+ * The first and the last day that we accept. Both `Date.UTC` and the database can handle the instants at which these
+ * days begin and end, in every time zone.
  */
 const [firstDay, lastDay] = ['0100-01-02', '9999-12-30']
 

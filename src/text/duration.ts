@@ -1,6 +1,6 @@
 /**
- * ISO 8601 durations: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`, `PT0.5H`. Only the last unit may have a fraction, to
- * the millisecond. Years and months may not, because their length varies.
+ * ISO 8601 durations: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`, `PT0.5H`. Only the last unit may have a fraction, and
+ * years and months never, because their length varies. A result is rounded to milliseconds.
  */
 
 const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'
@@ -12,10 +12,10 @@ const form = new RegExp(
 export const isDuration = (text: string): boolean => text.length <= 64 && form.test(text)
 
 /**
- * Adds a duration to an instant in the calendar of UTC. When the resulting month has fewer days, the result is its
- * last day.
+ * Adds a duration to an instant in the calendar of UTC. When the resulting month has fewer days, the result is its last
+ * day.
  *
- * @returns null for an invalid duration, or when the result is outside the years that a date can show
+ * @returns the later instant; null for an invalid duration, or when the result is after the year 9999
  */
 export function addDuration(from: Date, text: string): Date | null {
   const match = isDuration(text) ? form.exec(text) : null

@@ -28,9 +28,9 @@ export function readInstant(text: string): Date | null {
 }
 
 /**
- * Reads an instant that begins or ends a range. The platform's instants are whole milliseconds, so a more precise one
- * is rounded up to the next millisecond. An event before the given instant is then outside a range that begins with it,
- * and inside a range that ends with it.
+ * Reads an instant that begins or ends a range. The platform stores whole milliseconds, so a more precise instant is
+ * rounded up to the next millisecond. Example: for 0.0005 s the bound is 1 ms. An event at 0 ms is before this bound,
+ * as it is before the given instant.
  *
  * @returns null as `readInstant`
  */

@@ -4,13 +4,13 @@ import { endOf, instantRule, later, readBound, readInstant } from './instant.ts'
 import { instantParameter } from './instant-parameter.ts'
 
 /**
- * A query's conditions on the period of a campaign (`dateFrom` included, `dateTo` excluded). A field that is null sets
- * no condition.
+ * The conditions of a query on the period of a campaign, which includes the campaign's `dateFrom` but not its `dateTo`.
+ * A field that is null sets no condition.
  */
 export type PeriodFilter = {
   startsFrom: Date | null
   endsBy: Date | null
-  /** The period overlaps `from` (included) to `until` (excluded). */
+  /** The campaign's period must overlap the time from `from` (included) to `until` (excluded). */
   active: { from: Date; until: Date } | null
 }
 

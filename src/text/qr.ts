@@ -15,7 +15,7 @@ const pngEnd = pngChunk('IEND', Buffer.alloc(0))
 /**
  * Draws a text (an activation code) as a QR code: a PNG of exactly 512x512 pixels, 1-bit greyscale, error correction M,
  * with a quiet zone of at least 4 modules (contract/esim.md, "The QR code").
- * @throws RangeError that does not repeat the text, when the text has more than 2331 bytes of UTF-8
+ * @throws RangeError when the text has more than 2331 bytes of UTF-8; the error does not repeat the text
  */
 export function qrPng(text: string): Buffer {
   const pixels = deflateSync(drawRows(modulesOf(text)), { level: 3, memLevel: 7 })

@@ -14,7 +14,7 @@ export const spanParameters = {
   dateTo: instant('Only what was made before this time; a date alone means up to the end of that day, UTC'),
 }
 
-/** The same parameters with the names of the Partner API. */
+/** The parameters of a time range in lists of the Partner API, which have other names than `spanParameters`. */
 export const fromToParameters = {
   from: instant('Only what happened at or after this time; a date alone means midnight UTC'),
   to: instant('Only what happened before this time; a date alone means up to the end of that day, UTC'),
@@ -27,12 +27,12 @@ export const fromToParameters = {
 export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: string }): Span =>
   readBounds(['dateFrom', dateFrom], ['dateTo', dateTo])
 
-/** Reads `from` and `to` in the same way. @throws as `readSpan` */
+/** Reads `from` and `to` like `readSpan`. @throws as `readSpan` */
 export const readFromTo = ({ from, to }: { from?: string; to?: string }): Span => readBounds(['from', from], ['to', to])
 
 /**
  * Query parameters for a span of instants, `<name>From` and `<name>To`.
- * @param done what happened at these instants, for the description
+ * @param done a participle for the descriptions, such as `confirmed`: what was done at these instants
  */
 export const betweenParameters = <Name extends string>(name: Name, done: string) =>
   ({

@@ -17,12 +17,16 @@ export function brokenRule(text: string, of: TextRule): Rule | undefined {
 }
 
 /**
- * The pattern of a longer text for people, as schemas have it: no control characters other than tabs and the ends of lines, and
- * none that turn the direction of the text, because they can make it look like another one. Its rule is `plain-lines`.
+ * The pattern, for schemas, of a text of several lines for people; it checks the rule `plain-lines`. It allows no
+ * control characters except tabs and line ends. It also forbids characters that change the direction of the text,
+ * because with them a text can look like another text.
  */
 export const plainLines = '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]*$'
 
-/** The code of an entry. It appears in URLs and on command lines, so it never begins with a hyphen or a dot. */
+/**
+ * The code of an entry of the directory, such as a bank. Codes appear in URLs and on command lines, so no code begins
+ * with a hyphen or a dot.
+ */
 export const code = pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'code')
 
 export const countryCode: TextRule = { rule: 'upper-case-country', params: {}, holds: isCountry }
@@ -37,7 +41,10 @@ export const urlIdent = pattern(/^[A-Za-z0-9._~-]{1,200}$/, 'url-ident')
 export const uuid = pattern(uuidForm, 'uuid')
 export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u, 'domain')
 
-/** The IANA name of a time zone that this runtime knows. The database needs no time zone data. */
+/**
+ * The IANA name of a time zone. Node.js must know it; the database need not, because only our code computes with time
+ * zones.
+ */
 export const timeZone: TextRule = {
   rule: 'time-zone',
   params: {},

@@ -7,7 +7,10 @@ import type { FastifyInstance } from 'fastify'
 const defaults = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const yearSeconds = 31_536_000
 
-/** Returns the default headers. If the platform's address begins with https, one of them forbids browsers to use http. */
+/**
+ * Returns the default headers. If the platform's address begins with https, one of these headers forbids browsers to
+ * use http.
+ */
 export function defaultHeaders(publicUrl: string): Record<string, string> {
   const isSecure = new URL(publicUrl).protocol === 'https:'
   return isSecure ? { ...defaults, 'strict-transport-security': `max-age=${yearSeconds}` } : defaults

@@ -51,8 +51,8 @@ const wholeBytes = 64 * 1024
 const readMs = 90_000
 
 /**
- * Sends a JSON text in the pieces in which it was made. As one text of some megabytes it would block all other requests
- * for about ten milliseconds while it is joined, encoded and collected as garbage.
+ * Sends a JSON text as the list of texts that it was made from. Joining, encoding and freeing one text of some
+ * megabytes would block all other requests for about ten milliseconds.
  */
 export function sendPieces(request: FastifyRequest, reply: FastifyReply, texts: readonly string[]): FastifyReply {
   reply.type('application/json; charset=utf-8')

@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify'
 /**
  * Creates a function that answers with the JSON text of a source object, which must never change.
  *
- * @param viewOf makes what callers see of a source; for one source, its further arguments must always be the same
+ * @param viewOf makes the answer from a source and further arguments, which must be the same in all calls for that
+ *   source
  */
 export function createSharedText<Source extends object, Besides extends unknown[]>(
   viewOf: (source: Source, ...besides: Besides) => unknown,

@@ -1,4 +1,7 @@
-/** Rules for answers whose body is a stream. Fastify does not call these hooks for the answers of `long-answer.ts`. */
+/**
+ * Rules for answers whose body is a stream. Fastify does not call the hook of `watchStreams` for answers of
+ * `long-answer.ts`.
+ */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

@@ -5,11 +5,11 @@
 
 /** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */
 const minUnpooledBytes = 4096
-/** The minimum size of memory that is kept. For smaller bodies, fresh memory costs less than keeping memory. */
+/** The minimum size of a body for which memory is kept and reused. For a smaller body, fresh memory costs less. */
 const minKeptBytes = 256 * 1024
 /**
- * The maximum size of memory that is kept. A directory file may have 64 MiB. That is too much to keep for files that
- * are seldom sent.
+ * The size of each buffer that is kept. A directory file may have 64 MiB. That is too much to keep for files that are
+ * seldom sent.
  */
 const maxKeptBytes = 16 * 1024 * 1024
 const maxKept = 2
@@ -39,7 +39,7 @@ export function giveBackMemory({ buffer }: Buffer<ArrayBuffer>): void {
 /** The minimum size of memory that is freed early. Smaller memory seldom makes the garbage collector start. */
 const minFreedBytes = 16 * 1024
 
-/** Frees the memory of a piece that nobody reads any more, before the garbage collector would. */
+/** Frees the memory of a chunk that nobody reads any more, before the garbage collector would free it. */
 export function freeMemory({ buffer, byteLength }: Buffer): void {
   const isShared = byteLength < buffer.byteLength
   if (byteLength >= minFreedBytes && !isShared && buffer instanceof ArrayBuffer) buffer.transfer(0)

@@ -1,8 +1,8 @@
 /**
- * Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. In each
- * turn of the event loop, `gatherBody` takes some 64 KiB, usually one part, and frees the memory of each part.
- * Otherwise it would take up to 32 parts at once when a body arrives fast, and the garbage collector would stop all
- * requests to free them.
+ * Copies the chunks of a body into one buffer while they arrive. Joining 16 MiB at the end would block other requests
+ * for 10 ms. In each turn of the event loop, `gatherBody` usually takes one chunk of 64 KiB, and frees its memory.
+ * Without this pause it would take up to 32 chunks at once when a body arrives fast. The garbage collector would then
+ * stop all requests to free them.
  */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
@@ -10,9 +10,11 @@ import { freeMemory, giveBackMemory, takeMemory } from './body-memory.ts'
 
 /** Follows a body while it arrives. */
 export type BodyObserver = {
-  /** Called with each piece. */
+  /** Called with each chunk. */
   add(piece: Buffer): void
-  /** Called once, after the last piece. @returns whether the answer is known already, so that nobody needs to parse the body */
+  /**
+   * Called once, after the last chunk. @returns true when the answer is already known, so the body need not be parsed
+   */
   finish(): Promise<boolean>
 }
 
@@ -24,13 +26,13 @@ const bytesOfTurn = 32 * 1024
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set this before the body is read, in code that must see the bytes of the body. */
+    /** Code that must see the bytes of the body sets this before the body is read. */
     bodyObserver: BodyObserver | null
   }
 }
 
 /**
- * @param onBody called with the whole body; call `giveBackMemory` with it when it has been read
+ * @param onBody called with the whole body; it must call `giveBackMemory` when the body is not needed any more
  * @param onError called with the error to answer: the body is longer than the route accepts, or not as long as
  *   announced
  */

@@ -13,14 +13,14 @@ export type JsonPiece =
   | { refusedFor: string | readonly (string | BrokenRule)[] }
   | { value: object; errors: SchemaError[] }
   | ListPiece
-/** Further entries of the list at this path. */
+/** Some entries of the list at this path; they follow the entries that were sent before. */
 type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**
  * The function `readAside`, which the module of a route's `asideReader` exports. The separate process calls it with
  * each large body that it has parsed. The function does further work on the fields, so that the main process need not
  * do it. It returns the body with the results in place of these fields. Long lists of results must be empty in this
- * body; their entries are in `lists`, so that they are sent in pieces.
+ * body. Their entries are in `lists`, so that they are sent in several messages.
  */
 export type AsideReader = (body: object) => { body: object; lists: ListPiece[] }
 
@@ -42,14 +42,17 @@ function textOf(schema: object): string {
 
 const aside = createAsideProcess(new URL('./json-process.ts', import.meta.url))
 
-/** How many entries of a list are sent at once. Receiving them takes this thread a few milliseconds. */
+/**
+ * How many entries of a list one message contains. The main process needs a few milliseconds to receive such a message.
+ */
 const entriesOfPiece = 500
 
 /**
  * Does the work of `countValues`, `readJson` and the schema check in a separate process. It returns only the fields
  * that the operation reads (`neededFields`).
  *
- * @throws DomainError 'invalid' for invalid JSON, or too much of it; 'unavailable' when the process was killed
+ * @throws DomainError 'invalid' for invalid JSON, or when the body exceeds `bounds`; 'unavailable' when the process was
+ *   killed
  */
 export async function readJsonAside(
   bytes: Uint8Array,
@@ -89,7 +92,7 @@ export function neededFields(
   return Object.fromEntries(needed.map(([name, inner]) => [name, invalid.has(name) ? undefined : inner]))
 }
 
-/** The pieces of a value. Only long lists that are direct fields of the object are split. */
+/** Splits a value into messages. Only long lists that are direct fields of the object are split. */
 export function splitValue(value: object, errors: SchemaError[]): JsonPiece[] {
   if (Array.isArray(value)) return [{ value, errors }]
   const head: Record<string, unknown> = {}

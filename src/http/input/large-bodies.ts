@@ -26,7 +26,10 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     hasBodyPlace: boolean
-    /** For slow bodies and long answers: throws when the caller has lost access since the request began. */
+    /**
+     * Throws when the caller has lost access since the request began. Called after a body has arrived, and during long
+     * answers.
+     */
     requireAccess: (() => void) | null
   }
 }
@@ -53,8 +56,9 @@ export function readBodies(app: FastifyInstance): void {
   /** The bodies that are being read in the process for large bodies, or wait for it. */
   const readings = new WeakMap<FastifyRequest, Promise<unknown>>()
   /**
-   * Takes one of the limited places until the answer has ended or the caller has left. If the body is being read when the caller
-   * leaves, its place stays taken until it is read. Otherwise callers that send bodies and leave could fill the memory.
+   * Waits until the concurrency limit lets this request read its body. The request counts until its answer has ended or
+   * the caller has left. If the body is being read when the caller leaves, the request counts until it is read.
+   * Otherwise callers that send bodies and leave could fill the memory.
    */
   const takePlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const signal = disconnectSignal(reply)
@@ -81,8 +85,8 @@ export function readBodies(app: FastifyInstance): void {
     return isChunked(request) || isLarge(request) ? prepare(request, reply) : done()
   })
   /**
-   * A chunked body does not announce its length. So wait for its first part, or the whole body, before it takes a
-   * place. A short body then needs no place, and a sender that sends nothing keeps nobody waiting.
+   * A chunked body does not announce its length. So wait until the whole body or a first part has arrived. A short body
+   * then does not count towards the limit, and a client that sends nothing does not delay others.
    */
   const waitForChunks = async (request: FastifyRequest, payload: IncomingMessage): Promise<void> => {
     const reply = replies.get(request)

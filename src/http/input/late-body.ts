@@ -26,8 +26,8 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
 }
 
 /**
- * Calls `act` after `ms`, unless the body has ended or the connection has closed by then. Whether it has closed is known
- * from the socket, because a request whose body was not read to its end emits no event for that.
+ * Calls `act` after `ms`, unless the body has ended or the connection has closed by then. We learn from the socket that
+ * the connection has closed, because a request whose body was not read to its end emits no event for this.
  */
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: (socket: Socket) => void): void {
   // Node.js emits no `end` event if the headers announce no body, or if the body has ended already.

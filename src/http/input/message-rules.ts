@@ -51,10 +51,11 @@ function countFields({ rawHeaders }: IncomingMessage): { hosts: number; authoriz
 const waiting = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * Handles `Expect: 100-continue`. The answer `100 Continue` is sent only once caller, rate limit, type and announced
- * length of the body are accepted, so that no client sends a body for nothing. Unknown expectations are ignored.
+ * Handles `Expect: 100-continue`. `100 Continue` is sent only after the caller, the rate limit, and the type and
+ * announced length of the body were checked, so that no client sends a body for nothing. Unknown expectations are
+ * ignored.
  *
- * @param defaultLimit the maximum bytes of a body, where the route sets none
+ * @param defaultLimit the maximum size of a body in bytes, for a route that sets none
  */
 export function answerExpectations(app: FastifyInstance, defaultLimit: number): void {
   app.server.on('checkContinue', (request, response) => {

@@ -21,7 +21,7 @@ export class SmallChunksError extends DomainError {
 
 /** Watches the chunked bodies of all requests, even of those whose body nobody reads. */
 export function limitSmallChunks(server: Server): void {
-  // Prepended, because Fastify's listener may answer a request at once.
+  // This listener must run before Fastify's, which may answer a request at once.
   server.prependListener('request', (request, response) => {
     if (request.headers['transfer-encoding'] !== undefined) watchChunks(request, response)
   })
@@ -52,7 +52,7 @@ function watchChunks(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
-/** Ends the connection after the answer, which is 400 if it has not begun. */
+/** Ends the connection after the answer. If the answer has not begun, it becomes a 400. */
 function stopReading(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   // This makes Node.js stop reading from the connection.

@@ -54,8 +54,8 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     destroyLater(socket)
   }
   /**
-   * Connections that already wait for the end of an answer. Node.js calls this handler again for each piece that
-   * arrives later.
+   * Connections on which the end of an earlier answer is already awaited. Node.js calls this handler again for all
+   * bytes that arrive later.
    */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
@@ -91,7 +91,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
 /** The newest request of each connection. */
 const newest = new WeakMap<Socket, IncomingMessage>()
 
-/** Call this once for each server whose errors `createUnreadableAnswer` answers. */
+/** Records the newest request of each connection. Call this once for each server that uses `createUnreadableAnswer`. */
 export function noteRequests(server: Server): void {
   server.on('request', request => newest.set(request.socket, request))
 }

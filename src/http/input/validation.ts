@@ -34,9 +34,9 @@ function createAjv(): Ajv2020 {
   ajv.addFormat('uuid', uuidForm)
   // The standard format also accepts leap seconds and zones without minutes, which no Date can hold.
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
-  // 'x-rule' replaces the message of a pattern or format that would not say enough. 'x-must-be' has the text of this
-  // rule for the OpenAPI document. 'x-documented' is only for the OpenAPI document: it has rules that the server checks
-  // in its own code.
+  // 'x-rule' has a rule whose message replaces the messages of the other keywords in the same schema. The other two are
+  // only for the OpenAPI document: 'x-must-be' has the text of 'x-rule', and 'x-documented' has keywords for rules that
+  // our own code checks.
   ajv.addVocabulary(['x-rule', 'x-must-be', 'x-documented'])
   boundKeywords(ajv, maxErrors)
   return ajv
@@ -145,7 +145,10 @@ export function schemaRules(errors: readonly SchemaError[]): BrokenRule[] {
   return [...rules.values()]
 }
 
-/** Leaves out the errors of the branches of a choice (`anyOf`, for example) if the choice has a rule that says what to send. */
+/**
+ * Leaves out the errors of the branches of `anyOf`, `oneOf` and `if`, if the schema has an `x-rule` that says what to
+ * send.
+ */
 function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[] {
   const choices = errors.filter(error => choiceKeywords.has(error.keyword) && error.parentSchema?.['x-rule'])
   if (choices.length === 0) return errors
@@ -156,7 +159,7 @@ function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[]
   return errors.filter(error => !choices.some(choice => isBranchOf(error, choice)))
 }
 
-/** Equal paths count too, because the errors of all items of a list have the schema path of the list. */
+/** Returns true for equal paths, too, because all errors in the items of a list have the same schema path. */
 const isAtOrBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`)
 
 const choiceKeywords = new Set(['if', 'anyOf', 'oneOf'])
@@ -168,7 +171,7 @@ function ruleOf(error: SchemaError): BrokenRule | null {
   if (keyword === 'required') return broken(inner(params.missingProperty), 'given')
   if (keyword === 'additionalProperties')
     return broken(inner(params.additionalProperty) || 'the field without a name', 'omitted')
-  // The error of a choice only says that one of its branches failed. The error of that branch is reported already.
+  // The error of `anyOf`, `oneOf` or `if` only says that a branch failed. The error of that branch is reported anyway.
   if (choiceKeywords.has(keyword) && !error.parentSchema?.['x-rule']) return null
   return { field: shownName(path) || 'body', ...requirement(error) }
 }
@@ -201,6 +204,9 @@ const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
     formats[format] ? { rule: formats[format], params: {} } : { rule: 'format', params: { format } },
 }
 
-/** Rules by their patterns. The schemas also limit the length, and `x-rule` would replace the rule about the length, too. */
+/**
+ * Rules of some patterns, by the pattern. Schemas with these patterns have no `x-rule`, because they also limit the
+ * length, and `x-rule` would replace the message about the length, too.
+ */
 const patterns: Record<string, RuleCode> = { [plainLines]: 'plain-lines' }
 const formats: Record<string, RuleCode> = { uuid: 'uuid', uri: 'url', date: 'day', 'date-time': 'date-time' }

@@ -10,8 +10,9 @@ import { limitKeyOf } from './account.ts'
 
 export type Reads = {
   /**
-   * Waits until the request's partner may run another read, and takes one of the partner's places (`limits`). The place is freed
-   * when the answer ends; after a long read, only after a pause (`restAfterLongRead`).
+   * Waits until the request's partner may run another read, and counts this read. Each partner may run two at once
+   * (`limits`). The read stops counting when its answer ends, or after a long read some time later
+   * (`restAfterLongRead`).
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
@@ -27,19 +28,20 @@ export type Reads = {
 
 export type CostlyReads = Reads & {
   /**
-   * Waits like `begin`, and then for one of the few places for files that are sent while they are read.
+   * Begins a read of a file that is sent while it is read. Waits like `begin`, and then until fewer than the maximum of
+   * such files are being read (`fileLimits`).
    *
-   * @returns also a signal that aborts when the client disconnects
-   * @throws DomainError like `takePlace`; 'unavailable' when the files of others take too long
+   * @returns `aside`: the database to read from; `signal`: aborts when the client disconnects
+   * @throws DomainError like `takePlace`; 'unavailable' when the reads of other files take too long
    */
   beginFile(request: FastifyRequest, reply: FastifyReply): Promise<{ aside: Queryable; signal: AbortSignal }>
 }
 
-/** The limits of reads by people: one for pages, and one for long reads. */
+/** The limits of reads by people: `pageReads` for quick reads, `costlyReads` for long ones. */
 export type ReadDeps = { pageReads: Reads; costlyReads: CostlyReads }
 
 const limits: Record<AsideKind, ConcurrencyLimits> = {
-  // Each partner gets two places, so that the slow reads of one partner do not delay other partners.
+  // Each partner may run two reads at once, so that the slow reads of one partner do not delay other partners.
   short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
@@ -47,7 +49,8 @@ const limits: Record<AsideKind, ConcurrencyLimits> = {
 export const fileLimits: ConcurrencyLimits = {
   atOnce: longReadConnections.files,
   perPartner: 2,
-  // Clients may read files slowly. Without this rule, two slow partners would take all places.
+  // Clients may read files slowly. Without this rule, two partners with slow clients could use the whole limit
+  // `atOnce`.
   lastForOthers: true,
   waiting: 100,
   waitMs: 10_000,
@@ -55,19 +58,19 @@ export const fileLimits: ConcurrencyLimits = {
 
 const maxRestMs = 3_000
 /**
- * How long the place of a long read stays taken after its answer: three times as long as the read took, up to `maxRestMs`. So a
- * partner that fills its two places with one short read after the other uses half a processor of the database on average. Reads
- * of more than a second use more, because the pause is limited.
+ * How long a long read still counts after its answer: three times as long as it took, up to `maxRestMs`. So a partner
+ * that sends reads without a break keeps only half a processor of the database busy on average. With reads of more than
+ * a second it is more, because the pause is limited.
  */
 const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 
 type TakePlace = (request: FastifyRequest, signal: AbortSignal) => Promise<void>
 
 /**
- * Returns a function that takes one of the places that the caller's partner has. The place is freed when the signal
- * aborts, or with `restAfter` some time later.
+ * Returns a function that waits until the limit lets the caller's partner run another read, and counts this read. The
+ * read stops counting when the signal aborts, or with `restAfter` some time later.
  *
- * @param restAfter how long the place stays taken after work of this duration; default: not at all
+ * @param restAfter how long a read of this duration still counts after its end; default: not at all
  */
 const taking =
   (places: ConcurrencyLimit, restAfter?: (tookMs: number) => number): TakePlace =>

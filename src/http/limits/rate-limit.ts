@@ -1,7 +1,7 @@
 /**
- * Limits the requests of an account or an address (contract/limits.md, "Requests"). It is a token bucket, stored as the instant
- * at which it will be full again (the generic cell rate algorithm). The buckets are in this process, or in Redis or Valkey for
- * all processes.
+ * Limits the requests of an account or an address (contract/limits.md, "Requests"). Each account or address has a token
+ * bucket, which is stored as the instant at which it will be full again (the generic cell rate algorithm). The buckets
+ * are in this process, or in Redis or Valkey for all processes.
  */
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../errors.ts'
@@ -19,7 +19,7 @@ export type Decision = {
 
 export type RateLimiter = {
   limit: RateLimit
-  /** Takes one request out of the bucket of `key`, if there is room. */
+  /** Takes one token from the bucket of `key`, if there is one. */
   take(key: string): Promise<Decision> | Decision
   close(): Promise<void>
 }

@@ -7,7 +7,10 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createLocalCounter } from '../../work/local-counter.ts'
 import { createLocalRateLimiter, decide, type RateLimit, type RateLimiter } from './rate-limit.ts'
 
-/** Stores the instant at which the bucket is full, by the store's clock, so that the processes' clocks need not agree. */
+/**
+ * Stores the instant at which the token bucket is full again. It uses the clock of Redis, so the clocks of the
+ * processes need not agree.
+ */
 const script = `
 local time = redis.call('time')
 local now = time[1] * 1000 + time[2] / 1000
@@ -20,15 +23,15 @@ return { string.format('%.3f', full), string.format('%.3f', now) }`
 
 const commandTimeoutMs = 250
 /**
- * A command that fails after this time has timed out. This is less than the time limit, because timers may end early; a
- * lost connection fails at once.
+ * A command that fails after at least this time has timed out, because a lost connection makes it fail at once. Half of
+ * the time limit is enough to tell them apart, and timers may end early.
  */
 const slowFailureMs = commandTimeoutMs / 2
-/** After a timeout, the store is not used for this long, so that not every request waits for it. */
+/** After a timeout, Redis is not used for this long, so that not every request waits for a timeout. */
 const pauseMs = 1_000
 
 /**
- * Shares the buckets in Redis. When Redis cannot be reached or is slow, this process uses buckets of its own and
+ * Shares the token buckets in Redis. When Redis cannot be reached or is slow, this process uses buckets of its own and
  * reports that once. No request is refused because Redis fails.
  *
  * @param options.onAway called when Redis cannot be reached any more (true) and when it can be reached again (false)
@@ -73,10 +76,10 @@ export function createSharedRateLimiter(options: {
 
 type Buckets = Redis & {
   /**
-   * Takes a request out of the bucket, if there is room.
+   * Takes one token from the bucket, if there is one.
    *
-   * @returns when the bucket would be full again without this request, and the time now: both in milliseconds of the
-   *   store's clock
+   * @returns `full`: when the bucket would be full again if this request took no token; `now`: the time. Both are in
+   *   milliseconds by the clock of Redis
    */
   takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[full: string, now: string]>
 }
@@ -96,8 +99,8 @@ function connectBuckets(redisUrl: string): Buckets {
 }
 
 /**
- * Makes counters that all processes share, such as those of wrong passwords. While the store is away, each process
- * counts on its own.
+ * Makes counters that all processes share, such as those of wrong passwords. While Redis cannot be reached, each
+ * process counts on its own.
  */
 export function createSharedCounter(redisUrl: string) {
   const redis = new Redis(redisUrl, {

@@ -81,7 +81,10 @@ const compressed = { 'content-encoding': 'ContentEncoding', vary: 'Vary' } as co
 const coded = { [errorCodeHeader]: 'ErrorCode' } as const
 
 const byAccount = { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' } as const
-/** The rate limit headers in the answers of each API. `token` is missing, because its requests are not limited in this way. */
+/**
+ * The rate limit headers in the answers of each API. The API `token` is missing, because requests for tokens are not
+ * limited in this way.
+ */
 const limitedOf: Partial<Record<Api, Record<string, Component>>> = {
   esim: { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' },
   cashback: byAccount,

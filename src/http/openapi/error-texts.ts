@@ -1,7 +1,10 @@
-/** Examples of errors that the recorded calls never cause, with the same texts as in the real answers. */
+/**
+ * Examples of errors that `npm run examples` does not cause and so cannot record. The texts are those of the real
+ * answers.
+ */
 import type { ErrorExample } from './examples.ts'
 
-/** Texts for errors that are the same for all operations, or that the recorded calls never cause. */
+/** Texts by status, for operations without a recorded text and without one in `ownErrors`. */
 export const sharedErrors: Record<number, ErrorExample> = {
   400: ['invalid', ['foo must be omitted']],
   401: ['unauthenticated', 'The bearer token is not valid or has expired'],

@@ -1,6 +1,7 @@
 /**
  * The examples in the documents: one for each body and status, recorded from a platform with the sample data (`npm run
- * examples`). For errors only the text is recorded. Errors that the recorded calls never cause are in `error-texts.ts`.
+ * examples`). For errors only the text is recorded. `npm run examples` does not cause every error; the others are in
+ * `error-texts.ts`.
  */
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
@@ -15,7 +16,7 @@ export type Examples = Record<string, Record<string, unknown>>
 
 /** The recorded error texts by operation id, and within an operation by status. */
 export type ErrorExamples = Record<string, Record<string, ErrorExample>>
-/** `facts` are the further fields of the body. */
+/** `facts` are the fields of the body besides the usual ones of an error, such as `oldestSequence`. */
 export type ErrorExample = [code: string, message: string | string[], facts?: Record<string, unknown>]
 
 export const examplesUrl = new URL('examples.json', import.meta.url)

@@ -209,7 +209,7 @@ const errorOf: Record<Api, TSchema> = {
  * The answers that refuse a body. Operations without a body, other than GET and HEAD, have them as well, because a body
  * that is sent to them is also checked. A file that is read while it arrives has a limit of its own, or none.
  *
- * @param defaultLimit the maximum bytes of a body where the route sets none
+ * @param defaultLimit the maximum size of a body in bytes, for a route that sets none
  */
 function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, defaultLimit: number) {
   if (method === 'GET' || method === 'HEAD') return {}

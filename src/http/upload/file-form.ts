@@ -1,5 +1,6 @@
 /**
- * A form with one file (`multipart/form-data`, contract/portal.md), read as it arrives. Only the piece in transfer is in memory.
+ * Reads a form with one file (`multipart/form-data`, contract/portal.md) while it arrives. The file is never in memory
+ * as a whole.
  */
 import { on } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -26,7 +27,7 @@ export type FileFormRules = {
   maxBytes: number
   /** The time limit for the whole form, even at a steady rate. */
   maxMs: number
-  /** The other fields that the form may have, with their maximum length in characters. */
+  /** The names of the other fields that the form may have, each with its maximum length in characters. */
   texts: Record<string, number>
 }
 
@@ -98,8 +99,8 @@ export async function readFileForm(
 }
 
 /**
- * Passes the body on, within its limits of size and time. Every byte counts, because a body may also have bytes before its first
- * boundary and after its last one.
+ * Passes the body on, within its limits of size and time. All bytes of the body count, because it may have bytes before
+ * the first boundary and after the last one.
  */
 async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): AsyncGenerator<Buffer> {
   const giveUpAt = performance.now() + maxMs
@@ -126,7 +127,7 @@ function unknownPart({ name, fileName }: Part, hasFile: boolean): DomainError {
   return fileName === undefined || hasFile ? formError(unknown) : formError(unknown, partError(fileField, 'be given'))
 }
 
-/** The parts in their order. Read each to its end before you ask for the next. */
+/** The parts of the form, in order. Read each part to its end before you ask for the next one. */
 async function* partsOf(
   source: Readable,
   headers: IncomingHttpHeaders,

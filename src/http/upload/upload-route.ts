@@ -1,6 +1,6 @@
 /**
- * Routes whose body is a file that is read as it arrives. Clients that read only after they have sent everything get their
- * answer, too.
+ * Routes whose body is a file that is read as it arrives. Many clients read the answer only after they have sent the
+ * whole body. They get error answers, too.
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,7 +9,10 @@ import { type DrainBounds, openUpload, SlowUploadError } from './upload.ts'
 
 export const csvType = 'text/csv'
 
-/** Options for each route of a plugin with `takeUploads`; `body` of its schema is for the documentation only. */
+/**
+ * Options for each route of a plugin that calls `takeUploads`. The `body` in the schema of such a route is only for the
+ * documentation; it is not validated.
+ */
 export const uploadRoute = (bodyType: string) =>
   ({
     config: { longUpload: true, bodyType },
@@ -25,8 +28,9 @@ export function takeUploads(app: FastifyInstance, bodyType: string): void {
 }
 
 /**
- * Passes the body of a request to `work`. The body fails at its end when the caller has lost access meanwhile. After an error the
- * rest of the body is drained before the answer, because clients read only after they have sent everything.
+ * Passes the body of a request to `work`. If the caller loses access while it sends, the body ends with an error. After
+ * an error, the rest of the body is drained before the answer, because many clients read only after they have sent
+ * everything. The rest of a too slow body is not drained.
  */
 export async function withUpload<T>(
   request: FastifyRequest,

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 
 /**
- * The minimum rate of an upload: `bytes` in each span after the first one. Only the time spent waiting for the client
- * counts.
+ * The minimum rate of an upload: `bytes` in every `spanMs`. For its first `bytes`, an upload has twice this time. Only
+ * the time in which we wait for the client counts.
  */
 export type UploadRate = { bytes: number; spanMs: number }
 
@@ -26,21 +26,24 @@ export type DrainBounds = { maxBytes: number; maxMs: number }
 
 export type Upload = {
   /**
-   * Resolves when the first bytes, or all of a short body, have arrived. The caller waits for this before the upload
-   * counts against the limit of concurrent uploads.
+   * Resolves when `firstBytes` bytes, or all of a shorter body, have arrived. Only then does the caller count the
+   * upload towards the limit of concurrent uploads.
    */
   begun: Promise<void>
-  /** The bytes. It fails with a SlowUploadError when they arrive too slowly. Ending it early does not destroy the request. */
+  /**
+   * The bytes of the upload. The stream fails with a SlowUploadError when they arrive too slowly. Ending the stream
+   * early does not destroy the request.
+   */
   source: Readable
   /**
    * Drains the rest, so that a client that reads only after it has sent everything gets its answer.
    *
-   * @returns false when the body does not end within the bounds
+   * @returns false when the rest is longer, or takes longer, than `bounds` allows, or breaks off
    */
   drain(bounds?: DrainBounds): Promise<boolean>
 }
 
-/** The number of bytes that are read before an upload counts against the limit of concurrent uploads. */
+/** An upload counts towards the limit of concurrent uploads only after this many of its bytes were read. */
 const firstBytes = 64 * 1024
 
 /**
@@ -102,7 +105,7 @@ function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {
     const startedMs = performance.now()
-    // The first span has no minimum rate, so the first check is at the end of the second span.
+    // The first bytes may take two spans (`UploadRate`).
     const leftMs = rate.spanMs * (isFirst ? 2 : 1) - waitedMs
     const chunk = await withinTime(chunks.next(), leftMs, rate)
     waitedMs += performance.now() - startedMs

@@ -16,7 +16,10 @@ const common = {
   503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
-/** The error answers of an operation: the common ones, and its own with their causes. */
+/**
+ * The error answers of an operation: those of all operations, and its own.
+ * @param causes for each status code, the cause in words
+ */
 export const partnerErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
 
