@@ -23,10 +23,10 @@ export const feedChecks: readonly Check[] = [denseCheck, ordersCheck, confirmedC
 const rulesOffset = `(select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond'`
 
 /**
- * SQL for the instant from which the audit looks for events. Older events may be stored without their subject, or may
- * have been removed because of their age. If old events were removed, it is one hour after the start of the oldest
- * stored day. The extra hour covers clocks that differ. The instant is by the platform's clock, which a sandbox can set
- * forward.
+ * SQL for an instant by the platform's clock, which a sandbox can set forward. The audit looks only for events since
+ * this instant. Older events may be stored without their subject, or may have been removed because of their age. After
+ * such a removal, the instant is one hour after the start of the oldest stored day. The hour allows for differences
+ * between clocks.
  */
 export const numberedSince = `(select greatest(p.reached, case when exists (select from feeds where removed_through > 0) then (
     select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) at time zone 'UTC' + interval '1 hour' + ${rulesOffset}
@@ -34,15 +34,15 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
   from event_positions p where p.name = 'events.subjects')`
 
 /**
- * SQL for an instant by the platform's clock up to which all events are numbered. It is the time of the last tick that
- * left no backlog, minus 10 minutes, because every change is committed within 10 minutes.
+ * SQL for an instant by the platform's clock up to which all events are numbered. It is 10 minutes before the last time
+ * when the numbering left no event waiting, because every change is committed within 10 minutes.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
 
 /**
- * Finds confirmed orders without an event. The subject of an `order.confirmed` event is the order's id, so the index of
- * subjects holds the events of a range of orders as one range.
+ * Finds confirmed orders without an event. The subject of an `order.confirmed` event is the order's id, so the events
+ * of consecutive orders are next to each other in the index of subjects.
  *
  * @param numberAllEvents numbers the recorded events, so that feeds show them; left out for a database that must not be
  *   changed

@@ -58,8 +58,8 @@ export type Page = {
   /** The feed, as it was when the first events were read. */
   feed: Feed
   /**
-   * The JSON texts of the events in the order of the feed, in pieces. A piece has one event or more, joined by commas.
-   * The pieces are not joined, because joining long texts takes longer than reading them.
+   * The JSON texts of the events in the order of the feed. Each element has one event or more, joined by commas. The
+   * elements are not joined to one text, because joining long texts takes longer than reading them.
    */
   texts: string[]
   count: number

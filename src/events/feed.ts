@@ -25,7 +25,7 @@ export type FeedParams = {
 }
 
 export type FeedPage = {
-  /** The JSON texts of the events, in pieces (`feed-store.ts`). */
+  /** The JSON texts of the events. Each element has one event or more, joined by commas (`feed-store.ts`). */
   texts: string[]
   count: number
   nextAfter: number

@@ -25,7 +25,7 @@ export const recordingOrders = (kind: EventKind, changed: string): string => `
   insert into outbox (kind, account, subjects)
   select '${kind}', bank_id, array_agg(order_id) from ${changed} group by bank_id`
 
-/** A row with its own data. Its `kind` is not one of `EventKind`. */
+/** An outbox row that holds data, and not only ids of orders. Its `kind` is not one of `EventKind`. */
 export type OutboxRow = { kind: string; account: RecordedAccount; data: object }
 
 /**

@@ -10,7 +10,10 @@ import type { Queryable } from '../db/database.ts'
 export const consumers = ['sales', 'events', 'statements', 'audit-log'] as const
 export type Consumer = (typeof consumers)[number]
 
-/** A snapshot. `xips`: the transactions below `xmax` that were still running. All values are in PostgreSQL's text form. */
+/**
+ * A snapshot. `xips` are the transactions below `xmax` that were still running when it was made. All values are in
+ * PostgreSQL's text form.
+ */
 export type Position = { snapshot: string; xmax: string; xips: string[] }
 
 /** SQL for a consumer's newest position, as text. */
@@ -41,15 +44,16 @@ export const isOneOf = (kinds: readonly string[]): string => `kind in (${kinds.m
 const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
- * A query for the outbox rows that a position has not seen. The position must be passed in parameters, so that the
- * planner knows its values. If the query looked the position up itself, the planner would expect to read a third of the
- * table.
+ * A query for the outbox rows that a consumer has not taken at a position. The position must be passed in parameters,
+ * so that the planner knows its values. If the query looked the position up itself, the planner would expect to read a
+ * third of the table.
  *
- * @param first the number of the parameter `xmax`; `xips` is the next one
+ * @param first the number of the SQL parameter for the position's `xmax`; the next parameter is for its `xips`
  * @param options.before an upper bound of `xid`, if any
  * @param options.kinds only rows of these kinds; default: all
  * @param options.columns the columns to select
- * @param options.oldest how many rows to read at most from each of the two parts; the oldest transactions come first
+ * @param options.oldest the maximum number of rows to read in each of the two selects; the oldest transactions come
+ *   first
  */
 export function unseen(
   consumer: Consumer,

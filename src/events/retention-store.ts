@@ -11,9 +11,9 @@ type Daily = (typeof daily)[number]
 const detachWait = '5s'
 
 /**
- * Drops the old partitions of each table, and deletes old or finished replays. If a long read uses a partition, it
- * stays until the next run. The later days of its table then stay, too, because PostgreSQL detaches one partition of a
- * table at a time.
+ * Drops the old partitions of each table, and deletes old or finished replays. A partition that a long read is using
+ * stays until the next run. The later partitions of the same table then stay, too, because PostgreSQL detaches one
+ * partition of a table at a time.
  *
  * @throws the first error, at the end
  */

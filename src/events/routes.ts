@@ -111,8 +111,8 @@ const sendBytes = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, by
   reply.type('application/json; charset=utf-8').send(bytes) as never
 
 /**
- * Writes all pieces into one buffer. Separate buffers for the pieces, and then one for all of them, would use much
- * memory outside the heap, and garbage collection would take a third of the time of a large page.
+ * Writes all texts of a page into one buffer. Separate buffers for the texts, and then one for all of them, would use
+ * much memory outside the heap, and garbage collection would take a third of the time of a large page.
  */
 function pageBytes({ texts, count: _, ...rest }: Page): Buffer {
   const separated = texts.flatMap((text, index) => (index === 0 ? text : [',', text]))

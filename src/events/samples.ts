@@ -60,7 +60,7 @@ const facts: Partial<Record<string, Record<string, unknown>>> = {
 
 /**
  * Sample data of a type for a kind of account: the examples of the schema, corrected where they do not fit the type.
- * Only merchants get the banks of a segment.
+ * The sample of `segment.formed` for a bank does not list the segment's banks.
  */
 export function sampleOf({ type, schema }: EventType, to: string): unknown {
   const sample = exampleOf(schema)

@@ -16,7 +16,10 @@ import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.
  * run could exceed the time limit of statements.
  */
 const tickEvents = 5_000
-/** How many events a row can become. One row can stand for the orders of many requests, or for an event to hundreds of banks. */
+/**
+ * How many events an outbox row can become. One row can stand for the orders of many requests, or for an event to
+ * hundreds of banks.
+ */
 const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
   then coalesce(jsonb_array_length(data->'banks'), 0) + coalesce(jsonb_array_length(data->'merchants'), 0)
   else coalesce(cardinality(subjects), 0) end)`
@@ -56,12 +59,15 @@ export const lastSequence = `coalesce((
 ), f.removed_through)`
 
 /**
- * A version 7 id with the time of the tick. Its first part, up to the version, is the same for all events of a tick.
- * This part is computed only once, because it takes longer than the rest.
+ * SQL for the id of an event (UUID version 7) with the time of numbering. Its first part, up to the version, is the
+ * same for all events of a run. This part is computed only once, because it takes longer than the rest.
  */
 const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
 
-/** The result counts `announced`, because PostgreSQL does not run a `select` in a `with` query that nothing reads. */
+/**
+ * `announced` sends a notification. The result counts its rows, because PostgreSQL does not run a `select` in a `with`
+ * query whose rows nothing reads.
+ */
 const sequenceText = ({ parts }: Piece): string => `
   with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}
   ), accounts as materialized (
@@ -96,7 +102,7 @@ export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
  * Numbers the next rows of the outbox.
  *
  * @param waits whether to wait while another process is numbering events
- * @returns the number of events of each type; null when another process is numbering events
+ * @returns the number of events of each type, and whether more may wait; null when another process is numbering events
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
   return tickInOrder(
@@ -122,8 +128,8 @@ type Backlog = { snapshot: string; towards: string | null; reached: string | nul
 const waitingColumns = 'recorded_at, kind'
 
 /**
- * The rows of the backlog that no piece has taken yet. They are found by `outbox_id`, so the rows that were already
- * taken are not read.
+ * The rows of a long backlog that are not numbered yet. They are found by `outbox_id`, so the rows before them are not
+ * read.
  */
 const untakenOfBacklog = `
   select ${waitingColumns} from (

@@ -1,9 +1,11 @@
 /**
- * SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. Each tick with rows
- * adds a row to `event_ticks`:
- * - `snapshot`: the consumer has taken all rows that this snapshot sees (position.ts)
- * - `towards`, `reached`: set only while `tickInOrder` reads a long backlog in pieces. The backlog is what the snapshot
- *   `towards` sees and `snapshot` does not see. Its rows with an `outbox_id` up to `reached` are taken already
+ * SQL of a *tick*: in one transaction, a consumer of the outbox takes the next batch of rows and moves its position
+ * (position.ts). Each tick that takes rows adds a row to `event_ticks`; `tickInOrder` sometimes also adds one without
+ * rows (`aliveEvery`):
+ * - `snapshot`: the consumer has taken all rows that this snapshot sees
+ * - `towards`, `reached`: set only while `tickInOrder` reads a long backlog in several batches. The backlog is the rows
+ *   that the snapshot `towards` sees and `snapshot` does not see. The consumer has already taken those with an
+ *   `outbox_id` up to `reached`
  */
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import { kindsOfOrders } from './outbox.ts'
@@ -20,14 +22,14 @@ import {
 } from './position.ts'
 
 const tickLock = 7_365_026
-/** The maximum number of rows about orders in a piece. Each row stands for the orders of one statement. */
+/** The approximate number of rows about orders that a tick takes. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
 
-/** The `with` queries by which a statement takes the next rows of the outbox, and their parameters. */
+/** SQL that takes the next batch of outbox rows in a statement, and its parameters. */
 export type Piece = {
   /**
-   * The `with` queries. They define `seen (kind, account, subjects)`, which are the rows about orders, and move the
-   * consumer's position.
+   * The `with` queries. They define `seen (kind, account, subjects)`, which are the rows of the batch about orders, and
+   * move the consumer's position.
    */
   parts: string
   /** The parameters of `parts`. The statement adds its own parameters after them. */
@@ -35,9 +37,10 @@ export type Piece = {
 }
 
 /**
- * Lets a consumer take the rows about orders that it has not seen. Across all processes, one tick of a consumer runs at a time.
+ * Lets a consumer take a batch of the outbox rows about orders that it has not taken yet (a *tick*). Across all
+ * processes, one tick of a consumer runs at a time.
  *
- * @param take runs one statement with the piece's parts
+ * @param take runs one statement, which contains the `with` queries of the batch
  * @returns the result of `take`; null while another process runs the consumer's tick
  */
 export function tick<T>(
@@ -54,27 +57,26 @@ export function tick<T>(
 }
 
 /**
- * A piece of `tickInOrder`. @property name part of the statement's name, because each SQL text needs its own statement
- * name
+ * The SQL for a batch of `tickInOrder`. @property name part of the statement's name, because each SQL text needs its
+ * own statement name
  */
 export type OrderedPiece = Piece & { name: string }
 
 /**
- * Like `tick`, for a consumer that must process the changes of a subject in their order. The piece defines three `with`
- * queries:
- * - `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`: the rows; process them in the order
- *   of `outbox_id`
- * - `until (at)`: the time of processing, never earlier than that of the previous piece
+ * Like `tick`, for a consumer that must process the changes of a subject in their order. `take` gets SQL (`parts`) that
+ * takes a batch of outbox rows. It defines three `with` queries:
+ * - `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`: the rows of the batch; process them
+ *   in the order of `outbox_id`
+ * - `until (at)`: the time of processing, never earlier than that of the previous batch
  * - `taken (may_be_more)`: whether more rows may wait
  *
- * @param options.rows the maximum number of rows in a piece
- * @param options.weight SQL for the work that a row makes; a piece ends with the row whose work brings the sum to
+ * @param options.rows the maximum number of rows in a batch
+ * @param options.weight SQL for the work that a row makes; a batch ends with the row whose work brings the sum to
  *   `rows`
  * @param options.waits true: wait while another process runs this consumer's tick. Repeat the call until `may_be_more`
  *   is false; then everything recorded before the first call is taken
  * @param options.none the result when no row waits
- * @param take runs one named statement with the piece's parts. PostgreSQL reuses the plan of this statement
- *   (`keepPlan`)
+ * @param take runs one named statement that contains `parts`. PostgreSQL reuses the plan of this statement (`keepPlan`)
  */
 export async function tickInOrder<T>(
   database: Database,
@@ -91,8 +93,9 @@ export async function tickInOrder<T>(
 }
 
 /**
- * Whether a consumer has rows to take, or has to show that it is running. A process asks this several times a second,
- * and usually there is nothing to do. This check takes one statement, and the tick itself would take six.
+ * Whether a consumer has rows to take, or must write its position to show that it is running. A process asks this
+ * several times a second, and usually there is nothing to do. This check takes one statement, and a whole tick would
+ * take six.
  */
 async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> {
   const [row] = await database.query<{ isDue: boolean }>({
@@ -116,8 +119,8 @@ async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> 
  * Settings for a transaction whose statement reuses its plan. The statement runs several times a second and usually
  * finds few rows, so planning it each time would take longer than running it. The plan must suit tables of any size, so
  * these settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
- * For the later pieces of a backlog, `beginInOrder` also switches off sorting, so the rows are read in the order of the
- * index.
+ * For the later batches of a long backlog, `beginInOrder` also switches off sorting, so the rows are read in the order
+ * of the index.
  */
 const keepPlan = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -141,8 +144,8 @@ function inTurn<T>(
 }
 
 /**
- * How long the database waits for the next statement of a tick. A process that hangs, or whose machine has failed,
- * blocks the ticks of other processes for at most this time.
+ * How long the database waits for the next statement of a transaction that takes outbox rows. A process that hangs, or
+ * whose machine has failed, delays the other processes by at most this time.
  */
 const frozenMs = 5_000
 const becoming = (name: string, taken: string): Statement => ({
@@ -164,12 +167,12 @@ async function becomeTicker(
 }
 
 /**
- * The SQL that takes the next piece of the backlog. A piece has about `pieceRows` rows about orders, and it always
- * takes all rows of a transaction. `cut` is the number of the piece's last transaction plus 1. The new position is the
- * current snapshot, limited to the transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If the
- * rest fits into one piece, there is no `cut`, and the new position is the current snapshot.
+ * Returns the SQL that takes the next batch of rows. A batch has about `pieceRows` rows about orders, and always all
+ * rows of a transaction. `cut` is the number of the batch's last transaction plus 1. The new position is the current
+ * snapshot, limited to the transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If all waiting
+ * rows fit into one batch, there is no `cut`, and the new position is the current snapshot.
  *
- * @param whole true: one piece with everything that the statement's snapshot sees
+ * @param whole true: one batch with everything that the statement's snapshot sees
  */
 function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piece {
   const parts = `
@@ -197,12 +200,13 @@ const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account
 const aliveEvery = '10 seconds'
 
 /**
- * The next piece, in the order in which the rows were written. A backlog longer than a piece is read in several pieces,
- * in the order of `outbox_id`. All these pieces read the rows that one fixed snapshot (`towards`) sees. Rows that it
- * does not see are committed later, so their changes of a subject are also later.
+ * Returns the SQL that takes the next batch, in the order in which the rows were written. A backlog longer than one
+ * batch is read in several batches, in the order of `outbox_id`. All these batches read the rows that one fixed
+ * snapshot (`towards`) sees. Rows that it does not see are committed later, so their changes of a subject are also
+ * later.
  *
- * After a full piece, `snapshot` stays unchanged, and `towards` and `reached` record the progress. After the last
- * piece, `towards` becomes the new `snapshot`.
+ * After a full batch, `snapshot` stays unchanged, and `towards` and `reached` record the progress. After the last
+ * batch, `towards` becomes the new `snapshot`.
  */
 function orderedPiece(
   consumer: Consumer,
@@ -236,16 +240,16 @@ function orderedPiece(
 }
 
 /**
- * Reads the rows for the first piece: all rows that wait, because any of them may have the lowest `outbox_id`. They are
- * ordered by an expression (`+ 0`). Otherwise the planner could scan the index of `outbox_id`, and so all rows that
- * were already taken.
+ * Reads the rows for the first batch. All waiting rows are read, because any of them may have the lowest `outbox_id`.
+ * They are ordered by an expression (`+ 0`), so the planner cannot use the index of `outbox_id`. With this index it
+ * would also read all rows that were already taken.
  */
 const firstRows = (consumer: Consumer): string => `
   select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`
 
 /**
- * Reads the rows for a later piece of a backlog: those whose `outbox_id` is above `reached`. An index finds them, so
- * the time for a piece does not depend on the number of waiting rows. The index of `xid` cannot be used instead,
+ * Reads the rows for a later batch of a backlog: those whose `outbox_id` is above `reached`. The index of `outbox_id`
+ * finds them, so the time for a batch does not depend on the number of waiting rows. The index of `xid` cannot do this,
  * because the condition on `xid` joins two comparisons by `or`.
  */
 const laterRows = (consumer: Consumer): string => `
@@ -257,12 +261,13 @@ const laterRows = (consumer: Consumer): string => `
  * Repairs the outbox after a dump was restored into another PostgreSQL server (*cluster*) that has given out fewer
  * transaction numbers than the old one. Without the repair, the positions from the dump would be ahead of all new rows,
  * and no consumer would take them. Rows that some consumer has not taken are written again with a transaction number of
- * the new cluster, and every consumer's position is set before these rows. They were waiting when the dump was made, or
- * were written after the restore.
+ * the new cluster, and every consumer's position is set before these rows. These rows were waiting when the dump was
+ * made, or were written after the restore.
  *
- * The column `xid` holds the number of the transaction that recorded the change. PostgreSQL's own column `xmin` (`row_xid`)
- * holds the lower 32 bits of the number of the transaction that wrote the row in the new cluster. For a restored row, that is the
- * transaction of the restore, so the two differ. They agree only for a row that was written after the restore.
+ * The column `xid` holds the number of the transaction that recorded the change. PostgreSQL's own column `xmin` (here
+ * `row_xid`) holds the lower 32 bits of the number of the transaction that wrote the row in the new cluster. For a
+ * restored row, that is the transaction of the restore, so the two differ. They agree only for a row that was written
+ * after the restore.
  *
  * Call it before the platform sells anything or reads the outbox.
  */
@@ -317,9 +322,9 @@ const slots = 4
 const keptTicks = 1_000
 
 /**
- * Empties the slots of the outbox (its partitions, one for each day in turn) that were last written two days ago or earlier, once
- * every consumer has taken all rows of the slot. Also deletes old positions. A slot that somebody is reading now is left for the
- * next run.
+ * Empties old slots of the outbox. A slot is a partition; each day uses the next of the four slots. The slots of two
+ * and three days ago are emptied when every consumer has taken all their rows. A slot that somebody is reading now is
+ * left for the next run. Also deletes old positions.
  */
 export async function emptyOldSlots(database: Database): Promise<void> {
   const [today] = await database.query<{ day: number }>(

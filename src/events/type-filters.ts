@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import { shownText } from '../text/shown-text.ts'
 import { isTypeFilter } from './catalogue.ts'
 
-/** @param fieldOf names the field of the filter with this index */
+/** @param fieldOf returns the name of the request field that has the filter with this index */
 export const typeFilterErrors = (filters: readonly string[], fieldOf: (index: number) => string): BrokenRule[] =>
   filters.flatMap((filter, index) =>
     isTypeFilter(filter) ? [] : [broken(fieldOf(index), 'event-types', { type: shownText(filter) })],

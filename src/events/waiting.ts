@@ -1,6 +1,6 @@
 /**
- * Readers that wait for the next event of their account (long polls). A waiting reader holds no database connection: after each
- * tick that has numbered events, one query finds out whose feed has grown.
+ * Readers that wait for the next event of their account (long polls). A waiting reader holds no database connection:
+ * after each run that has numbered events, one query finds out whose feed has grown.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../access/caller.ts'
