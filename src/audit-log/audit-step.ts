@@ -71,9 +71,9 @@ const findLines = (database: Queryable, after: number): Promise<(Line & { seq: n
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
 /**
- * The head of the whole log at entry `seq`. If this entry was the last one of a removal, the head comes from the record
- * of the removal. It is null when neither the entry nor such a record exists. Number 0 means the head before the first
- * entry.
+ * The head (number and hash) of the whole log at entry `seq`. If old entries up to `seq` were removed, the head comes
+ * from the record of this removal. It is null when neither the entry nor such a record exists. Number 0 means the head
+ * before the first entry.
  */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {
   const [head] = await database.query<Head>(
@@ -86,7 +86,10 @@ async function findHead(database: Queryable, seq: number): Promise<Head | null> 
 
 type AccountHead = Head & { type: 'bank' | 'merchant' | 'platform'; id: Account['id'] }
 
-/** For each account with an entry after `from` and up to `last`: the head of its chain at `from`. */
+/**
+ * The heads (number and hash) of the chains of all accounts that have entries after `from` and up to `last`. Each is
+ * the account's last entry up to `from`.
+ */
 async function findAccountHeads(database: Queryable, from: number, last: number): Promise<Map<string, Head>> {
   const heads = await database.query<AccountHead>(
     `select type, id, head.seq, head.hash

@@ -17,7 +17,7 @@ type List = readonly string[]
 const shownList = (list: List): List | number => (isLongList(list) ? list.length : list)
 
 /**
- * The elements that were added to a list and removed from it; only their numbers if they are many or long.
+ * The elements that were added to a list, and those removed from it. If they are many or long, only how many they are.
  * @param before null: there was no list
  */
 export function listChange(before: List | null, after: List | null): EntryChange[string] {

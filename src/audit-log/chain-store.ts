@@ -36,8 +36,8 @@ export const chainEntries = (database: Database, waits: boolean): Promise<boolea
 type Row = { mayBeMore: boolean; type: RecordedAccount['type'] | null; id: string | null; data: RecordedEntry }
 
 /**
- * Takes the next rows of the outbox, and returns the audit entries among them. `taken` always has one row, and the left join
- * keeps it even when no row of the piece is an audit entry. So the answer always says whether there may be more.
+ * Takes the next rows of the outbox, and returns the audit entries among them. `taken` always has one row, which says
+ * whether there may be more. The left join keeps it even when none of the outbox rows is an audit entry.
  */
 async function take(
   transaction: Queryable,

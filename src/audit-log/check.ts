@@ -54,8 +54,8 @@ async function wholeAnchorsOf(notes: string, keys: readonly AuditKey[]): Promise
 }
 
 /**
- * The stored checkpoints whose last entry has a number above `after`. The hash is null when the note contradicts the
- * stored columns, or is not signed by the platform.
+ * The stored checkpoints whose last entry has a number above `after`. The hash is null when the signed text (`note`)
+ * contradicts the stored columns, or is not signed by the platform.
  */
 export async function findKeptAnchors(database: Queryable, after: number): Promise<Anchor[]> {
   const keys = await findAuditKeys(database)
@@ -77,7 +77,9 @@ export async function findKeptAnchors(database: Queryable, after: number): Promi
  */
 export type NotedAnchor = TimedAnchor & { account: string | null; installation: string }
 
-/** `incomplete` is the number of notes without their end, for example because the disk was full. They are skipped. */
+/**
+ * `incomplete` is the number of checkpoints that are cut off, for example because the disk was full. They are skipped.
+ */
 type ReadNotes = { anchors: NotedAnchor[]; incomplete: number }
 
 const noNotes: ReadNotes = { anchors: [], incomplete: 0 }

@@ -20,7 +20,7 @@ export type CheckpointDeps = {
   database: Database
   clock: Clock
   masterKeys: readonly Buffer[]
-  /** The file to which notes are appended; null: none. */
+  /** The file to which the signed text (the note) of each checkpoint is appended; null: there is none. */
   anchorFile: string | null
   /** Called after a note was appended. */
   onAnchored?(): void
@@ -29,7 +29,10 @@ export type CheckpointDeps = {
   logger: Logger
 }
 
-/** `isAnchored`: whether its note was appended to the file; null without a file. */
+/**
+ * `isAnchored` is true if the checkpoint's signed text was appended to AUDIT_ANCHOR_FILE, false if this failed, and
+ * null if this setting is empty.
+ */
 type MadeCheckpoint = Checkpoint & { isAnchored: boolean | null }
 
 const checkpointLock = 7_365_036
@@ -86,9 +89,9 @@ async function make(
 }
 
 /**
- * Appends a note. A line feed is written before it, so that it begins on a new line even if a full disk cut off the
- * previous note. An error here is only logged, because the checkpoint is already in the database and in the process's
- * log.
+ * Appends the signed text (the note) of a checkpoint to a file. A line feed is written before it, so that it begins on
+ * a new line even if a full disk cut off the previous note. An error here is only logged, because the checkpoint is
+ * already in the database and in the process's log.
  *
  * @returns whether it was appended
  */

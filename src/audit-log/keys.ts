@@ -53,7 +53,10 @@ export async function findSigner(database: Queryable, masterKeys: readonly Buffe
   return { name: originOfNotes(installation.id), key: { x: row.publicKey, privateKey } }
 }
 
-/** The current signing key, with the name for notes about the chain of one account. @throws SealingError as `findSigner` */
+/**
+ * The current signing key, with the name that it has in checkpoints of one account's chain. @throws SealingError as
+ * `findSigner`
+ */
 export async function findAccountSigner(
   database: Queryable,
   masterKeys: readonly Buffer[],

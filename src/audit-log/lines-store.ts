@@ -42,8 +42,8 @@ async function findRange(database: Queryable, account: LogAccount, span: Span): 
 
 /**
  * The columns of `Line`. The last one, `columns`, joins the columns that repeat parts of the entry's text, as
- * `columnsOf` (`verifier.ts`) does. Its time has milliseconds, as in the entry. If somebody has changed the stored time
- * by microseconds, `columns` shows them, and the texts differ.
+ * `columnsOf` (`verifier.ts`) does. The time in it has milliseconds, as in the entry. But if somebody has added
+ * microseconds to the stored time, it has them too, and so differs from the entry.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,
@@ -71,8 +71,9 @@ export async function* readLines(database: Queryable, account: LogAccount, span:
 }
 
 /**
- * The head of each chain before its first stored entry. If old entries were removed, this is the head at the last
- * removed entry; otherwise, the head of an empty chain. `ofAccount` has only chains from which entries were removed.
+ * The head (number and hash) of each chain before its first stored entry. If old entries were removed, this is the head
+ * at the last removed entry; otherwise, the head of an empty chain. `ofAccount` has only chains from which entries were
+ * removed.
  */
 export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
   const rows = await database.query<Head & { type: string | null; id: string | null }>(
@@ -114,8 +115,8 @@ export function findCheckpoints(
 }
 
 /**
- * For each of these numbers of the whole log, in the same order: the head of the account's chain at that entry; null
- * where the account had no entry yet.
+ * The account's last entry (its own number and hash) up to each of the numbers `seqs` of the whole log, in the order of
+ * `seqs`. It is null where the account had no entry yet.
  */
 export async function findAccountHeads(
   database: Queryable,

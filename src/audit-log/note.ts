@@ -17,8 +17,8 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
 
 /**
- * The name in notes about the chain of one account. It differs from the name of the whole log and of other accounts, so
- * that no note can be mistaken for another.
+ * The name in checkpoints (signed notes) of the chain of one account. It differs from the name of the whole log and of
+ * other accounts, so that no note can be mistaken for another.
  */
 export const originOfAccount = (name: string, accountId: string): string => `${name}/${accountId}`
 
@@ -44,7 +44,10 @@ export function writeNote(name: string, checkpoint: Checkpoint, key: AuditKey & 
   return `${text}\n— ${name} ${signature.toString('base64')}\n`
 }
 
-/** `account`: the id of the account whose chain the note is about; null: the whole log. */
+/**
+ * A checkpoint read from a signed note. `account` is the id of the account whose chain it is about; null: the whole
+ * log.
+ */
 export type ReadNote = Checkpoint & {
   name: string
   installation: string
@@ -79,8 +82,8 @@ export function readNote(note: string): ReadNote | null {
 const cutNames = [...'perkline.audit/'].map((_, index, letters) => letters.slice(0, index + 1).join('')).join('|')
 
 /**
- * Matches the beginning of a note that breaks off somewhere, at the latest in its signature. If it breaks off within a
- * character, this character is read as U+FFFD.
+ * Matches a signed note that is cut off somewhere, at the latest in its signature. If it is cut off within a character,
+ * this character is read as U+FFFD.
  */
 const beginningForm = new RegExp(
   `^(?:${cutNames}|perkline\\.audit/[0-9a-f/-]{0,73}` +

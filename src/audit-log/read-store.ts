@@ -140,7 +140,7 @@ export async function findAccountNames(database: Queryable, ids: readonly string
   return new Map(rows.map(({ id, name, nameEn }) => [id, { name, ...(nameEn !== null && { nameEn }) }]))
 }
 
-/** Finds an account by its id. @returns null when no bank or merchant has the id and it is not the platform's */
+/** Finds an account by its id. @returns null when the id belongs to no bank, no merchant and not to the platform */
 export async function findAccount(database: Queryable, id: string): Promise<LogAccount> {
   if (id === platformAccountId) return { type: 'platform', id }
   const [account] = await database.query<NonNullable<LogAccount>>(

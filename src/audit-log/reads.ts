@@ -68,17 +68,17 @@ export async function readableAccount(
 export type ShownCheckpoint = {
   checkpoint: KeptCheckpoint
   /**
-   * The head of the reader's own chain at that time; null when it had no entry, undefined when the reader sees the
-   * whole log.
+   * The head (number and hash) of the reader's own chain at the checkpoint; null when the chain had no entry yet,
+   * undefined when the reader sees the whole log.
    */
   head: Head | null | undefined
-  /** Signs the head for readers who see only their own chain. */
+  /** The name and key that sign `head`; null when the reader sees the whole log. */
   signer: Signer | null
 }
 
 /**
- * For a partner, adds to each checkpoint the head of the partner's own chain, and the key that signs this head. The
- * platform gets the checkpoints without them.
+ * For a partner, adds to each checkpoint the head of the partner's own chain, and the key that signs this head. For
+ * users of the platform, it adds neither.
  *
  * @throws SealingError when none of the master keys can decrypt the signing key
  */

@@ -7,7 +7,7 @@ import type { Origin } from './origin.ts'
 import type { Fact } from './recording.ts'
 import type { Lacking } from './refusal-sums.ts'
 
-/** A sum as it is stored, in plain JSON. `since` is an instant (ISO 8601). */
+/** The stored sum of the refusals of one login, or of all unknown logins together. `since` is an instant (ISO 8601). */
 export type KeptSum = {
   origin: Origin
   fact: Pick<Fact, 'action' | 'object' | 'owner'>
@@ -20,7 +20,7 @@ export type KeptSum = {
   since: string
 }
 
-/** A stored sum. During an upgrade, processes of an earlier version store sums without `lacking` and `byPortal`. */
+/** Summed refusals as stored. During an upgrade, processes of an earlier version leave out `lacking` and `byPortal`. */
 type Kept = Omit<KeptSum, 'byPortal' | 'lacking'> & Partial<KeptSum>
 
 /** Stores the present sums of a process. */
@@ -37,12 +37,12 @@ export async function keepSums(
   )
 }
 
-/** Deletes the sums of a process, in the transaction that records them in the audit log. */
+/** Deletes the refusals that a process has counted, in the transaction that records them in the audit log. */
 export async function forgetSums(transaction: Queryable, processId: string): Promise<void> {
   await transaction.execute('delete from refusal_counts where process_id = $1', [processId])
 }
 
-/** Takes some sums that were not updated for so long that their process must have ended. */
+/** Deletes and returns some counts of refusals that were not updated for so long that their process must have ended. */
 export async function takeLostSums(
   transaction: Queryable,
   { minutes, limit }: { minutes: number; limit: number },

@@ -50,8 +50,9 @@ type Chain = { head: Head; before: Head | null }
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
 /**
- * Returns what `Line.columns` must be for this entry; null for a text that is no entry. The check compares both,
- * because searches and removals use the columns and not the entry's text, so somebody could change only the columns.
+ * Returns the value that `Line.columns` must have for this entry; null for a text that is no entry. Searches and
+ * removals use the columns and not the entry's text. So the check compares the columns too, in case somebody has
+ * changed only them.
  */
 function columnsOf(text: string): string | null {
   const entry = readEntry(text)
@@ -67,14 +68,14 @@ export type Verifier = {
   end(): Verified
   /**
    * How many entries could not be checked, because the hash before them is not known. If a log does not begin at number
-   * 1, this concerns the first entry of each account.
+   * 1, this concerns the first entry of each account, unless it is the account's entry 1.
    */
   unproven(): number
 }
 
 /**
- * The last entry that an anchor covers; 0 without anchors. It does not pass all anchors to `Math.max` at once, because
- * a call cannot take so many arguments.
+ * The number of the last entry that a checkpoint covers; 0 without checkpoints. The function does not pass all anchors
+ * to `Math.max` at once, because a call cannot take so many arguments.
  */
 export const lastOf = (anchors: readonly Anchor[]): number => anchors.reduce((last, { seq }) => Math.max(last, seq), 0)
 
@@ -144,7 +145,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
 /**
  * Finds out whether an entry continues both chains.
  *
- * @param at.account the chain of its account; null when the file has no earlier entry of the account
+ * @param at.account the chain of its account; null when the account's previous entry is not known
  * @param at.all the chain of the whole log; null when it is not known, or the file is of one account only
  */
 function checkLink(
@@ -193,8 +194,9 @@ function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): b
 }
 
 /**
- * Returns the state of an account's chain before its first line. It is null when the file holds only a part of the log
- * that begins after entry 1. The entry before this part is then unknown, so the first line is accepted as it is.
+ * Returns the state of an account's chain before the account's first line. It is null (unknown) when the log in the
+ * file begins after entry 1 (`isPart`) and this line is not the account's entry 1. Such a line is accepted as it is.
+ * Otherwise, the chain is empty.
  */
 const startOf = ({ accountSeq }: EntryHead, isPart: boolean): Chain | null =>
   isPart && accountSeq !== 1 ? null : { head: firstHead, before: null }

@@ -8,7 +8,8 @@ import type { EntryNames, ShownCheckpoint } from './reads.ts'
 const erased = 'erased person'
 
 /**
- * @param isForAll whether the reader sees the log of all accounts. The view then has the number and the account's name
+ * @param isForAll whether the reader sees the log of all accounts. The view then also has the entry's number in this
+ *   log, and the account's name
  */
 export function entryView({ seq, entry }: StoredEntry, names: EntryNames, isForAll: boolean) {
   const { actor, account, ...rest } = JSON.parse(entry) as Entry
