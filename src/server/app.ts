@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the platform: one Fastify app, and the one list that registers each API by name. This file also has
- * the rules for every request: ids, bodies, errors, limits of time and size.
+ * The HTTP side of the platform: makes a Fastify app, registers each API by name, and has the rules for every request:
+ * ids, bodies, errors, limits of time and size.
  */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -121,7 +121,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body is a file of any length, so it may take long. */
     longUpload?: boolean
-    /** How long a body that may be large may take to arrive. */
+    /** The time within which a body must arrive on a route that accepts large bodies. */
     bodyTimeoutMs?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string

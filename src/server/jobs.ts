@@ -1,6 +1,6 @@
 /**
- * Background jobs. Answers are correct even while no job runs: readers compute what is due, and the jobs only carry it
- * out. Several processes may run the jobs at once; their statements share the work.
+ * Background jobs. Answers are correct even if a job has not run yet: each read takes into account what is due, and the
+ * job only stores the result. Several processes may run the jobs at once; their statements share the work.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordOverlapsEnding } from '../access/credential-store.ts'
@@ -60,16 +60,16 @@ type Job = {
   /** The interval after a run that had work; default: `everyMs`. */
   busyEveryMs?: number
   /**
-   * The name of another job. While that job has more to do, this one does only one piece of its own work per interval.
+   * The name of another job. While that job has more work, this job does only one batch of its own work per interval.
    */
   yieldsTo?: string
   /** How long a change of the sandbox clock waits for this job; default: until nothing is due. */
   waitedForMs?: number
   /**
-   * Does a limited piece of the work that is due.
+   * Does a limited part of the work that is due.
    *
-   * @param waits true: waits for rows that other transactions have locked; false: skips locked rows. A job may skip
-   *   them in both cases if readers compute its result anyway
+   * @param waits true: waits for rows that other transactions have locked; false: skips locked rows. A job may always
+   *   skip them if reads are correct without its work
    */
   run(deps: JobDeps, waits: boolean): Promise<Outcome>
 }

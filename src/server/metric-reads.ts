@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { FailureLog } from './failure-log.ts'
 
-/** How long a value that was read from the database is used for all scrapes of the metrics. */
+/** For this long after a read of the database, all scrapes of the metrics get the value that was read. */
 const readEveryMs = 15_000
 /** How long the last value is used while reading fails. After that, the metric has no value, so that alerts notice. */
 const keptMs = 5 * 60_000

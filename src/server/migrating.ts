@@ -71,8 +71,8 @@ type MigrationCheck = {
 /**
  * `perkline migrate --check`: reports the missing migrations and changes nothing.
  *
- * @throws CommandError when there is no database yet; with exit code 3 when the previous version, or a connected one,
- *   could not continue serving
+ * @throws CommandError when there is no database yet; with exit code 3 when processes of the previous version, or
+ *   processes that are connected now, could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
   const config = readConfig(environment())

@@ -1,7 +1,7 @@
 /** The addresses of everything that a process serves for people and developers. */
 import type { Service } from '../config.ts'
 
-/** The paths of the answer to `GET /`. @param runs whether a service is served there */
+/** The paths of the answer to `GET /`. @param runs whether this process runs a service */
 export const placesOf = (runs: (service: Service) => boolean) => ({
   name: 'Perkline',
   ...(runs('portal') && { portal: '/app/' }),

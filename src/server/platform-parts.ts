@@ -91,7 +91,7 @@ const pollMs = 2_000
 /** If the machine's clock and the database's clock differ by more than this at the start, a warning is logged. */
 const maxOffsetSeconds = 60
 
-/** Checks the database, brings its schema to this version, and follows its clock. */
+/** Checks the database, brings its schema to this version, and begins to use the database's clock. */
 export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {
   await waitForRecovery(database, logger)
   await requireOwnSessions(database)
@@ -135,7 +135,7 @@ export async function createAccess({ config, running, logger, onError, closers }
   closers.unshift(() => activity.close())
   return {
     tokenKeys,
-    /** Whether this process can do its part in issuing tokens. */
+    /** Whether this process can sign tokens, or need not issue any. */
     canIssue: () => !mayIssue || tokenKeys.canSign(realMs()),
     tokens: createTokens(tokenKeys),
     refusals: createRefusals(access, config.platformMfa),
@@ -293,8 +293,8 @@ export const createCampaigns = ({ config }: Start, { pools, clock }: Pick<Parts,
 })
 
 /**
- * Creates the dependencies that sending to endpoints needs (`deps`), and those that changing endpoints needs in
- * addition (`ofEndpoints`).
+ * Creates the dependencies for sending to webhook endpoints (`deps`), and the additional ones for changing endpoints
+ * (`ofEndpoints`).
  */
 export async function createWebhooks(
   { config, closers }: Start,

@@ -96,7 +96,7 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   const worker = createWorker(start, { pools, outside, monitoring, sales, campaigns, webhooks })
   const refusalSums = createRefusalSums(pools.others, start.onError)
   // Closers run from the front, so this one runs before the worker signs its last checkpoint. The checkpoint then
-  // covers the audit log entries that are written here.
+  // covers the audit log entries that this closer writes.
   start.closers.unshift(() => refusalSums.close())
   return { start, pools, clock, access, outside, monitoring, sales, campaigns, webhooks, worker, refusalSums }
 }

@@ -1,6 +1,6 @@
 /**
- * The portal's own operations, below `/portal`. The pages of banks and merchants call these operations and those of
- * partners. The pages of the operator's staff also call `/admin`.
+ * The portal's own operations, below `/portal`. The pages of banks and merchants also call the operations of partners.
+ * The pages of the operator's staff also call `/admin`.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type SessionDeps, sessionRoutes } from '../access/session-routes.ts'

@@ -9,9 +9,9 @@ import { placesOf } from './places.ts'
 
 /**
  * Returns the text to print. It always has the addresses, and in a sandbox with the embedded database also the next
- * steps. If this start made sample data, the text also has the sample credentials and logins, and commands to paste if
- * this process serves everything that they call. In live mode or with `DATABASE_URL`, the text is empty if there is
- * neither a terminal nor new sample data.
+ * steps. If this start made sample data, the text also has the sample credentials and logins. It has commands to paste
+ * only if this process runs all services that they need. In live mode or with `DATABASE_URL`, the text is empty if
+ * there is neither a terminal nor new sample data.
  *
  * @param running the services that this process runs
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
@@ -34,7 +34,7 @@ export function welcome(
   return `\n${parts.join('\n\n')}\n\n`
 }
 
-/** The services that the commands to paste call. */
+/** The services that are needed by the commands to paste. */
 const pasted: readonly Service[] = ['auth', 'cashback', 'esim', 'partner', 'portal']
 
 const linesToPaste = (
@@ -105,10 +105,10 @@ function where(config: Config): string {
 }
 
 /*
- * The commands to paste run in bash, zsh and dash, also when pasted as one block. They have no comments, because an
- * interactive zsh does not accept comments, and they do not rely on word splitting of unquoted values. The campaign
- * ends an hour from now, so the clock moves by only an hour and the samples stay valid. Dates are computed with GNU's
- * or BSD's `date` when the commands are pasted, which may be days after the start.
+ * The commands to paste run in bash, zsh and dash, also when pasted as one block. They contain no comments, because an
+ * interactive zsh does not accept comments, and need no word splitting of unquoted variables. The campaign ends one
+ * hour after the commands are pasted. So they move the sandbox clock by only an hour, and the other samples stay valid.
+ * GNU's or BSD's `date` computes the dates when the commands are pasted, which may be days after the start.
  */
 const timeFunction =
   'in_seconds() { at=$(($(date +%s) + $1)); date -u -d @$at +%FT%TZ 2>/dev/null || date -u -r $at +%FT%TZ; }'

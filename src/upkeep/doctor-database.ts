@@ -217,7 +217,7 @@ async function keyFinding(database: Database, masterKeys: readonly Buffer[], isU
   }
 }
 
-/** Whether the master key proves the keys of tokens; nothing when no key is in doubt. */
+/** Reports keys of tokens that the master key does not prove. The list is empty when there are none. */
 async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[]): Promise<Finding[]> {
   const { unproven } = await findUnprovenKeys(database, masterKeys, realMs())
   if (unproven.length === 0) return []

@@ -1,5 +1,5 @@
 /**
- * Checks the settings and everything that they point to: database, mail, Redis, addresses, disk. Each finding says what
+ * Checks the settings and everything that they point to: database, mail, Redis, addresses, disk. Each result says what
  * is wrong and what to do (contract/production.md, "Commands"). Changes nothing and shows no secret.
  */
 import { statfs } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export type DoctorSettings = {
   redisUrl: string | null
   metrics: object | null
   auditAnchorFile: string | null
-  /** The warnings about the settings that a start would print. */
+  /** The warnings that a start would print about the settings. */
   advice: readonly string[]
 }
 

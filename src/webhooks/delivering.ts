@@ -163,11 +163,11 @@ function nextOf(
 }
 
 /**
- * Starts one attempt of a test at once, independent of waiting deliveries.
+ * Creates the delivery of a test, independent of waiting deliveries. It is already claimed for its only attempt, which
+ * the caller must make (`attemptTest`).
  *
- * @returns the delivery; the attempt continues in the background
- * @throws DomainError 'not-found' when the account has no such endpoint; 'invalid' for an unknown type; 'too-many' when the endpoint
- *   or the account has had too many tests within a minute
+ * @throws DomainError 'not-found' when the account has no such endpoint; 'invalid' for an unknown type; 'too-many' when
+ *   the endpoint or the account has had too many tests within a minute
  */
 export async function testEndpoint(
   deps: DeliveringDeps,

@@ -191,7 +191,7 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
  * automatically. A failure can then come from an attempt that began earlier, from a client's `retry`, or from
  * `deliverWaiting` in a sandbox. Such failures are counted, but the planned probe keeps its time.
  *
- * @param probeMs until the next probe; null: the endpoint is not probed
+ * @param probeMs the time until the next probe; null: the endpoint is not probed
  */
 export async function noteFailure(
   transaction: Queryable,
@@ -279,8 +279,8 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
 }
 
 /**
- * Whether a pending delivery, due or not, can be claimed soon. If `recordAndClaim` has just claimed none, another
- * statement has locked the endpoint, or the endpoint has the maximum number of running requests. The result is false
+ * Whether a pending delivery, due or not, may be claimed soon. Call it when `recordAndClaim` has just claimed none:
+ * another statement may have locked the endpoint, or it has the maximum number of running requests. The result is false
  * for an endpoint that gets one request at a time and has a running request.
  *
  * @param but ids of deliveries to ignore

@@ -99,8 +99,8 @@ type EndpointForm = { body: unknown; schemaErrors: readonly BrokenRule[] }
 /**
  * Checks the fields of a new endpoint, and reports all errors at once. `createEndpoint` relies on this check.
  *
- * @throws DomainError 'invalid' when there is any error; the list then also names a `startAfter` after the end of the
- *   feed
+ * @throws DomainError 'invalid' when there is any error. If `startAfter` is then also wrong, because it is after the
+ *   end of the feed, the list of errors names it too
  */
 export async function requireNewFields(
   { database, urls }: Pick<EndpointDeps, 'database' | 'urls'>,
@@ -301,8 +301,8 @@ export async function disable(
 }
 
 /**
- * Builds an event about an endpoint. Its time is never before `failingSince`, even if another process with a faster
- * clock has set that.
+ * Builds an event about an endpoint. Its time is never before `failingSince`, even if a process with a faster clock has
+ * set `failingSince`.
  */
 export function endpointEvent(
   type: 'endpoint.failing' | 'endpoint.disabled' | 'endpoint.enabled',

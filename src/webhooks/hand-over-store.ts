@@ -44,7 +44,7 @@ function findWaitingEndpoints(database: Queryable): Promise<Waiting[]> {
  *
  * @param onHandedOver called when there may be new deliveries
  * @returns whether there may be more
- * @throws the first error of a replay, after everything else was handed over
+ * @throws the first error of a replay, after all other deliveries were created
  */
 export async function handOverAll(database: Database, onHandedOver?: () => void): Promise<boolean> {
   const waiting = await findWaitingEndpoints(database)
@@ -105,7 +105,7 @@ const made = (endpoint: string, replay: string) => `
  * The statement counts the endpoint's unfinished deliveries, but does not see those that other statements have created
  * since it began. So every statement that creates unfinished deliveries, or makes finished ones unfinished again, also
  * writes the endpoint's row (except for tests). If the locked row is newer than the row that the statement sees
- * (`written_by` differs), the count may be too low, and the statement hands nothing over to this endpoint.
+ * (`written_by` differs), the count may be too low, and the statement creates no deliveries for this endpoint.
  */
 const handOverText = `
   with locked as materialized (

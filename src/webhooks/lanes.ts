@@ -40,13 +40,16 @@ type Actions = {
   ended(lane: Lane): void
 }
 
-/** The open lanes of an account, and their requests that are under way. */
+/**
+ * How many lanes (endpoints that the process is sending to) an account has, and how many of its requests are running.
+ */
 type Share = { lanes: number; underWay: number }
 
 /**
- * The lanes of a process. At most `max` requests run at once. Accounts share these places equally, and so do the lanes
- * of an account. An account begins a request only while it has fewer running requests than there are free places. So
- * some places always stay free for another account, even if all current receivers are slow.
+ * The lanes of a process: one for each endpoint that it is sending to. At most `max` requests run at once. Accounts
+ * share these places equally, and the lanes of an account share the account's places equally. An account begins a
+ * request only while it has fewer running requests than there are free places. So some places always stay free for
+ * another account, even if all current receivers are slow.
  */
 export class Lanes {
   /** Accepted deliveries that are not recorded yet. */
@@ -67,10 +70,11 @@ export class Lanes {
   }
 
   /**
-   * Opens lanes, and chooses the endpoints to claim deliveries for. If a due endpoint gets no lane because there are
-   * too many, the existing lanes claim nothing. So one of them soon becomes idle, is closed and makes room.
+   * Opens lanes for due endpoints, and chooses the endpoints to claim deliveries for. If there is no room for the lanes
+   * of all due endpoints, deliveries are claimed only for new lanes. So one of the older lanes soon becomes idle and is
+   * closed, which makes room.
    *
-   * @param due the accounts of the due endpoints, by endpoint; the endpoint that has waited longest comes first
+   * @param due the due endpoints and the account of each; the endpoint that has waited longest comes first
    */
   ask(due: ReadonlyMap<string, string>): (ClaimRequest & { lane: Lane })[] {
     const without = [...due].filter(([id]) => !this.#lanes.has(id))

@@ -43,8 +43,8 @@ const maxExamined = 10_000
 
 /**
  * The columns of a delivery with its attempts. `nextAttemptAt` is null for a disabled endpoint, except for tests. An
- * attempt is stored when it ends. If the lease has ended but the attempt is not stored, the attempt is shown as
- * interrupted.
+ * attempt is stored when it ends. If the time reserved for an attempt (the lease) has ended and the attempt is not
+ * stored, it is shown as interrupted.
  */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
@@ -78,9 +78,9 @@ const lookedAt = `
   order by delivery_id desc`
 
 /**
- * Reads a page, and examines at most `$12` deliveries for it. `$11`: an index covers all filters, so each examined
- * delivery is on the page. `lookedTo` is the last examined delivery. It is null when the page is full, or when all
- * deliveries were examined.
+ * Reads a page, and examines at most `$12` deliveries for it. `$11` is true when an index covers all filters; each
+ * examined delivery is then on the page. `lookedTo` is the id of the last examined delivery, after which the next page
+ * begins. It is null when the page is full, or when all deliveries were examined.
  */
 const pageText = `
   with found as materialized (
@@ -137,8 +137,8 @@ export async function findDelivery(
 }
 
 /**
- * Locks the endpoint of a delivery and writes its row. A hand-over that counted the endpoint's deliveries before this change notices
- * that the row is newer, and creates none (`handOverText`).
+ * Locks the endpoint of a delivery by writing its row without a change. A statement that creates deliveries
+ * (`handOverText`) may have counted those of the endpoint before. It notices that the row is newer, and creates none.
  */
 export async function lockEndpointOf(transaction: Queryable, account: Account, deliveryId: string): Promise<void> {
   await transaction.execute(

@@ -66,7 +66,10 @@ export type EventsStatus = {
   pending: number
 }
 
-/** How many events wait for their number and for how long, when the last tick was, and counts of endpoints and deliveries. */
+/**
+ * How many events wait for their number and for how long, when numbering last ran, and counts of endpoints and
+ * deliveries.
+ */
 export async function readEventsStatus(database: Queryable): Promise<EventsStatus> {
   const [waiting, { pending, ...endpoints }, [tick]] = await Promise.all([
     countWaitingEvents(database),

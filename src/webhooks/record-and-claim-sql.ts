@@ -34,12 +34,15 @@ export const doneRows = rowList(1, {
   responseExcerpt: 'text',
 })
 export const claimRows = rowList(doneRows.next, { endpointId: 'uuid', max: 'int', held: 'int' })
-/** The parameters after the lists: the endpoints of `done`, and the parameters `early` and `but` of `recordAndClaim`. */
+/**
+ * The SQL parameters after `doneRows` and `claimRows`: the endpoints of the accepted deliveries, and `early` and `but`
+ * of `recordAndClaim`.
+ */
 const [ofDone, isEarly, excepted] = [0, 1, 2].map(n => `$${claimRows.next + n}`)
 
 /**
- * Switches off the wait for the disk (`synchronous_commit`). `done` and `facts` read the result (`holds`), because PostgreSQL
- * would not run it otherwise.
+ * Switches off the wait for the disk (`synchronous_commit`). PostgreSQL runs this query only because `done` and `facts`
+ * read its result (`holds`).
  */
 const unsynced = `unsynced as materialized (select set_config('synchronous_commit', 'off', true) = 'off' as holds)`
 
@@ -71,7 +74,7 @@ const recorded = `
     returning w.delivery_id
   )`
 
-/** Locks the other endpoints, but skips those that another transaction has locked. */
+/** Locks the endpoints for which deliveries are only claimed, but skips those that another transaction has locked. */
 const freeEndpoints = `
   free as materialized (
     select *, xmin as written_by from webhook_endpoints where endpoint_id = any(${claimRows.array('endpointId')}) and not endpoint_id = any(${ofDone})
@@ -79,9 +82,9 @@ const freeEndpoints = `
   )`
 
 /**
- * The values that decide how many deliveries are claimed for each endpoint. `under_way` counts the claimed deliveries
- * of all processes. While other processes hold deliveries of an endpoint, all processes together hold at most ten
- * deliveries of it.
+ * The values that decide how many deliveries are claimed for each endpoint. `under_way` counts the deliveries of the
+ * endpoint that any process has claimed and not finished. If some of them belong to other processes, all processes
+ * together may have at most ten.
  *
  * The statement does not see claims that other statements have made since it began. So each claim also writes the
  * endpoint's row: in `succeeded`, or else in `marked`, which changes no value (`set version = version`). If the locked
@@ -102,8 +105,8 @@ const facts = `
   )`
 
 /**
- * The next deliveries of each endpoint. For an endpoint with `one_only` it is the oldest one, and only while no request
- * is running.
+ * The next deliveries of each endpoint. If an endpoint gets one request at a time (`one_only`), this is its oldest
+ * delivery, and only while no request is running.
  */
 const chosen = `
   chosen as materialized (

@@ -63,7 +63,7 @@ export type Counted = {
   last: number | null
 }
 
-/** The number of deliveries that a replay will create, counted up to `max`. */
+/** Counts the deliveries that a replay will create, up to `max`, and finds the first and last sequence among them. */
 export async function countReplayed(
   database: Queryable,
   { type, id }: Account,
@@ -129,8 +129,8 @@ export async function firstSequenceSince(
 
 /**
  * Returns the last event of the newest day that contains an event with this timestamp or an earlier one; null: none.
- * The lowest timestamp of each day is stored, because an event can be recorded days after it happened if no worker was
- * running.
+ * The day is found by its lowest timestamp, which is stored: an event can be recorded days after it happened, if no
+ * worker was running.
  */
 export async function lastSequenceUntil(
   database: Queryable,

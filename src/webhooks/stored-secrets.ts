@@ -1,6 +1,6 @@
 /**
- * How the secrets of endpoints are encrypted and bound to their place. Checks that all of them can be decrypted, and
- * encrypts them again with the first master key.
+ * How the secrets of endpoints are encrypted, each bound to its endpoint and id. Checks that all of them can be
+ * decrypted, and encrypts them again with the first master key.
  */
 import type { Database, Queryable } from '../db/database.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
@@ -9,7 +9,7 @@ import { listSecrets, replaceSecret, type SealedSecret } from './endpoint-store.
 /** The purpose from which the keys for these secrets are derived. */
 export const webhookPurpose = 'webhooks'
 
-/** The additional data that binds a sealed secret to its place. */
+/** The additional data of the encryption. It binds a secret to its endpoint and id. */
 export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.from(`${endpointId} ${secretId}`)
 
 const listedAtOnce = 500
@@ -31,8 +31,8 @@ export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[])
   secrets.filter(secret => openSecret(sealer, secret) === null).map(({ endpointId }) => endpointId)
 
 /**
- * @returns null when none of the keys decrypts the secret, it was sealed for another place, or it is damaged. Callers
- *   treat these cases alike
+ * @returns the secret; null when none of the keys decrypts it, it was encrypted for another endpoint or id, or it is
+ *   damaged. Callers treat these cases alike
  */
 function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
   try {

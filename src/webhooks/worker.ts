@@ -53,7 +53,7 @@ export function startDelivering(
     },
   })
   /**
-   * The accounts of the endpoints that may have deliveries to claim, by endpoint. The endpoint that has waited longest
+   * The endpoints that may have deliveries to claim, and the account of each. The endpoint that has waited longest
    * comes first.
    */
   const due = new Map<string, string>()
@@ -112,14 +112,14 @@ export function startDelivering(
 }
 
 /**
- * Gives back deliveries that will not be sent, records accepted ones, and claims the next ones of due endpoints. If the
- * database does not answer, the next call gives back and records the same deliveries.
+ * Gives back deliveries that will not be sent, records accepted ones, and claims the next deliveries of due endpoints.
+ * If the database does not answer, the next call gives back and records the same deliveries.
  *
  * After the claim, an endpoint stays due if it may have more to claim:
  * - It got as many deliveries as it had room for.
  * - It gets one request at a time and got one.
- * - It got none. The hand-over or another process may have locked the endpoint, or its only request was just ending. It
- *   stays due until the loop looks for due endpoints again.
+ * - It got none. Another transaction may have locked the endpoint, or its only request was just ending. It stays due
+ *   until the loop looks for due endpoints again.
  */
 async function exchange(
   deps: DeliveringDeps,
@@ -175,7 +175,7 @@ async function takenFrom<Item, Result>(list: Item[], work: (items: Item[]) => Pr
   }
 }
 
-/** Reads the secrets for new lanes, and for lanes whose endpoints have changed. */
+/** Reads the secrets of endpoints that are new to this process (new lanes), or that have changed. */
 async function readSecrets(
   deps: DeliveringDeps,
   found: readonly { lane: Lane; claimed: Claimed[] }[],

@@ -1,6 +1,6 @@
 /**
- * The audit (contract/operations.md, "The audit"): checks all rules against the data in the database, piece by piece,
- * while the platform is in use.
+ * The audit (contract/operations.md, "The audit"): checks all rules against the data in the database, one batch of rows
+ * after the other, while the platform is in use.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { tokenKeysCheck, tokenKeysStep } from '../../access/token-keys-audit.ts'
@@ -53,13 +53,13 @@ export type AuditOptions = {
   resume?: boolean
   /** Aborts when the client disconnects. The audit then ends within a second and can be resumed. */
   signal?: AbortSignal
-  /** Called with the progress at the beginning and after each piece. */
+  /** Called with the progress at the beginning and after each batch of rows. */
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
 /**
- * The audit works for at least this long before it checks whether other connections are busy, because that check costs
- * as much as a small piece.
+ * The audit works for at least this long before it checks whether other connections are busy, because that question
+ * costs as much as checking a small batch of rows.
  */
 const restAfterMs = 50
 /** The longest pause of the audit. A longer pause would not reduce the load any further. */
@@ -72,7 +72,7 @@ const lockWithinMs = 2_000
  * Runs all checks of the audit. Only one audit runs at a time.
  *
  * @param now for checks that depend on the time
- * @returns each check with its findings, in plain words and without secrets
+ * @returns the result of each check, in plain words and without secrets
  * @throws DomainError 'conflict' while another audit runs; 'unavailable' when the client has disconnected or the
  *   database cannot be reached
  */
@@ -224,7 +224,7 @@ async function beginRun(database: Database, steps: readonly Step[], resume: bool
   return store.insertRun(database, newProgress(steps))
 }
 
-/** Adds the findings of a piece and moves to the next one. */
+/** Adds the result of one batch of rows to the progress, and moves on to the next batch or step. */
 function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece): void {
   addFindings(progress.found, findings)
   for (const [code, byName] of Object.entries(counts))
